@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { mediaConfigOf } from '../testing/media-under-test.ts';
 
 describe('the media section', () => {
-  test('needs nothing: every setting has a default', () => {
+  test('can be empty: every setting has a default', () => {
     const config = mediaConfigOf({});
 
     expect(config).toMatchObject({
@@ -51,7 +51,7 @@ describe('the media section', () => {
     });
   });
 
-  test('takes what an operator sets', () => {
+  test('takes the values that an operator sets', () => {
     const config = mediaConfigOf({
       listen: '127.0.0.1:9103',
       http: '[::1]:9113',
@@ -86,7 +86,7 @@ describe('the media section', () => {
     expect(String(config.database)).toBe('***');
   });
 
-  test('takes a bucket, and the keys to it as secrets', () => {
+  test('takes a bucket, and its keys as secrets', () => {
     const { blobs } = mediaConfigOf({
       blobs: 's3://videos/kept?endpoint=https://store.example&region=eu-west-1',
       s3: { access_key_id: 'AKIA1', secret_access_key: 'hidden-key' },
@@ -130,7 +130,7 @@ describe('the media section', () => {
     [{ fetch: { timeouts: { dns: 'soon' } } }, /media\.fetch\.timeouts\.dns: expected a duration/],
     [{ fetch: { proxy: 'x' } }, /media\.fetch\.proxy: no such key/],
     [{ results: { parallel: 0 } }, /media\.results\.parallel/],
-  ])('%j is refused, and it says why', (section, message) => {
+  ])('refuses %j and names the reason', (section, message) => {
     expect(() => mediaConfigOf(section)).toThrow(message);
   });
 });

@@ -6,8 +6,7 @@ const encode = (text: string): string =>
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /**
- * What a store that keeps to Amazon's Signature Version 4 makes of a presigned address at a time: whether it lets
- * anybody in.
+ * The verdict of a store with Amazon's Signature Version 4 on a presigned address at the time `now`.
  */
 export function judgePresigned(
   address: string,

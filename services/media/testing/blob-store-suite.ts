@@ -8,11 +8,11 @@ import type { Incoming, ReceivedFile } from '../src/blobs/incoming.ts';
 interface Opened {
   readonly blobs: BlobStore;
   readonly incoming: Incoming;
-  /** Files that were received or are being probed. */
+  /** The files that were received or are being probed. */
   leftBehind(): readonly string[];
 }
 
-/** What every blob store does. */
+/** The tests that every blob store must pass. */
 export function describeBlobStore(opened: () => Opened): void {
   const received = async (bytes: Buffer): Promise<ReceivedFile> => {
     const draft = await opened().incoming.begin(bytes.byteLength);
@@ -26,7 +26,7 @@ export function describeBlobStore(opened: () => Opened): void {
     Buffer.concat((await (stream?.toArray() ?? [])) as Buffer[]);
   const key = (name: string): string => `${createHash('sha256').update(name).digest('hex')}-b_1`;
 
-  test('what was kept is there, whole and by range', async () => {
+  test('stored bytes are readable, whole and by range', async () => {
     const { blobs } = opened();
     await kept(key('a'), Buffer.from('0123456789'));
 
@@ -36,7 +36,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(await blobs.withFile(key('a'), async (file) => (await readFile(file)).toString())).toBe('0123456789');
   });
 
-  test('a range that lies behind the end gives nothing', async () => {
+  test('a range behind the end gives nothing', async () => {
     await kept(key('short'), Buffer.from('0123456789'));
 
     expect(
@@ -46,7 +46,7 @@ export function describeBlobStore(opened: () => Opened): void {
     ).toBe(0);
   });
 
-  test('nothing of no bytes at all is kept as such', async () => {
+  test('an empty file is stored as an empty file', async () => {
     const { blobs } = opened();
     await kept(key('empty'), Buffer.alloc(0));
 
@@ -54,7 +54,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(await bytesOf(await blobs.open(key('empty')))).toHaveLength(0);
   });
 
-  test('a large file comes back as it went in', async () => {
+  test('a large file is returned unchanged', async () => {
     const bytes = Buffer.alloc(20 * 1024 * 1024 + 7, 'large');
     await kept(key('large'), bytes);
 
@@ -67,7 +67,7 @@ export function describeBlobStore(opened: () => Opened): void {
     ).toBe(true);
   });
 
-  test('is listed in the order of keys, from any key on, in pages', async () => {
+  test('keys are listed in order, in pages, from any key', async () => {
     const { blobs } = opened();
     const names = ['list-1', 'list-2', 'list-3', 'list-4'].map(key).sort();
     for (const name of names) await kept(name, Buffer.from(name));
@@ -88,11 +88,11 @@ export function describeBlobStore(opened: () => Opened): void {
     ]);
   });
 
-  test('answers that it can be reached', async () => {
+  test('the store reports that it can be reached', async () => {
     await expect(opened().blobs.check()).resolves.toBeUndefined();
   });
 
-  test('leaves no file of its own behind', async () => {
+  test('no temporary file is left', async () => {
     const { blobs, leftBehind } = opened();
     await kept(key('tidy'), Buffer.from('x'));
     await blobs.withFile(key('tidy'), async () => undefined);
@@ -101,7 +101,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(leftBehind()).toEqual([]);
   });
 
-  test('nothing is nothing', async () => {
+  test('an unknown key is empty for every call', async () => {
     const { blobs } = opened();
 
     expect(await blobs.sizeOf(key('nothing'))).toBeUndefined();
@@ -110,7 +110,7 @@ export function describeBlobStore(opened: () => Opened): void {
     await expect(blobs.remove(key('nothing'))).resolves.toBeUndefined();
   });
 
-  test('keeping the same again, and at the same moment, is harmless', async () => {
+  test('repeated and concurrent uploads of one key are harmless', async () => {
     const bytes = Buffer.from('twice');
     await Promise.all([kept(key('b'), bytes), kept(key('b'), bytes)]);
     await kept(key('b'), bytes);
@@ -118,7 +118,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect((await bytesOf(await opened().blobs.open(key('b')))).toString()).toBe('twice');
   });
 
-  test('a removed file is gone for new readers, and a reader that has it open reads it to the end', async () => {
+  test('a removed file is missing for new readers, and an open reader reads it to its end', async () => {
     const { blobs } = opened();
     const bytes = Buffer.alloc(100_000, 7);
     await kept(key('c'), bytes);
@@ -130,7 +130,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect((await bytesOf(stream)).equals(bytes)).toBe(true);
   });
 
-  test('a file that was taken over may be discarded all the same', async () => {
+  test('a file that was taken over can still be discarded', async () => {
     const file = await received(Buffer.from('mine'));
     await opened().blobs.keep(key('d'), file);
 
@@ -139,7 +139,7 @@ export function describeBlobStore(opened: () => Opened): void {
     expect(await opened().blobs.sizeOf(key('d'))).toBe(4);
   });
 
-  test.each(['', '..', '../../etc/passwd', 'a/b', 'AB', 'x'.repeat(200)])('%j is no key', async (bad) => {
+  test.each(['', '..', '../../etc/passwd', 'a/b', 'AB', 'x'.repeat(200)])('%j is not a key', async (bad) => {
     await expect((async () => opened().blobs.sizeOf(bad))()).rejects.toThrow('not a blob key');
   });
 }

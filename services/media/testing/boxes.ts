@@ -1,4 +1,4 @@
-/** The parts of which made-up files consist. Numbers are written with the largest byte first. */
+/** The parts of generated files. Numbers are written with the largest byte first. */
 export function u32(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   values.forEach((value, index) => bytes.writeUInt32BE(value, 4 * index));
@@ -15,7 +15,7 @@ export function ascii(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** Of an MP4: the length, the name, what is in it. */
+/** A box of an MP4: its length, its name and its content. */
 export function box(type: string, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([u32(body.byteLength + 8), ascii(type), body]);

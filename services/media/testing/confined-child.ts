@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/* Tries what a parser's process must not be able to do, and says what it could. */
+/* Tries everything that a parser's process must not be able to do, and prints what succeeded. */
 const [secretFile = '', port = '', parent = '', own = ''] = process.argv.slice(2);
 const isOpen = (act: () => unknown): boolean => {
   try {

@@ -4,12 +4,12 @@ const TYPE_AAAA = 28;
 const HEADER_BYTES = 12;
 const NO_SUCH_NAME = 3;
 
-/** An answer that is not just addresses. */
+/** An answer with more than addresses. */
 export interface OddAnswer {
   readonly addresses?: readonly string[];
-  /** 2: the server failed; 3: no such name; 5: it will not say. */
+  /** 2: the server failed; 3: there is no such name; 5: the server refuses. */
   readonly code?: number;
-  /** Names that lead from the one asked for to the one that has the addresses. */
+  /** The aliases from the requested name to the name with the addresses. */
   readonly aliases?: readonly string[];
   readonly ttl?: number;
   readonly fault?: 'wrong id' | 'wrong question' | 'truncated' | 'cut off' | 'miscounted' | 'too short addresses';

@@ -6,14 +6,13 @@ import { questionOf, replyTo } from './dns-messages.ts';
 import type { OddAnswer } from './dns-messages.ts';
 
 const TYPE_AAAA = 28;
-/** What a resolver says that it takes in one packet. */
+/** The largest packet that a resolver announces. */
 const PACKET_BYTES_MAX = 1232;
 const PORT_TRIES_MAX = 20;
 
 export type Answer = readonly string[] | 'silence' | OddAnswer | { readonly four: Answer; readonly six: Answer };
 /**
- * What a name is answered with, asked for the first time, the second time and so on; the last one stays. `silence`: no
- * answer.
+ * The answers to the first query of a name, the second and so on; the last one stays. `silence`: no answer.
  */
 export type Answers = readonly Answer[];
 
@@ -21,13 +20,13 @@ export interface FakeDns {
   /** `127.0.0.1:port` */
   readonly address: string;
   answer(name: string, ...answers: Answers): void;
-  /** One for every question, of both kinds of address. */
+  /** The names of all queries, for both kinds of address. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * A DNS server that says what the test wants, by packet and by stream; IPv6 addresses are written whole (eight groups).
+ * A DNS server with configured answers, over UDP and TCP. IPv6 addresses are written in full (eight groups).
  */
 export async function startFakeDns(): Promise<FakeDns> {
   const names = new Map<string, Answers>();
@@ -96,7 +95,7 @@ export async function startFakeDns(): Promise<FakeDns> {
   };
 }
 
-/** A free port for packets may be taken for streams: then another is tried. */
+/** A port that is free for UDP can be in use for TCP: then it tries another. */
 async function onePort(): Promise<{ readonly packets: UdpSocket; readonly streams: Server }> {
   for (let tries = 0; tries < PORT_TRIES_MAX; tries += 1) {
     const packets = createSocket('udp4');
@@ -118,5 +117,5 @@ async function onePort(): Promise<{ readonly packets: UdpSocket; readonly stream
       }),
     );
   }
-  throw new Error('no port is free for packets and streams');
+  throw new Error('no port is free for both UDP and TCP');
 }

@@ -1,7 +1,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/* A program of a parser's process that a file has taken over: what the file says is what it does. */
+/* The program of a compromised parser process. It does what its file says. */
 const say = (what: unknown): void => {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 };

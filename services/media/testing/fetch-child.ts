@@ -11,10 +11,9 @@ import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
 import { anyPermits } from './any-permits.ts';
 
 /*
- * Fetches addresses in a process of its own, so that its environment is what the test has set from the start: it
- * prints, for each, the
- * bytes or the code of the fault. The first argument is fetched as any program would, to show what the environment does
- * to that.
+ * Fetches addresses in a separate process, whose environment is that of the test from its start. It prints the bytes of
+ * each address, or the code of its fault. It fetches the first argument as any program would, to show what the
+ * environment changes.
  */
 const LIMITS = {
   totalMs: 10_000,

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
+import { afterAll, afterEach, expect } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
@@ -27,28 +28,45 @@ export const LIMITS = {
   stagesMs: { resolve: 5000, connect: 5000, headers: 10_000, body: 10_000 },
 };
 
-/** Addresses, names, ports of servers that were made up, and the words of resolvers, sockets, parsers and servers. */
-export const TELLING =
-  /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|elsewhere|undefined|\bat \S+:\d+/;
+/** Texts that a refusal must not contain: addresses, names, ports, and messages of resolvers, sockets and parsers. */
+export const TELLING = new RegExp(
+  [
+    /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local/,
+    /\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse/,
+    /banner|elsewhere|undefined|\bat \S+:\d+/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 
-/** Servers on loopback: two that may be dialled, one that may not, and the DNS that leads to them. */
+/** Servers on loopback: permitted ones, a forbidden one, and the DNS that leads to them. */
 export interface FetchWorld {
   readonly origin: Origin;
   readonly secure: Origin;
   readonly forbidden: Origin;
-  /** May be dialled too; it need not speak HTTP. */
+  /** Permitted too. It can send bytes that are not HTTP. */
   readonly raw: RawOrigin;
   readonly dns: FakeDns;
-  /** At most 1000 bytes within `LIMITS`, unless it says otherwise. */
+  /** Fetches at most 1000 bytes within `LIMITS`, unless `over` changes that. */
   fetchOf(url: string, over?: Over): Promise<{ bytes: Buffer } | { fault: FetchFault }>;
-  /** Its fault, which must not name the target of the address or what was found there. */
+  /** The fault of a fetch. It must not name the target of the address or what was found there. */
   faultOf(url: string, over?: Over): Promise<FetchFault>;
-  /** Files of fetches that have ended. */
+  /** The files that ended fetches left. */
   leftBehind(): readonly string[];
   close(): Promise<void>;
 }
 
-export async function openFetchWorld(): Promise<FetchWorld> {
+/** The world of a test file. It closes after the tests, and no test may leave a file of a fetch. */
+export async function fetchWorldOfTests(): Promise<FetchWorld> {
+  const world = await openFetchWorld();
+  afterAll(() => world.close());
+  afterEach(() => {
+    expect(world.leftBehind()).toEqual([]);
+  });
+  return world;
+}
+
+async function openFetchWorld(): Promise<FetchWorld> {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), TLS_AUTHORITY]);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fetch-'));
   const [origin, forbidden, secure, raw, dns] = await Promise.all([
@@ -102,8 +120,8 @@ export async function openFetchWorld(): Promise<FetchWorld> {
     fetchOf,
     faultOf: async (url, over) => {
       const outcome = await fetchOf(url, over);
-      if (!('fault' in outcome)) throw new Error('it was fetched');
-      if (TELLING.test(outcome.fault.said)) throw new Error(`it tells what it should not: ${outcome.fault.said}`);
+      if (!('fault' in outcome)) throw new Error('the address was fetched');
+      if (TELLING.test(outcome.fault.said)) throw new Error(`the refusal reveals too much: ${outcome.fault.said}`);
       return outcome.fault;
     },
     leftBehind: () => readdirSync(folder),

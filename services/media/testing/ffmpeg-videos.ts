@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** The ffmpeg of this machine; undefined: tests that need one are skipped, and say so. */
+/** The ffmpeg of this machine; undefined: the tests that need one are skipped with a message. */
 export const FFMPEG = (process.env['PATH'] ?? '')
   .split(path.delimiter)
   .map((folder) => path.join(folder, 'ffmpeg'))

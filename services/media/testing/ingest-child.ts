@@ -1,6 +1,6 @@
 import { startMediaUnderTest } from './media-under-test.ts';
 
-/* A process of its own that fetches one result, so that it can be killed while it does. */
+/* A separate process that fetches one result, so that a test can kill it. */
 const [folder = '', host = '', url = ''] = process.argv.slice(2);
 const under = await startMediaUnderTest({ folder, section: { fetch: { allow: [host] } } });
 process.send?.('fetching');

@@ -25,7 +25,7 @@ import type { MediaConfig } from '../src/config.ts';
 
 const PUBLIC_URL = 'https://gate.example';
 const SERVICE_KEY = 'key-of-a-service';
-/** Of a caller that is known and may not move bytes. */
+/** The key of a known caller without the scope for bytes. */
 export const REPORTING_KEY = 'key-of-reporting';
 export const SIGNING_KEY = new Secret('signing-key-of-the-tests');
 
@@ -34,13 +34,13 @@ export interface MediaUnderTest {
   readonly client: Client<typeof MediaService>;
   readonly operator: Client<typeof OperatorService>;
   readonly metrics: Metrics;
-  /** Of its HTTP port. */
+  /** The address of its HTTP port. */
   readonly url: string;
   readonly serviceKey: string;
   readonly folder: string;
-  /** Names of the blobs that are kept. */
+  /** The names of the stored blobs. */
   blobs(): readonly string[];
-  /** Ends it as a program would, and starts another on the same data. */
+  /** Stops the service as a program would, and starts another on the same data. */
   restart(): Promise<MediaUnderTest>;
   close(): Promise<void>;
 }

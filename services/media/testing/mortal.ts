@@ -1,20 +1,20 @@
-/** A life that ends at a certain moment: what was asked for then, and all that is asked for later, never answers. */
+/** A process that dies at a given moment: the call of that moment and all later calls never answer. */
 export interface Life {
   /**
-   * The same object, whose every call is two moments: before it does anything, and when it has done it and nobody
-   * knows.
+   * The same object, whose every call is two moments: before it does anything, and after it has acted but before its
+   * caller learns it.
    */
   mortal<T extends object>(object: T): T;
-  /** Resolves at the end. */
+  /** Resolves when the process dies. */
   readonly ended: Promise<void>;
 }
 
-/** A process that dies closes its files; here they stay as they are. */
+/** A dying process closes its files; this one leaves them as they are. */
 const held: unknown[] = [];
 
 type Call = (...values: readonly unknown[]) => unknown;
 
-/** Ends at the moment of that number, counted from 1; at a number that is never reached, not at all. */
+/** The process dies at this moment, counted from 1. It survives if the work has fewer moments. */
 export function lifeUntil(moment: number): Life {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let moments = 0;

@@ -9,7 +9,7 @@ const MOST = 0xffff_ffff;
 const WAV = wav(3);
 const MP3 = fixture('audio.mp3');
 
-/** What is said of a file: a fault, or what it is taken for all the same. */
+/** The outcome of a file: a fault, or the family as which it is accepted. */
 export type Verdict = string | Readonly<Record<string, unknown>>;
 type Row = readonly [string, () => Buffer, Verdict];
 
@@ -38,7 +38,7 @@ export const MP4_BOMBS: readonly Row[] = [
   ],
   ['a million samples of no bytes', () => mp4({ samples: 1_000_000, sampleBytes: 0, dataBytes: 16 }), 'broken'],
   ...['stts', 'stsc', 'stsz', 'stco', 'stsd'].map((name): Row => [
-    `a table ${name} that says more than it holds`,
+    `a table ${name} that claims more than it holds`,
     () => claiming(name),
     'broken',
   ]),
@@ -53,17 +53,17 @@ export const MP4_BOMBS: readonly Row[] = [
     () => table('stts', Buffer.concat([u32(0, 10_000_000), many(10_000_000, u32(1, 1))])),
     'broken',
   ],
-  ['samples that are not there', () => mp4({ sampleBytes: 0x7fff_ffff, dataBytes: 16 }), 'broken'],
+  ['samples that are missing', () => mp4({ sampleBytes: 0x7fff_ffff, dataBytes: 16 }), 'broken'],
   ['a hundred thousand movies in one another', () => inOneAnother(100_000, 'moov', 'moov'), 'broken'],
   ['a million tracks in one another', () => inOneAnother(1_000_000, 'moov', 'trak'), 'broken'],
   ['a million media in one another', () => inOneAnother(1_000_000, 'moov', 'mdia'), 'broken'],
   ['a thousand tracks', () => mp4({ tracks: 1000 }), 'broken'],
   ['thirty thousand tracks', () => mp4({ tracks: 30_000 }), 'broken'],
-  ['one track more than are taken', () => mp4({ tracks: 9 }), 'broken'],
-  ['as many tracks as are taken', () => mp4({ tracks: 8 }), { frames: 107 }],
+  ['one track more than the limit', () => mp4({ tracks: 9 }), 'broken'],
+  ['as many tracks as the limit', () => mp4({ tracks: 8 }), { frames: 107 }],
   ['no track', () => mp4({ tracks: 0 }), 'no_video'],
   ['a track that is no video', () => mp4({ handler: 'hint' }), 'no_video'],
-  ['a movie box that is larger than any', () => mp4({ inMovie: box('free', Buffer.alloc(10 * MIB)) }), 'broken'],
+  ['a movie box that is larger than the limit', () => mp4({ inMovie: box('free', Buffer.alloc(10 * MIB)) }), 'broken'],
   ['a large movie box', () => mp4({ inMovie: box('free', Buffer.alloc(7 * MIB)) }), { frames: 107 }],
   ['four million empty boxes', () => mp4({ after: many(4_000_000, box('free')) }), 'broken'],
   ['a hundred thousand empty boxes', () => mp4({ after: many(100_000, box('free')) }), { frames: 107 }],
@@ -173,7 +173,7 @@ export const WEBM_BOMBS: readonly Row[] = [
     'broken',
   ],
   [
-    'a cluster that lies of its frames',
+    'a cluster with false frames',
     () =>
       webm(
         TRACKS,
@@ -181,11 +181,11 @@ export const WEBM_BOMBS: readonly Row[] = [
       ),
     'broken',
   ],
-  ['only its head', () => HEAD, 'no_video'],
+  ['only its header', () => HEAD, 'no_video'],
 ];
 
 /**
- * An MP3 with true tables that still keeps a parser busy: it has millions of frame heads, and the parser reads each
+ * An MP3 with true tables that still keeps a parser busy: it has millions of frame headers, and the parser reads each
  * one.
  */
 export const endlessMp3 = (): Buffer => many(17_500_000, hex('fffb10c4'));
@@ -198,12 +198,12 @@ const changedWav = (change: (bytes: Buffer) => void): Buffer => {
 
 export const SOUND_BOMBS: readonly Row[] = [
   [
-    'a WAV that says that it has four gigabytes',
+    'a WAV that claims four gigabytes',
     () => changedWav((bytes) => bytes.writeUInt32LE(MOST, 40)),
     { durationMs: 3000 },
   ],
   [
-    'a WAV that says that it lasts longer',
+    'a WAV that claims a longer duration',
     () => changedWav((bytes) => bytes.writeUInt32LE(5 * 24_000, 40)),
     { durationMs: 3000 },
   ],
@@ -244,11 +244,11 @@ export const SOUND_BOMBS: readonly Row[] = [
   ['an Ogg', () => Buffer.concat([ascii('OggS'), Buffer.alloc(60)]), 'unknown_type'],
   ['a FLAC', () => Buffer.concat([ascii('fLaC'), Buffer.alloc(60)]), 'unknown_type'],
   [
-    'sound in an MP4',
+    'audio in an MP4',
     () => Buffer.concat([box('ftyp', ascii('M4A '), u32(0), ascii('M4A mp42isom')), mp4().subarray(28)]),
     'unknown_type',
   ],
   ['raw AAC', () => many(200, hex('fff15080011ffc00')), 'unknown_type'],
-  ['marks of the order of bytes', () => many(2000, hex('efbbbf')), 'unknown_type'],
+  ['byte order marks', () => many(2000, hex('efbbbf')), 'unknown_type'],
   ['nothing', () => NOTHING, 'unknown_type'],
 ];

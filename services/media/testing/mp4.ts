@@ -1,32 +1,32 @@
 import { ascii, box, u16, u32 } from './boxes.ts';
 
-/** How a made-up movie lies. Whatever is left out is as in a clip of 107 frames at 24 a second. */
+/** The content of a generated movie. Missing fields are those of a clip of 107 frames at 24 per second. */
 export interface Mp4Options {
   readonly width?: number;
   readonly height?: number;
   readonly timescale?: number;
-  /** What the headers say; the sample table says `samples` times `delta`. */
+  /** The duration in the headers; that of the sample table is `samples` times `delta`. */
   readonly duration?: number;
   readonly samples?: number;
   readonly delta?: number;
   readonly samplesPerChunk?: number;
-  /** Written one by one rather than once for all. */
+  /** Whether each size is written, instead of one size for all samples. */
   readonly eachSize?: boolean;
   readonly sampleBytes?: number;
   readonly dataBytes?: number;
-  /** Boxes of the sample table, by name, that replace those made from the numbers above; undefined: no such box. */
+  /** Boxes of the sample table, by name, that replace the generated ones; undefined: no such box. */
   readonly tables?: Readonly<Record<string, Buffer | undefined>>;
-  /** Within the track, before its media: an edit list. */
+  /** Bytes in the track before its media: an edit list. */
   readonly edits?: Buffer;
   readonly tracks?: number;
   readonly handler?: string;
-  /** Within the movie box, before its tracks. */
+  /** Bytes in the movie box before its tracks. */
   readonly inMovie?: Buffer;
-  /** Behind the movie box. */
+  /** Bytes behind the movie box. */
   readonly after?: Buffer;
 }
 
-/** An MP4 with one H.264 track and no pictures in it, as small as can be. */
+/** A minimal MP4 with one H.264 track and no pictures in it. */
 export function mp4(options: Mp4Options = {}): Buffer {
   const { dataBytes = 107 * (options.sampleBytes ?? 4) } = options;
   return Buffer.concat([
@@ -37,13 +37,13 @@ export function mp4(options: Mp4Options = {}): Buffer {
   ]);
 }
 
-/** A million samples of one byte, all of which are there: each becomes an object in the parser's memory. */
+/** A million existing samples of one byte: each becomes an object in the parser's memory. */
 export function heavyMp4(): Buffer {
   return Buffer.concat([fragmentedMp4(1, 1_000_000, 1), box('free', Buffer.alloc(1_000_000))]);
 }
 
 /**
- * 689 bytes or so that would keep a parser busy for minutes: every chunk is said to hold four thousand million samples.
+ * About 689 bytes that would block a parser for minutes: every chunk claims four thousand million samples.
  */
 export function spinningMp4(): Buffer {
   return mp4({ samples: 2, eachSize: true, samplesPerChunk: 0xffff_ffff, dataBytes: 16 });
@@ -122,15 +122,14 @@ function sampleTable({
   );
 }
 
-/** Behind the first box of 28 bytes and the head of the second. */
+/** The offset behind the first box of 28 bytes and the header of the second. */
 const FIRST_SAMPLE_AT = 36;
 const H264 = Buffer.from('0142c01effe1000e6742c01e95a0150067e7010110a001000468ce3c80', 'hex');
 const NOTHING = Buffer.alloc(0);
 const MATRIX = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 
 /**
- * The samples of a movie whose own tables are empty, in fragments behind it; each may say that it holds more than there
- * is.
+ * The samples of a movie with empty tables, in fragments behind it. Each fragment can claim more than it holds.
  */
 export function fragmentedMp4(fragments: number, samplesInEach: number, sampleBytes = 4): Buffer {
   const trackRun = samplesInEach < 0 ? Buffer.alloc(0) : box('trun', u32(0, samplesInEach));

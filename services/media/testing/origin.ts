@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 
 export type Behaviour = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A web server on loopback that behaves as badly as it is told, by path. */
+/** A web server on loopback with a configured behaviour for each path. */
 export interface Origin {
   readonly port: number;
   /** `127.0.0.1:port` */
   readonly host: string;
-  /** With the path that behaves so. */
+  /** An address on this server with this behaviour. */
   url(behaviour: Behaviour): string;
   readonly hits: readonly { readonly path: string; readonly headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function startOrigin({ tls = false, address = '127.0.0.1' }: Origin
   };
 }
 
-/** Made for these tests: an authority, and the certificate of media.example and 127.0.0.1 that it signed. */
+/** A test authority, and the certificate of media.example and 127.0.0.1 that it signed. */
 export const TLS_AUTHORITY = fixture('tls-authority.pem').toString();
 const TLS_CERTIFICATE = fixture('tls-certificate.pem');
 const TLS_KEY = fixture('tls-key.pem');
@@ -59,7 +59,7 @@ export function fixture(name: string): Buffer {
   return readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
 }
 
-/** Serves bytes as any web host does. */
+/** Serves bytes like any web host. */
 export function serves(bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}): Behaviour {
   return (_request, response) => {
     response.writeHead(200, { 'content-length': String(bytes.byteLength), ...headers }).end(bytes);

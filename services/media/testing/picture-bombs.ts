@@ -23,20 +23,20 @@ const UNKNOWN: readonly [string, Buffer][] = [
   ['a bitmap', Buffer.concat([ascii('BM'), Buffer.alloc(60)])],
   ['an icon', Buffer.concat([hex('00000100010010100000'), Buffer.alloc(60)])],
   ['a TIFF', Buffer.concat([hex('49492a0008000000'), Buffer.alloc(60)])],
-  ['a TIFF the other way round', Buffer.concat([hex('4d4d002a00000008'), Buffer.alloc(60)])],
+  ['a TIFF in the other byte order', Buffer.concat([hex('4d4d002a00000008'), Buffer.alloc(60)])],
   ['a document', ascii('%PDF-1.7\n')],
-  ['a document that holds a photo', Buffer.concat([ascii('%PDF-1.4\n'), JPEG])],
+  ['a document with a photo in it', Buffer.concat([ascii('%PDF-1.4\n'), JPEG])],
   ['an archive', hex('504b0304140000000000')],
   ['an archive before a photo', Buffer.concat([hex('504b0304140000000000'), JPEG])],
   ['an AVIF', heic(640, 480, 'avif')],
   ['a picture behind a space', Buffer.concat([ascii(' '), PNG])],
   [
-    'a PNG whose size does not come first',
+    'a PNG whose first chunk is not its header',
     Buffer.concat([PNG_SIGNATURE, chunk('tEXt', ascii('a\0b')), header(SIDE, SIDE), pixels(), end()]),
   ],
 ];
 
-/** Files that are no pictures to be taken, by what is said of them. None of them may take long, or much. */
+/** Files that are refused as pictures, by their fault. None can take much time or memory. */
 export const PICTURE_BOMBS: readonly (readonly [string, () => Buffer, string])[] = [
   ...UNKNOWN.map(([what, bytes]) => [what, () => bytes, 'unknown_type'] as const),
   [
@@ -62,10 +62,10 @@ export const PICTURE_BOMBS: readonly (readonly [string, () => Buffer, string])[]
     'broken',
   ],
   ['a PNG with a changed byte', () => changed(PNG, PNG.byteLength - 20), 'broken'],
-  ['a PNG that is cut off', () => PNG.subarray(0, 20_000), 'broken'],
+  ['a truncated PNG', () => PNG.subarray(0, 20_000), 'broken'],
   ['an animated PNG', () => apng(SIDE, SIDE), 'unknown_type'],
   [
-    'an animated PNG that says so late',
+    'an animated PNG with a late animation chunk',
     () =>
       Buffer.concat([
         PNG_SIGNATURE,
@@ -89,24 +89,24 @@ export const PICTURE_BOMBS: readonly (readonly [string, () => Buffer, string])[]
     'overrun',
   ],
   [
-    'a PNG with a hundred thousand words',
+    'a PNG with a hundred thousand texts',
     () => withChunks(Array.from({ length: 100_000 }, () => chunk('tEXt', ascii('a\0b')))),
     'overrun',
   ],
   ['a JPEG of four thousand million pixels', () => resized(65_535, 65_535), 'too_many_pixels'],
-  ['a JPEG that is higher than its rows', () => resized(640, 5000), 'broken'],
-  ['a JPEG that is wider than its rows', () => resized(5000, 360), 'broken'],
+  ['a JPEG with fewer rows than its height', () => resized(640, 5000), 'broken'],
+  ['a JPEG with shorter rows than its width', () => resized(5000, 360), 'broken'],
   [
     'a JPEG with two sizes',
     () => Buffer.concat([JPEG.subarray(0, sizeAt() + 19), resized(6000, 6000).subarray(sizeAt())]),
     'broken',
   ],
-  ['a JPEG that is cut off', () => JPEG.subarray(0, 8000), 'broken'],
-  ['a JPEG that is cut off and ended', () => Buffer.concat([JPEG.subarray(0, 8000), hex('ffd9')]), 'broken'],
+  ['a truncated JPEG', () => JPEG.subarray(0, 8000), 'broken'],
+  ['a truncated JPEG with an end marker', () => Buffer.concat([JPEG.subarray(0, 8000), hex('ffd9')]), 'broken'],
   ['a JPEG of nine hundred scans', () => jpegOfScans(5760, 882), 'overrun'],
   ['a JPEG of nine hundred scans with bytes between them', () => jpegOfScans(5760, 882, hex('00')), 'overrun'],
   [
-    'a JPEG with another in its metadata, which is small',
+    'a JPEG with another, small JPEG in its metadata',
     () =>
       Buffer.concat([
         hex('ffd8 ffe1'),
@@ -120,13 +120,13 @@ export const PICTURE_BOMBS: readonly (readonly [string, () => Buffer, string])[]
   ['a WebP whose frame is larger than its canvas', () => canvas(16, 16), 'broken'],
   ['a WebP whose canvas is larger than its frame', () => canvas(2000, 2000), 'broken'],
   ['a WebP of two hundred million pixels', () => canvas(16_000, 16_000), 'too_many_pixels'],
-  ['a WebP that is cut off', () => WEBP.subarray(0, 2000), 'broken'],
+  ['a truncated WebP', () => WEBP.subarray(0, 2000), 'broken'],
   ['an animated WebP', () => fixture('animated.webp'), 'several_frames'],
   ['an HEIC of many pixels', () => heic(60_000, 60_000), 'too_many_pixels'],
   ['an HEIC of twenty thousand boxes in one another', () => nested(), 'broken'],
 ];
 
-/** Files that are pictures and something else; a channel gets the picture alone. */
+/** Files that are pictures and something else. A channel gets only the picture. */
 export const PICTURE_POLYGLOTS: readonly (readonly [string, () => Buffer])[] = [
   [
     'a PNG and an archive',
@@ -205,8 +205,8 @@ function nested(): Buffer {
 }
 
 /**
- * A grey progressive JPEG of one value, in as many passes over all of it as can be said, each of a few bytes. `between`
- * stands before each.
+ * A grey progressive JPEG of one value, in the most passes over the whole picture, each of a few bytes. `between`
+ * precedes each pass.
  */
 export function jpegOfScans(side: number, scans: number, between: Buffer = NOTHING): Buffer {
   const segment = (code: number, ...parts: readonly Buffer[]): Buffer => {

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A grey PNG. `declared` may say another size than there are rows for. */
+/** A grey PNG. `declared` can be another size than that of its rows. */
 export function png(
   width: number,
   height: number,
@@ -14,7 +14,7 @@ export function png(
   return Buffer.concat([PNG_SIGNATURE, chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** The same with the chunk that says that it is animated. */
+/** The same with the chunk of an animation. */
 export function apng(width: number, height: number): Buffer {
   const still = png(width, height);
   const headEnd = PNG_SIGNATURE.byteLength + 25;
@@ -36,7 +36,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return bytes;
 }
 
-/** A HEIC's boxes as far as its size; there are no pixels in it. */
+/** The boxes of a HEIC up to its size, without pixels. */
 export function heic(width: number, height: number, brand = 'heic'): Buffer {
   const size = Buffer.alloc(12);
   size.writeUInt32BE(width, 4);
@@ -59,7 +59,7 @@ function box(type: string, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Sound of silence, as 8-bit samples at 8 kHz. */
+/** Silent audio, as 8-bit samples at 8 kHz. */
 export function wav(seconds: number): Buffer {
   const samples = Math.round(seconds * 8000);
   const head = Buffer.alloc(44);

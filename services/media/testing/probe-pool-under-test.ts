@@ -9,7 +9,7 @@ import { openParsers } from '../src/probe/parsers/parsers.ts';
 import { openProbePool } from '../src/probe/pool/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from '../src/probe/pool/probe-pool.ts';
 
-/** A pool as the service opens it, with its processes' folders in a folder that goes with it. */
+/** A pool as the service opens it. Its folder is removed when it closes. */
 export function startProbePool(
   options: Partial<ProbePoolOptions> & { readonly script?: string } = {},
 ): ProbePool & { readonly folder: string } {
@@ -45,5 +45,5 @@ export function startProbePool(
   };
 }
 
-/** The account of a test that needs no particular one. */
-export const ANYBODY = { accountId: 'demo' };
+/** The account of a test that does not depend on its account. */
+export const ANY_ACCOUNT = { accountId: 'demo' };

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TlsOptions } from 'node:tls';
 
-/** What is written on the wire, word for word; or what is done with the connection. */
+/** The exact bytes to send, or a function that handles the connection. */
 export type Raw = string | ((socket: Socket) => void);
 
 /** A server on loopback that sends the configured bytes by path, HTTP or not. */
@@ -14,7 +14,7 @@ export interface RawOrigin {
   url(raw: Raw): string;
   /** The number of connections, with any content. */
   connections(): number;
-  /** Bytes that were sent to it. */
+  /** The number of bytes that it received. */
   received(): number;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export function floods(head: string, piece: string): Raw {
   };
 }
 
-/** A header of `lines` lines, and a body. */
+/** An answer with the header lines `lines`, and a body. */
 export function answer(lines: readonly string[], body = ''): string {
   return `HTTP/1.1 ${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -6,7 +6,7 @@ import { Secret } from '@reelgate/platform/secret';
 import type { S3Credentials } from '../src/blobs/s3-address.ts';
 import { keepWhole } from './whole-objects.ts';
 
-/** An S3 server of its own on loopback, with one bucket. It knows one pair of keys. */
+/** An S3 server on loopback with one bucket and one pair of keys. */
 export interface S3Server {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
@@ -16,7 +16,7 @@ export interface S3Server {
 }
 
 const BUCKET = 'reelgate-blobs';
-/** The only ones that this server knows. */
+/** The only pair of keys that this server knows. */
 export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } as const;
 
 export async function startS3Server(): Promise<S3Server> {

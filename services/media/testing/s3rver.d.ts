@@ -1,4 +1,4 @@
-/** The package brings no types. */
+/** The package has no types. */
 declare module 's3rver' {
   import type { Server } from 'node:http';
   import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ declare module 's3rver' {
     readonly md5: string;
   }
 
-  /** Where the server keeps what it is sent: files whose names end in what they hold. */
+  /** The store of the server: files whose names end with the kind of their content. */
   export interface S3Files {
     getResourcePath(bucket: string, key: string | undefined, resource: string): string;
     putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * Every block that may not be dialled, as the registries name them: IANA's special-purpose addresses of both versions,
- * multicast, what was given back, and what a cloud answers on inside. Written down apart from the product, which is
- * judged by it.
+ * Every block that must not be dialled, as the registries name it: IANA's special-purpose addresses of both versions,
+ * multicast, returned blocks, and the internal addresses of clouds. The list is independent of the product, because the
+ * tests judge the product by it.
  */
 export const SPECIAL_BLOCKS: readonly (readonly [block: string, what: string])[] = [
   ['0.0.0.0/8', 'this network'],
@@ -9,7 +9,7 @@ export const SPECIAL_BLOCKS: readonly (readonly [block: string, what: string])[]
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'shared by carriers'],
   ['127.0.0.0/8', 'loopback'],
-  ['168.63.129.16/32', 'platform of a cloud'],
+  ['168.63.129.16/32', 'cloud platform'],
   ['169.254.0.0/16', 'link-local'],
   ['169.254.169.254/32', 'metadata'],
   ['172.16.0.0/12', 'private'],
@@ -83,7 +83,7 @@ export function parseBlock(text: string): Block {
   return { version, first, last: first + size - 1n };
 }
 
-/** As many groups as there are, the gap filled; no dotted part. */
+/** The groups of an address without a dotted part, with the gap filled. */
 function fromGroups(text: string): bigint {
   const [before = '', after] = text.split('::');
   const head = before === '' ? [] : before.split(':');
@@ -101,7 +101,7 @@ export function toDotted(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
 }
 
-/** Eight groups, none of them shortened. */
+/** Eight full groups. */
 export function toGroups(value: bigint): string {
   return value.toString(16).padStart(32, '0').match(/.{4}/g)!.join(':');
 }
@@ -110,8 +110,7 @@ const MAPPED = parseBlock('::ffff:0:0/96');
 const ISATAP = new Set([0x0000_5efen, 0x0200_5efen]);
 
 /**
- * The same judgement by arithmetic alone: an address is public when it is in no block and carries no other within
- * itself.
+ * The same verdict by arithmetic alone: an address is public when it is in no block and embeds no other address.
  */
 export function isPublic(version: Version, value: bigint): boolean {
   if (version === 6 && value >= MAPPED.first && value <= MAPPED.last) return isPublic(4, value & 0xffff_ffffn);
@@ -120,8 +119,8 @@ export function isPublic(version: Version, value: bigint): boolean {
 }
 
 /**
- * Every way that IPv6 has of holding an IPv4 address. Mapped ones are those that are reached as the address that they
- * hold.
+ * Every way in which an IPv6 address can hold an IPv4 address. Only a mapped one is reached as the address that it
+ * holds.
  */
 export const CARRIERS: Readonly<Record<string, (inner: bigint) => bigint>> = {
   mapped: (inner) => MAPPED.first + inner,

@@ -13,9 +13,9 @@ interface Received {
 }
 
 /**
- * Lets the server keep objects as S3 does: there whole or not at all. By itself it answers before the bytes are in
- * their file, so that an object can be missing just after it was put, be there again after it was removed, or be made
- * of parts that are cut off.
+ * Makes the server store objects as S3 does: completely or not at all. By itself the server answers before the bytes
+ * are in their file. An object can then be missing just after its upload, reappear after its removal, or consist of
+ * truncated parts.
  */
 export function keepWhole(store: S3Files, scratch: string): void {
   store.putObject = async ({ bucket, key, content, metadata }) => {

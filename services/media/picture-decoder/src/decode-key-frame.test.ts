@@ -94,7 +94,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('any bytes give a picture or a named refusal, in bounded time', () => {
+describe('any bytes give a picture or a named refusal in bounded time', () => {
   const streams = SAMPLES.map(({ name }) => sampleStream(name));
   /** Most changes hit the parameter sets and headers at the start: `at * at`. */
   const change = fc.record({
@@ -107,7 +107,7 @@ describe('any bytes give a picture or a named refusal, in bounded time', () => {
     return bytes;
   };
 
-  test('mutated streams', () => {
+  test('from mutated streams', () => {
     const answers = { picture: 0, refusal: 0 };
     fc.assert(
       fc.property(fc.constantFrom(...streams), fc.array(change, { minLength: 1, maxLength: 6 }), (whole, changes) => {
@@ -120,12 +120,12 @@ describe('any bytes give a picture or a named refusal, in bounded time', () => {
     expect(Math.min(answers.picture, answers.refusal)).toBeGreaterThan(10);
   }, 60_000);
 
-  test('streams that are cut at every length', () => {
+  test('from streams cut at every length', () => {
     for (const whole of streams)
       for (let length = 0; length < whole.byteLength; length += 101) answerOf(whole.subarray(0, length));
   }, 60_000);
 
-  test('mutated track descriptions', () => {
+  test('from mutated track descriptions', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(...streams), (description, whole) => {
         answerOf(whole, description);
@@ -134,7 +134,7 @@ describe('any bytes give a picture or a named refusal, in bounded time', () => {
     );
   }, 60_000);
 
-  test('random bytes behind the headers of a sample', () => {
+  test('from random bytes behind the headers of a sample', () => {
     fc.assert(
       fc.property(fc.constantFrom(...streams), fc.uint8Array({ maxLength: 2000 }), fc.nat(), (whole, tail, at) => {
         answerOf(Buffer.concat([whole.subarray(0, at % whole.byteLength), tail]));

@@ -21,7 +21,7 @@ afterAll(() => {
 describe('blobs in a folder', () => {
   describeBlobStore(() => ({ blobs, incoming, leftBehind: () => readdirSync(folder) }));
 
-  test('are in subfolders, and no other user can read them', async () => {
+  test('lie in subfolders and are unreadable for other users', async () => {
     const draft = await incoming.begin(10);
     await draft.append([Buffer.from('x')]);
     await blobs.keep('ab12cd', await draft.finish());
@@ -30,12 +30,12 @@ describe('blobs in a folder', () => {
   });
 });
 
-describe('what comes in', () => {
+describe('an incoming file', () => {
   async function* chunks(...parts: readonly string[]): AsyncGenerator<Uint8Array> {
     for (const part of parts) yield Buffer.from(part);
   }
 
-  test('is counted and hashed, over several sources', async () => {
+  test('is counted and hashed over several sources', async () => {
     const draft = await incoming.begin(100);
     await draft.append(chunks('ab', 'c'));
     await draft.append(chunks('de'));
@@ -46,7 +46,7 @@ describe('what comes in', () => {
     expect(existsSync(file.path)).toBe(false);
   });
 
-  test('is refused past its bound, and leaves nothing', async () => {
+  test('is refused beyond its limit and leaves nothing', async () => {
     const draft = await incoming.begin(4);
 
     await expect(draft.append(chunks('abc', 'de'))).rejects.toThrow(TooLarge);
@@ -54,7 +54,7 @@ describe('what comes in', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('and was left by a crash, is swept at the next start', () => {
+  test('that a crash left is removed at the next start', () => {
     writeFileSync(path.join(folder, 'in_half'), 'half');
 
     openIncoming(folder, newId);

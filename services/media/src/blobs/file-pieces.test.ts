@@ -26,11 +26,11 @@ test.each([
   [{ start: 5, end: 900_000 }, 5, 900_001],
   [{ start: 1_200_000, end: 9_999_999 }, 1_200_000, WHOLE.length],
   [{ start: 9_999_999, end: 10_000_000 }, 0, 0],
-] as const)('%j of a file', async (range, from, to) => {
+] as const)('the range %j of a file has exactly its bytes', async (range, from, to) => {
   expect((await read(range)).equals(WHOLE.subarray(from, to))).toBe(true);
 });
 
-test('many readers at once, some of whom leave early, each get their own', async () => {
+test('each of many concurrent readers gets its own bytes, even if some leave early', async () => {
   const leaving = async (): Promise<boolean> => {
     for await (const piece of filePieces(await open(file)))
       return Buffer.from(piece).equals(WHOLE.subarray(0, piece.byteLength));

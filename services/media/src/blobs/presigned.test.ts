@@ -11,8 +11,10 @@ import { openS3Blobs } from './s3-blobs.ts';
 
 /* The example of Amazon's own documentation of Signature Version 4 in a query. */
 const EXAMPLE =
-  'https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request' +
-  '&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404';
+  'https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256' +
+  '&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request' +
+  '&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host' +
+  '&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404';
 const EXAMPLE_SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
 
 const secret = 'the secret of the bucket';
@@ -34,7 +36,7 @@ afterAll(() => {
   blobs.close();
 });
 
-test('the judge knows the documented example, and what is not it', () => {
+test('the judge grants the documented example, and rejects an expired or forged one', () => {
   const now = Date.UTC(2013, 4, 24);
 
   expect(judgePresigned(EXAMPLE, 'GET', { secret: EXAMPLE_SECRET, now })).toBe('granted');
@@ -43,7 +45,7 @@ test('the judge knows the documented example, and what is not it', () => {
 });
 
 describe('an address in the bucket', () => {
-  test('lets in for as long as it says, by the method that it is for', async () => {
+  test('grants access until its expiry, for its method only', async () => {
     const [get, head] = [await linkFor(600), await linkFor(600, 'HEAD')];
 
     expect([judge(get), judge(head, 'HEAD'), judge(get, 'HEAD'), judge(get, 'PUT'), judge(get, 'DELETE')]).toEqual([
@@ -63,17 +65,14 @@ describe('an address in the bucket', () => {
   test.each<[string, (address: string) => string]>([
     ['another object', (address) => address.replace(key, key.replace(/.$/, '2'))],
     ['another folder', (address) => address.replace('/kept/', '/other/')],
-    ['a later end', (address) => address.replace('X-Amz-Expires=600', 'X-Amz-Expires=604800')],
-    ['a later beginning', (address) => address.replace(/X-Amz-Date=\d{4}/, 'X-Amz-Date=2027')],
+    ['a later expiry', (address) => address.replace('X-Amz-Expires=600', 'X-Amz-Expires=604800')],
+    ['a later start', (address) => address.replace(/X-Amz-Date=\d{4}/, 'X-Amz-Date=2027')],
     ['another type', (address) => address.replace('video%2Fmp4', 'text%2Fhtml')],
     ['another name', (address) => address.replace('a.mp4', 'a.htm')],
-    ['one more order', (address) => `${address}&response-content-encoding=gzip`],
+    ['an additional parameter', (address) => `${address}&response-content-encoding=gzip`],
     ['another host', (address) => address.replace('files.example', 'files.other')],
-    [
-      'a signature that is cut off',
-      (address) => address.replace(/X-Amz-Signature=([0-9a-f]{63})./, 'X-Amz-Signature=$1'),
-    ],
-  ])('does not let in with %s', async (_what, change) => {
+    ['a truncated signature', (address) => address.replace(/X-Amz-Signature=([0-9a-f]{63})./, 'X-Amz-Signature=$1')],
+  ])('grants no access with %s', async (_what, change) => {
     const address = await linkFor(600);
 
     expect(change(address)).not.toBe(address);

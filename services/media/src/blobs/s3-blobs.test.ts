@@ -49,7 +49,7 @@ afterAll(async () => {
 describe('blobs in a bucket', () => {
   describeBlobStore(() => ({ blobs, incoming, leftBehind: () => readdirSync(scratch) }));
 
-  test('lie under the folder of the address, and another folder does not see them', async () => {
+  test('lie under the folder of the address, invisible from another folder', async () => {
     const key = await keep('mine');
     const elsewhere = opened('/other');
 
@@ -58,7 +58,7 @@ describe('blobs in a bucket', () => {
     elsewhere.close();
   });
 
-  test('have links that serve them to any reader, whole and in part, with their given type and name', async () => {
+  test('have links that serve any reader, whole and in part, with the given type and name', async () => {
     const key = await keep('0123456789');
     const link = await blobs.linkTo(key, { method: 'GET', mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 60 });
     const whole = await fetch(link!);
@@ -78,8 +78,8 @@ describe('blobs in a bucket', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '10']);
   });
 
-  // the server of these tests checks no signature of the fourth version, so its parts must do
-  test('have addresses that end, and that are each for one key and one way of asking', async () => {
+  // the test server does not check version 4 signatures, so the test compares their parts
+  test('have addresses that expire, each for one key and one method', async () => {
     const key = await keep('secret');
     const linkOf = async (name: string, method: 'GET' | 'HEAD'): Promise<URLSearchParams> =>
       new URL((await blobs.linkTo(name, { method, mediaType: 'video/mp4', fileName: 'a.mp4', secondsLeft: 61 }))!)
@@ -95,9 +95,9 @@ describe('blobs in a bucket', () => {
     expect(one.toString()).not.toContain(server.credentials.secretAccessKey.reveal().concat('&'));
   });
 
-  test('of a bucket that does not let us in are not nothing, but a fault', async () => {
+  test('of a bucket that denies access are a fault, not an empty key', async () => {
     const stranger = opened('/blobs', {
-      accessKeyId: new Secret('nobody'),
+      accessKeyId: new Secret('stranger'),
       secretAccessKey: new Secret('wrong'),
       sessionToken: undefined,
     });

@@ -35,7 +35,7 @@ const failing = (code: string) => () =>
   Promise.reject(Object.assign(new Error(`${code}: it failed, open '/secret/path'`), { code, syscall: 'open' }));
 
 describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown', 'ECONNREFUSED'])(
-  '%s of a store',
+  'with %s from a store',
   (code) => {
     const fail = failing(code);
     const blobs = guardedBlobs(
@@ -58,18 +58,18 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
       ['measured', (of) => of.sizeOf('key')],
       ['opened', (of) => of.open('key')],
       ['read', (of) => of.pieces('key')],
-      ['looked at', (of) => of.withFile('key', async () => 1)],
+      ['inspected', (of) => of.withFile('key', async () => 1)],
       ['listed', (of) => of.list('', 1)],
       ['removed', (of) => of.remove('key')],
-      ['linked to', (of) => of.linkTo('key', undefined as never)],
-    ])('where a blob is %s is to be tried again, and says nothing of where it lies', async (_what, ask) => {
+      ['linked', (of) => of.linkTo('key', undefined as never)],
+    ])('a call that has a blob %s can be retried, and the refusal hides its path', async (_what, ask) => {
       await expect(ask(blobs)).rejects.toMatchObject({
         ...UNAVAILABLE,
         message: expect.not.stringContaining('secret'),
       });
     });
 
-    test('is not told as ready', async () => {
+    test('the store does not report ready', async () => {
       await expect(blobs.check()).rejects.toThrow(code);
     });
 
@@ -77,7 +77,7 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
       ['appended', { append: fail }, (draft) => draft.append([Buffer.from('x')])],
       ['finished', { finish: fail }, (draft) => draft.finish()],
       ['discarded', { discard: fail }, (draft) => draft.discard()],
-    ])('where a file is %s is to be tried again', async (_what, draft, ask) => {
+    ])('a call that has a file %s can be retried', async (_what, draft, ask) => {
       const incoming = guardedIncoming({ begin: async () => draft as Draft, fill: fail }, faults);
 
       await expect(ask(await incoming.begin(1))).rejects.toMatchObject(UNAVAILABLE);
@@ -87,7 +87,7 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
   },
 );
 
-describe('no fault of a store is', () => {
+describe('storage does not take the blame for', () => {
   const broken = async function* (error: Error): AsyncGenerator<Uint8Array> {
     yield Buffer.from('x');
     throw error;
@@ -96,11 +96,11 @@ describe('no fault of a store is', () => {
     guardedIncoming(openIncoming(path.join(folder, 'incoming'), newIds(systemClock)), faults);
 
   test.each([
-    ['a client that has gone', new Error('aborted')],
-    ['an origin that lies', new FetchFault('network', 'could not be fetched')],
+    ['a client that left', new Error('aborted')],
+    ['a lying origin', new FetchFault('network', 'could not be fetched')],
     ['a refusal', new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be whole' })],
     ['a bug', new TypeError('x is undefined')],
-    ["trouble elsewhere with a code of the disk's", Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })],
+    ['an error from elsewhere with a code of the disk', Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })],
   ])('%s', async (_what, error) => {
     const draft = await opened().begin(100);
     await expect(draft.append(broken(error))).rejects.toBe(error);
@@ -113,7 +113,7 @@ describe('no fault of a store is', () => {
     expect(readdirSync(path.join(folder, 'incoming'))).toEqual([]);
   });
 
-  test('a file that is too large, whose source is ended', async () => {
+  test('a file that is too large, and ends its source', async () => {
     const source = Readable.from([Buffer.alloc(60), Buffer.alloc(60), Buffer.alloc(60)]);
     const draft = await opened().begin(100);
     await expect(draft.append(source)).rejects.toBeInstanceOf(TooLarge);
@@ -127,9 +127,9 @@ const onDisk = disk === undefined ? test.skip : test;
 
 onDisk.each([
   ['its bytes', 0],
-  ['what is drawn of it', 36 * 1024],
-  ['what is drawn of it, by a page', 60 * 1024],
-])('a picture is never called broken because the disk has no room for %s', async (_what, bytesLeft) => {
+  ['its redrawn copy', 36 * 1024],
+  ['the last page of its redrawn copy', 60 * 1024],
+])('a picture is not refused as damaged because the disk has no room for %s', async (_what, bytesLeft) => {
   const origin = await startOrigin();
   const blobs = path.join(disk!.folder, 'blobs');
   const under = await startMediaUnderTest({ section: { blobs, fetch: { allow: [origin.host] } } });
@@ -150,7 +150,7 @@ onDisk.each([
   await origin.close();
 });
 
-test('bytes that cannot be read are answered with a time to wait, by HTTP, and those of others are served', async () => {
+test('unreadable bytes give 503 with a time to wait over HTTP, and other bytes are still served', async () => {
   const under = await startMediaUnderTest();
   const headers = { authorization: `Bearer ${under.serviceKey}` };
   const put = async (body: string): Promise<string> => {

@@ -40,7 +40,7 @@ describe('an image', () => {
     [{ width: 5760, height: 5760 }],
     [{ width: 640, height: 256 }],
     [{ width: 256, height: 640 }],
-  ])('%j is taken', (over) => {
+  ])('%j is accepted', (over) => {
     expect(faultOfMedia('image', image(over))).toBeUndefined();
   });
 
@@ -53,7 +53,7 @@ describe('an image', () => {
     expect(faultOfMedia('image', image(over))).toBe(said);
   });
 
-  test('a video is no image, and says what it is', () => {
+  test('a video is refused as an image, and the message names its type', () => {
     expect(faultOfMedia('image', video())).toBe(
       'must be an image (JPEG, PNG, WebP, HEIC or HEIF); its bytes are video/mp4',
     );
@@ -70,7 +70,7 @@ describe('a reference video', () => {
     [{ frameRate: 23.976 }],
     [{ frameRate: 60 }],
     [{ width: 2560, height: 1440 }],
-  ])('%j is taken', (over) => {
+  ])('%j is accepted', (over) => {
     expect(faultOfMedia('video', video(over))).toBeUndefined();
   });
 
@@ -96,7 +96,7 @@ describe('a base video', () => {
     [{ width: 768, height: 1344 }],
     [{ width: 992, height: 992 }],
     [{ frameRate: 23.976 }],
-  ])('%j is taken', (over) => {
+  ])('%j is accepted', (over) => {
     expect(faultOfMedia('base_video', video(over))).toBeUndefined();
   });
 
@@ -115,7 +115,7 @@ describe('a base video', () => {
   });
 });
 
-describe('sound', () => {
+describe('audio', () => {
   test.each([
     [audio(), undefined],
     [audio({ mediaType: 'audio/wav' }), undefined],
@@ -127,7 +127,7 @@ describe('sound', () => {
     else expect(fault).toMatch(said);
   });
 
-  test('a picture is no sound', () => {
+  test('a picture is refused as audio', () => {
     expect(faultOfMedia('audio', image())).toMatch(/WAV or MP3/);
   });
 });
@@ -183,11 +183,11 @@ test.each([
   ['image/png', 'video', false],
   ['application/json', 'image', false],
   ['images/png', 'image', false],
-] as const)('%s may be declared over %s: %s', (declared, family, expected) => {
+] as const)('the declared type %s fits the family %s: %s', (declared, family, expected) => {
   expect(mayDeclare(declared, family)).toBe(expected);
 });
 
-test('a declared type of any length is judged at once', () => {
+test('a declared type of any length is judged immediately', () => {
   for (const piece of [';', '"', '\\', ' ', '; ', '";', '; a="b"', ','])
     mayDeclare(`image/png;${piece.repeat(16_384 / piece.length)}\u0001`, 'image');
   expect(mayDeclare(`image/png${'; a="b"'.repeat(2000)}, text/html`, 'image')).toBe(false);

@@ -91,13 +91,15 @@ const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> =
 
 function faultOfSides({ width, height }: { width: number; height: number }): string | undefined {
   if ([width, height].every((side) => isWithin(SIDE, side))) return undefined;
-  return `must have sides from ${String(SIDE.min)} to ${String(SIDE.max)} pixels; it has ${String(width)}×${String(height)}`;
+  const size = `${String(width)}×${String(height)}`;
+  return `must have sides from ${String(SIDE.min)} to ${String(SIDE.max)} pixels; it has ${size}`;
 }
 
 function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
   const aspect = width / height;
   if (isWithin(ASPECT, aspect)) return undefined;
-  return `must be from ${String(ASPECT.min)} to ${String(ASPECT.max)} times as wide as it is high; it is ${String(width)}×${String(height)}`;
+  const range = `from ${String(ASPECT.min)} to ${String(ASPECT.max)}`;
+  return `must be ${range} times as wide as it is high; it is ${String(width)}×${String(height)}`;
 }
 
 function faultOfDuration(durationMs: number): string | undefined {
@@ -108,7 +110,8 @@ function faultOfDuration(durationMs: number): string | undefined {
 function faultOfFrameRate(frameRate: number): string | undefined {
   if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE)
     return undefined;
-  return `must have from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)} frames per second; it has ${decimal(frameRate)}`;
+  const range = `from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)}`;
+  return `must have ${range} frames per second; it has ${decimal(frameRate)}`;
 }
 
 function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
@@ -127,11 +130,16 @@ function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec 
     return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
   if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE)
     return `must have ${String(BASE_FRAME_RATE)} frames per second to be a base video; it has ${decimal(frameRate)}`;
-  if (!isWithin(BASE_FRAMES, frames))
-    return `must have from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)} frames to be a base video; it has ${frames > BASE_FRAMES.max ? 'more' : String(frames)}`;
+  if (!isWithin(BASE_FRAMES, frames)) {
+    const range = `from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)}`;
+    const counted = frames > BASE_FRAMES.max ? 'more' : String(frames);
+    return `must have ${range} frames to be a base video; it has ${counted}`;
+  }
   // the length is charged
-  if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS)
-    return `must last as long as its frames do to be a base video; it has ${String(frames)} frames and lasts ${seconds(durationMs)}`;
+  if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS) {
+    const length = `${String(frames)} frames and lasts ${seconds(durationMs)}`;
+    return `must last as long as its frames do to be a base video; it has ${length}`;
+  }
   if (audioCodec === undefined) return 'must have an audio track to be a base video; it has none';
   return undefined;
 }

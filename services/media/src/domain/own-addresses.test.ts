@@ -5,7 +5,7 @@ const PUBLIC_URL = 'https://gate.example';
 const CONTENT = '/v1/videos/task_1/content';
 const kindOf = (text: string, publicUrl = PUBLIC_URL): string => classifyReference(text, publicUrl).kind;
 
-describe('an address of ours never becomes a request, however it is written:', () => {
+describe('an address of this service never becomes a request in any spelling:', () => {
   test.each([
     'https://gate.example',
     'HTTPS://GATE.EXAMPLE',
@@ -38,7 +38,7 @@ describe('an address of ours never becomes a request, however it is written:', (
   });
 
   test.each(['?variant=thumbnail', '?', '#x', '?a=/../x#y', '?url=http://127.0.0.1/', '#/v1/videos/task_2/content'])(
-    'with %s behind it',
+    'with the suffix %s',
     (tail) => {
       expect(classifyReference(`${PUBLIC_URL}${CONTENT}${tail}`, PUBLIC_URL)).toEqual({
         kind: 'own_content',
@@ -55,7 +55,7 @@ describe('an address of ours never becomes a request, however it is written:', (
     '/../v1/videos/task_1/content',
     '/v1/%2e%2e/v1/videos/task_1/content',
     '/v1/videos/%2E/task_1/content',
-  ])('by a path with dots: %s', (path) => {
+  ])('with dots in its path: %s', (path) => {
     expect(classifyReference(`${PUBLIC_URL}${path}`, PUBLIC_URL)).toEqual({ kind: 'own_content', taskId: 'task_1' });
     expect(kindOf(path)).toBe('refused');
   });
@@ -105,7 +105,7 @@ describe('an address of ours never becomes a request, however it is written:', (
     '/metrics',
     '/',
     '',
-  ])('what is none of our results is refused, and not asked for: %s', (path) => {
+  ])('a path that names no result is refused and never requested: %s', (path) => {
     expect([kindOf(`${PUBLIC_URL}${path}`), kindOf(`http://gate.example.:80${path}`)]).toEqual(['refused', 'refused']);
     expect(kindOf(path)).toBe('refused');
   });
@@ -133,7 +133,7 @@ describe('an address of ours never becomes a request, however it is written:', (
   });
 });
 
-describe('an address that only looks like ours', () => {
+describe('an address that only resembles that of this service', () => {
   test.each([
     'https://gate.example.evil.example',
     'https://evil-gate.example',
@@ -150,12 +150,12 @@ describe('an address that only looks like ours', () => {
     'https://evil.example?https://gate.example',
     'https://evil.example#https://gate.example',
     'https://203.0.113.9',
-  ])("%s is a stranger's, to be judged as any", (origin) => {
+  ])('%s is treated as any external address', (origin) => {
     expect(kindOf(`${origin}${CONTENT}`)).toBe('remote');
   });
 });
 
-describe('a public address of another form', () => {
+describe('the public address of this service', () => {
   test.each([
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
     ['https://xn--bcher-kva.example', 'https://BÜCHER.example'],
@@ -167,7 +167,7 @@ describe('a public address of another form', () => {
     ['https://gate.example:8443', 'http://gate.example:8443'],
     ['https://gate.example/base/', 'https://gate.example/x/../base'],
     ['https://gate.example/base', 'https://gate.example/%2e/base'],
-  ])('%s is known as %s', (publicUrl, written) => {
+  ])('%s is recognised in the spelling %s', (publicUrl, written) => {
     expect(classifyReference(`${written}${CONTENT}`, publicUrl)).toEqual({ kind: 'own_content', taskId: 'task_1' });
   });
 
@@ -175,7 +175,7 @@ describe('a public address of another form', () => {
     ['https://gate.example:8443', 'https://gate.example'],
     ['https://gate.example:8443', 'https://gate.example:443'],
     ['http://203.0.113.9:8080', 'http://203.0.113.9'],
-  ])('%s is not %s: another port is another server', (publicUrl, written) => {
+  ])('%s differs from %s, because another port is another server', (publicUrl, written) => {
     expect(kindOf(`${written}${CONTENT}`, publicUrl)).toBe('remote');
   });
 
@@ -185,7 +185,7 @@ describe('a public address of another form', () => {
     'https://gate.example/base/../v1/videos/task_1/content',
     'https://gate.example/base%2fv1/videos/task_1/content',
     'https://gate.example/BASE/v1/videos/task_1/content',
-  ])('with a path of its own, %s is none of its results', (written) => {
+  ])('with a base path, %s names no result', (written) => {
     expect(kindOf(written, 'https://gate.example/base')).toBe('refused');
   });
 });

@@ -26,18 +26,18 @@ describe('classifyReference', () => {
     'HTTPS://GATE.example:443/v1/videos/task_1/content?variant=video',
     'http://gate.example/v1/videos/task_1/content#x',
     'https://gate.example./v1/videos/task_1/content',
-  ])('%s is the content of a task', (text) => {
+  ])('%s names the content of a task', (text) => {
     expect(classifyReference(text, BASE)).toEqual({ kind: 'own_content', taskId: 'task_1' });
   });
 
   test.each(['/ximg/vid_1.mp4', '/ximg/vid_1.mp4?exp=1&sig=x', 'https://gate.example/ximg/vid_1.mp4?exp=1'])(
-    '%s is an object',
+    '%s names an object',
     (text) => {
       expect(classifyReference(text, BASE)).toEqual({ kind: 'own_object', object: 'vid_1' });
     },
   );
 
-  test('a base with a path is part of our addresses', () => {
+  test('the path of the public address is part of every own address', () => {
     expect(classifyReference('https://gate.example/api/ximg/vid_1.mp4', `${BASE}/api`)).toEqual({
       kind: 'own_object',
       object: 'vid_1',
@@ -87,7 +87,7 @@ describe('classifyReference', () => {
     });
   });
 
-  test('a data URL gives its type and its base64', () => {
+  test('a data URL yields its type and its base64', () => {
     expect(classifyReference(png, BASE)).toEqual({ kind: 'data', declaredType: 'image/png', base64: 'iVBORw0KGgo=' });
     expect(classifyReference('DATA:Image/PNG;name=a.png;BASE64,iVBO\r\nRw0K Ggo', BASE)).toEqual({
       kind: 'data',
@@ -115,14 +115,14 @@ describe('classifyReference', () => {
     expect(classifyReference(text, BASE).kind).toBe('refused');
   });
 
-  test('large data is read as small is', () => {
+  test('a large data URL is read like a small one', () => {
     const base64 = 'A'.repeat(64 * 1024 * 1024);
 
     expect(classifyReference(`data:image/png;base64,${base64}`, BASE)).toMatchObject({ kind: 'data' });
     expect(classifyReference(`data:image/png;base64,${base64}!`, BASE)).toMatchObject({ kind: 'refused' });
   });
 
-  test('every text is something', () => {
+  test('every text gets a kind', () => {
     fc.assert(
       fc.property(
         fc.oneof(

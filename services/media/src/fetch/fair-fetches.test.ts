@@ -140,18 +140,18 @@ async function attack(fetcher: Fetcher, accounts: number, fetches: number): Prom
 }
 
 /** The outcome if the fetch has ended; it does not wait. */
-const soFar = (promise: Promise<string>): Promise<string> => Promise.race([promise, Promise.resolve('going on')]);
+const soFar = (promise: Promise<string>): Promise<string> => Promise.race([promise, Promise.resolve('running')]);
 
 const OF_A_PNG = `${String(PNG.byteLength)} bytes`;
 const healthy = (origin: Origin): string => origin.url(serves(PNG));
 
-describe('while accounts trickle on all permits, another gets its picture within the time to yield,', () => {
+describe('while accounts trickle on all permits, another account gets its picture within `yield_after`', () => {
   test.each([
     [4, 4],
     [8, 2],
     [16, 1],
     [40, 4],
-  ])('where %i accounts have %i fetches each', async (accounts, each) => {
+  ])('if %i accounts have %i fetches each', async (accounts, each) => {
     const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
     await attack(fetcher, accounts, accounts * each);
     await pass(10);
@@ -162,7 +162,7 @@ describe('while accounts trickle on all permits, another gets its picture within
     expect(await inTime(honest)).toBe(OF_A_PNG);
   });
 
-  test('where they fetch from the same host under another name', async () => {
+  test('if they fetch from the same host under another name', async () => {
     const fetcher = fetcherOf();
     for (const name of NAMES.slice(0, 4)) void reference(fetcher, named(trickle(origins[0]!), name), account(1));
     await until(() => trickling.size === 4);
@@ -174,7 +174,7 @@ describe('while accounts trickle on all permits, another gets its picture within
     expect(await inTime(honest)).toBe(OF_A_PNG);
   });
 
-  test('and each of the pictures of one order', async () => {
+  test('for each picture of one order', async () => {
     const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
     await attack(fetcher, 4, 16);
     await pass(10);
@@ -186,7 +186,7 @@ describe('while accounts trickle on all permits, another gets its picture within
   });
 });
 
-test('a transfer that yields is told that it may be tried again, and only one yields for each that waits', async () => {
+test('a transfer that yields can be tried again, and one transfer yields for each waiting one', async () => {
   const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
   const { attacks } = await attack(fetcher, 4, 16);
   await pass(3);
@@ -200,13 +200,13 @@ test('a transfer that yields is told that it may be tried again, and only one yi
   expect(new Set(await Promise.all(attacks))).toEqual(new Set(['busy']));
 });
 
-test('no transfer yields to its own account: all permits are used, and the account waits for itself', async () => {
+test('no transfer yields to its own account, even if that account uses all permits', async () => {
   const fetcher = fetcherOf({ in_flight: { per_host: 999 } });
   await attack(fetcher, 4, 16);
   const more = reference(fetcher, healthy(origins[1]!), account(1));
   await pass(20);
 
-  expect([trickling.size, await soFar(more)]).toEqual([16, 'going on']);
+  expect([trickling.size, await soFar(more)]).toEqual([16, 'running']);
 });
 
 describe('permits by host count addresses:', () => {
@@ -218,28 +218,28 @@ describe('permits by host count addresses:', () => {
     expect(trickling.size).toBe(expected);
   };
 
-  test('many names of one address share its own', async () => {
+  test('many names of one address share its permits', async () => {
     await atOnce(
       [...NAMES, ...NAMES].map((name) => named(trickle(origins[0]!), name)),
       4,
     );
   });
 
-  test('an address and its names too', async () => {
+  test('an address shares them with its names', async () => {
     await atOnce(
       NAMES.flatMap((name) => [named(trickle(origins[0]!), name), trickle(origins[0]!)]),
       4,
     );
   });
 
-  test('for every redirect to it', async () => {
+  test('every redirect to an address counts', async () => {
     await atOnce(
       NAMES.map((name) => origins[1]!.url(redirects(named(trickle(origins[0]!), name)))),
       4,
     );
   });
 
-  test('a name whose first address has none left is asked at its next', async () => {
+  test('a name whose first address has no free permit is dialled at its next address', async () => {
     const always = answer(['200 OK', 'content-length: 3'], 'abc');
     const second = await startRawOrigin({ address: '127.0.0.3', port: origins[0]!.port, always });
     const fetcher = fetcherOf({ allowed: [second.host] });
@@ -251,7 +251,7 @@ describe('permits by host count addresses:', () => {
   });
 });
 
-test("results are shared by account: sixteen trickling ones of one do not keep another's out", async () => {
+test('accounts share result permits: sixteen trickling results of one account leave room for another', async () => {
   const fetcher = fetcherOf({ results: { parallel: 4 } });
   const greedy = Array.from({ length: 16 }, () => result(fetcher, trickle(origins[0]!), 'greedy'));
   await until(() => trickling.size === 4);
@@ -262,6 +262,6 @@ test("results are shared by account: sixteen trickling ones of one do not keep a
   expect(await inTime(Promise.all(others))).toEqual([OF_A_PNG, OF_A_PNG, OF_A_PNG]);
 
   // a caller fetches a yielded result again later; the waiting fetches reuse the permits of the others
-  expect(new Set(await Promise.all(greedy.map(soFar)))).toEqual(new Set(['busy', 'going on']));
+  expect(new Set(await Promise.all(greedy.map(soFar)))).toEqual(new Set(['busy', 'running']));
   expect(trickling.size).toBe(4);
 });

@@ -27,7 +27,7 @@ const metrics = openMetrics(false);
 const stopping = new AbortController();
 let origins: Origin[];
 let silent: RawOrigin;
-/** Answers that are held back until the test lets them go. */
+/** Releases the answers that wait for the test. */
 let held: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ const order = (url: string, accountId: string) => ({ url, accountId, family: 'im
 
 const resultOf = (url: string, accountId = 'one') => ({ url, accountId });
 
-/** Lets go of what is held until all has ended; gives how many were under way at once at the most. */
+/** Releases held answers until all fetches have ended, and returns the most fetches that ran at once. */
 async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }>[]): Promise<number> {
   let most = 0;
   let left = fetches.length;
@@ -95,7 +95,7 @@ async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }
   return most;
 }
 
-describe('fetches at once', () => {
+describe('concurrent fetches', () => {
   const many = (count: number, fetch: (turn: number) => Promise<{ discard(): Promise<void> }>) =>
     Array.from({ length: count }, (_, turn) => fetch(turn));
 
@@ -119,7 +119,7 @@ describe('fetches at once', () => {
     expect(await mostAtOnce(many(8, (turn) => fetcher.fetchReference(order(holding(turn % 2), String(turn)))))).toBe(3);
   });
 
-  test('of results leave no more files behind than are dealt with: the next is fetched when one was used', async () => {
+  test('of results wait until an earlier file is used, so files do not accumulate', async () => {
     const fetcher = fetcherOf({ results: { parallel: 1 } });
     const url = origins[0]!.url((_request, response) => {
       response.end('x');
@@ -151,7 +151,7 @@ describe('fetches at once', () => {
   });
 });
 
-describe('a host is one', () => {
+describe('a host has one key', () => {
   const spelled = [
     'http://127.0.0.1:PORT/',
     'http://127.1:PORT/',
@@ -160,7 +160,7 @@ describe('a host is one', () => {
     'http://127.0.0.1.:PORT/',
   ];
 
-  test('however its address is written', async () => {
+  test('in every spelling of its address', async () => {
     const fetcher = fetcherOf({ fetch: { in_flight: { total: 99, per_account: 99, per_host: 2 } } });
     const path = new URL(holding(0)).pathname.slice(1);
 
@@ -180,7 +180,7 @@ describe('a host is one', () => {
     ['http://a.example:443/', 'https://a.example'],
     ['http://8.8.8.8/', 'http://[::ffff:8.8.8.8]:443/'],
     ['http://[2600::1]/', 'https://[2600:0:0:0:0:0:0:1]/'],
-  ])('%s and %s', (one, other) => {
+  ])('shared by %s and %s', (one, other) => {
     expect(hostKeyOf(new URL(one))).toBe(hostKeyOf(new URL(other)));
   });
 
@@ -188,11 +188,11 @@ describe('a host is one', () => {
     ['http://a.example/', 'http://b.example/'],
     ['http://a.example/', 'http://x.a.example/'],
     ['http://8.8.8.8/', 'http://8.8.4.4/'],
-  ])('and not another: %s and %s', (one, other) => {
+  ])('that %s and %s do not share', (one, other) => {
     expect(hostKeyOf(new URL(one))).not.toBe(hostKeyOf(new URL(other)));
   });
 
-  test('whichever others redirect to it', async () => {
+  test('whatever host redirects to it', async () => {
     const dns = await startFakeDns();
     for (const name of ['a.example', 'b.example', 'c.example', 'd.example']) dns.answer(name, ['127.0.0.1']);
     const fetcher = fetcherOf({ fetch: { in_flight: { total: 3, per_account: 99, per_host: 1 } } }, systemClock, {
@@ -214,11 +214,11 @@ describe('a host is one', () => {
   });
 });
 
-describe('permits are free again', () => {
+describe('permits are released', () => {
   const BAD: readonly (readonly [string, () => string])[] = [
     ['an address that is refused', () => 'http://10.0.0.1/'],
     ['a name that is refused', () => 'http://localhost/'],
-    ['what is no address', () => 'http://user@a.example/'],
+    ['a text that is not an address', () => 'http://user@a.example/'],
     [
       'an error',
       () =>
@@ -227,7 +227,7 @@ describe('permits are free again', () => {
         }),
     ],
     [
-      'a redirect inside',
+      'a redirect into the private network',
       () =>
         origins[0]!.url((_request, response) => {
           response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
@@ -286,7 +286,7 @@ describe('permits are free again', () => {
     ['an unknown name', () => 'http://unknown.example/'],
   ];
 
-  test.each(BAD)('after %s, and nothing is left of it', async (_what, bad) => {
+  test.each(BAD)('after %s, and nothing remains of it', async (_what, bad) => {
     const dns = await startFakeDns();
     const files = path.join(folder, `freed-${String(Math.random())}`);
     const section = {
@@ -303,7 +303,7 @@ describe('permits are free again', () => {
 
     for (let turn = 0; turn < 3; turn += 1) {
       await expect(fetcher.fetchReference(order(bad(), 'one'))).rejects.toBeInstanceOf(FetchFault);
-      // of a result the declared type does not count
+      // the declared type of a result does not count
       await fetcher
         .withResult(resultOf(bad()), (file) => file.discard())
         .catch((error: unknown) => {
@@ -318,7 +318,7 @@ describe('permits are free again', () => {
   });
 });
 
-describe('every bound takes effect as it is set:', () => {
+describe('every configured limit takes effect:', () => {
   const endless = (piece: string, everyMs: number) =>
     origins[0]!.url((_request, response) => {
       response.write(piece);
@@ -403,7 +403,7 @@ describe('every bound takes effect as it is set:', () => {
   });
 });
 
-test('a transfer that waits too long for a permit is refused as busy, and the permits are not lost', async () => {
+test('a transfer that waits too long for a permit is refused as busy, and no permit is lost', async () => {
   const clock = fakeClock();
   const fetcher = fetcherOf(
     { fetch: { in_flight: { per_account: 1 }, timeouts: { queue: '1s', headers: '1h', image_total: '1h' } } },
@@ -422,7 +422,7 @@ test('a transfer that waits too long for a permit is refused as busy, and the pe
   expect(await mostAtOnce([fetcher.fetchReference(order(holding(0), 'one'))])).toBe(1);
 });
 
-test('every fetch is counted by how it ended', async () => {
+test('every fetch is counted by its outcome', async () => {
   const fetcher = fetcherOf({});
   await fetcher.fetchReference(
     order(
@@ -440,7 +440,7 @@ test('every fetch is counted by how it ended', async () => {
   expect(await metrics.text()).toMatch(/media_fetches_total\{what="result",outcome="address"\} 1/);
 });
 
-test('a service that stops takes no more', async () => {
+test('a stopped service accepts no fetch', async () => {
   const fetcher = fetcherOf({});
   stopping.abort();
 

@@ -29,7 +29,7 @@ const ask = (path: string, method: string, bytes?: string, key = under.serviceKe
   });
 const objectOf = async (answer: Response): Promise<string> => ((await answer.json()) as { object: string }).object;
 
-test('removes inline and private bytes at once, for their services only, and no other bytes', async () => {
+test('inline and private bytes are removed immediately, by the internal services only', async () => {
   const inline = await objectOf(await ask('/bytes?account=demo', 'PUT', 'inline bytes'));
   expect(await objectOf(await ask(`/bytes?account=demo&private_ms=60000&object=${NAME}`, 'PUT', 'private bytes'))).toBe(
     NAME,
@@ -39,7 +39,7 @@ test('removes inline and private bytes at once, for their services only, and no 
     taskId: 'task_1',
     url: origin.url(serves(fixture('768p.mp4'))),
   });
-  // its thumbnail is made beside: once it can be had, nothing more comes by itself
+  // the thumbnail is drawn in the background; after it no further file appears
   expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, 'GET')).status).toBe(200);
   expect(under.blobs().length).toBeGreaterThan(before.length + 2);
 
@@ -55,7 +55,7 @@ test('removes inline and private bytes at once, for their services only, and no 
   );
 });
 
-test('a name is given to the same bytes once', async () => {
+test('a name keeps its first bytes', async () => {
   const put = (bytes: string, accountId = 'demo') =>
     under.media.bytes.put(Buffer.from(bytes), { accountId, privateMs: 60_000, object: 'prv_abcdefghij0123456789' });
   await put('these');
@@ -66,7 +66,7 @@ test('a name is given to the same bytes once', async () => {
   expect(under.blobs().length).toBe(before.length + 1);
 });
 
-test('what was staged for a task is removed with its bytes, other tasks keep theirs, and a stage that ends later keeps nothing', async () => {
+test('RemoveStaged removes the media of one task, and a staging that ends later keeps nothing', async () => {
   const stage = (taskId: string, url: string) =>
     under.client.stageMedia({ accountId: 'demo', taskId, category: Category.IMAGE, url });
   const { promise: asked, resolve: tellAsked } = Promise.withResolvers<undefined>();

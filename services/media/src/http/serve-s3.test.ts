@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all([origin, server].map((each) => each.close()));
 });
 
-describe('a bucket is served as a folder is', () => {
+describe('a bucket and a folder give the same answer', () => {
   let links: readonly string[];
   beforeAll(async () => {
     links = await Promise.all([resultOf(disk), resultOf(bucket)]);
@@ -86,23 +86,23 @@ describe('a bucket is served as a folder is', () => {
     { 'if-none-match': '*' },
     { 'if-match': '"x"' },
     { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
-  ] as Record<string, string>[])('%j', async (headers) => {
+  ] as Record<string, string>[])('to a request with %j', async (headers) => {
     for (const method of ['GET', 'HEAD']) {
       const [folder, inBucket] = await answers({ method, headers });
       expect(inBucket).toEqual(folder);
     }
   });
 
-  test('its bytes are those of the result', async () => {
+  test('with the bytes of the result', async () => {
     expect(Buffer.from(await (await fetch(links[1]!)).arrayBuffer()).equals(WHOLE)).toBe(true);
-    // a thumbnail may still be drawn beside, in a file that goes with it
+    // a thumbnail may still be in progress, in a file that is removed with it
     for (let tries = 0; tries < 100_000 && bucket.blobs().length > 0; tries += 1)
       await new Promise((resolve) => setImmediate(resolve));
     expect(bucket.blobs()).toEqual([]);
   });
 });
 
-test('bytes in a bucket that is away are 503 with a time to wait, and nothing of where they lie is said', async () => {
+test('bytes in an unreachable bucket give 503 with a time to wait, and the answer hides their location', async () => {
   const emptied = await startS3Server();
   const under = await startMediaUnderTest({
     section: { ...bucketSection(), blobs: `s3://${emptied.bucket}?endpoint=${emptied.endpoint}` },
@@ -117,14 +117,14 @@ test('bytes in a bucket that is away are 503 with a time to wait, and nothing of
   await under.close();
 }, 60_000);
 
-describe('a result may be sent for to the bucket', () => {
+describe('with results.redirect, clients are redirected to the bucket', () => {
   let redirecting: MediaUnderTest;
   beforeAll(async () => {
     redirecting = await startMediaUnderTest({ section: { ...bucketSection(), results: { redirect: true } } });
   });
   afterAll(() => redirecting.close());
 
-  test('by a redirect that ends within the hour, and gives the bytes and parts of them', async () => {
+  test('for a result, by an address that expires within the hour and serves ranges', async () => {
     const link = await resultOf(redirecting);
     const answer = await fetch(link, { redirect: 'manual' });
     const location = new URL(answer.headers.get('location')!);
@@ -140,7 +140,7 @@ describe('a result may be sent for to the bucket', () => {
     expect((await fetch(link, { method: 'HEAD' })).headers.get('content-length')).toBe(String(SIZE));
   });
 
-  test('but other media are not', async () => {
+  test('but not for other media', async () => {
     const { object } = await redirecting.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
     const answer = await fetch(`${redirecting.url}/bytes/${object}`, {
       redirect: 'manual',
@@ -152,7 +152,7 @@ describe('a result may be sent for to the bucket', () => {
   });
 });
 
-test('a result that has expired, and its thumbnail, leave the bucket too', async () => {
+test('an expired result leaves the bucket with its thumbnail', async () => {
   const clock = fakeClock(systemClock.now());
   const brief = await startMediaUnderTest({
     clock,
@@ -169,21 +169,21 @@ test('a result that has expired, and its thumbnail, leave the bucket too', async
 
   await clock.advance(3000);
   expect((await fetch(link)).status).toBe(410);
-  // past the pin of the upload, and then until the sweep has come by
+  // past the pin of the upload, and then until the sweep has run
   await clock.advance(3_600_000);
   for (let tries = 0; tries < 500 && (await left()) > 0; tries += 1) await clock.advance(30_000);
   expect(await left()).toBe(0);
   await brief.close();
 }, 60_000);
 
-describe('an address for a channel', () => {
+describe('the address for a channel', () => {
   const staged = async (under: MediaUnderTest): Promise<string> => {
     const { object } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
     return (await under.client.stageMedia({ accountId: 'demo', taskId: '', category: Category.IMAGE, object })).media!
       .object;
   };
 
-  test('leads into the bucket where the operator says that channels reach it', async () => {
+  test('leads into the bucket if the operator says that channels can reach it', async () => {
     const under = await startMediaUnderTest({ section: { ...bucketSection(), staged: { presigned: true } } });
     const { url } = await under.client.linkObject({ object: await staged(under) });
     const answer = await fetch(url);
@@ -194,7 +194,7 @@ describe('an address for a channel', () => {
     await under.close();
   });
 
-  test('is none in a bucket at a private address, nor in a folder', async () => {
+  test('does not exist for a bucket at a private address or for a folder', async () => {
     expect((await bucket.client.linkObject({ object: await staged(bucket) })).url).toBe('');
     expect((await disk.client.linkObject({ object: await staged(disk) })).url).toBe('');
   });

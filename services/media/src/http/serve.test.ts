@@ -25,7 +25,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** A client without habits of its own. */
+/** A client that adds no headers and follows no redirects. */
 function ask(
   path: string,
   { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: Buffer } = {},
@@ -68,8 +68,8 @@ afterAll(async () => {
   await origin.close();
 });
 
-describe('an object that is served', () => {
-  test('comes whole, with headers of ours alone', async () => {
+describe('a served object', () => {
+  test('comes whole, with headers of this service only', async () => {
     const { status, headers, body } = await ask(link());
 
     expect(status).toBe(200);
@@ -91,7 +91,7 @@ describe('an object that is served', () => {
     });
   });
 
-  test('is described by HEAD without its bytes', async () => {
+  test('gives its length on HEAD, without bytes', async () => {
     const { status, headers, body } = await ask(link(), { method: 'HEAD' });
 
     expect([status, headers['content-length'], body.byteLength]).toEqual([200, String(SIZE), 0]);
@@ -129,7 +129,7 @@ describe('an object that is served', () => {
     'bytes=9-0',
     'bytes=-0',
     'bytes=99999999999999999999-',
-  ])('Range: %s lies outside', async (range) => {
+  ])('Range: %s gives 416', async (range) => {
     const answer = await ask(link(), { headers: { range } });
 
     expect([answer.status, answer.headers['content-range'], errorOf(answer)]).toEqual([
@@ -139,7 +139,7 @@ describe('an object that is served', () => {
     ]);
   });
 
-  test('If-Range gives a part only of what the client knows', async () => {
+  test('If-Range gives a part only of the version that the client has', async () => {
     const part = (condition: string): Promise<Answer> =>
       ask(link(), { headers: { range: 'bytes=0-9', 'if-range': condition } });
 
@@ -176,7 +176,7 @@ describe('an object that is served', () => {
   test.each([
     ['clip.webm', 320, 256],
     ['768p.mp4', 1280, 731],
-  ])('has a thumbnail where its codec is decoded, also of its parts: %s', async (name, width, height) => {
+  ])('has a thumbnail, also in ranges, if its codec is decoded: %s', async (name, width, height) => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
     const { result } = await under.client.ingestResult({
       accountId: 'demo',
@@ -200,7 +200,7 @@ describe('an object that is served', () => {
     expect((await ask(`/bytes/${result!.object}?variant=thumbnail`, { headers })).status).toBe(410);
   });
 
-  test('says so where a thumbnail cannot be made: the parsers do not decode 4:2:2, and ffmpeg is off', async () => {
+  test('gives 404 thumbnail_unavailable if its codec is not decoded and ffmpeg is off', async () => {
     const headers = { authorization: `Bearer ${under.serviceKey}` };
     const { result } = await under.client.ingestResult({
       accountId: 'demo',
@@ -213,7 +213,7 @@ describe('an object that is served', () => {
     await under.client.removeResult({ taskId: 'task_no_thumbnail' });
   });
 
-  test('a client that leaves frees what it held', async () => {
+  test('is still served after a client left early', async () => {
     const left = await new Promise<string>((resolve) => {
       const request = httpRequest(under.url + link(), { agent: false }, (response) => {
         response
@@ -251,7 +251,7 @@ describe('a link', () => {
     ['without an end', () => link().replace(/exp=\d+&/, ''), 403, 'invalid_link'],
     ['without a signature', () => link().replace(/&sig=.*/, ''), 403, 'invalid_link'],
     ['without either', () => `/ximg/${object}.mp4`, 403, 'invalid_link'],
-    ['with an end that is none', () => link().replace(/exp=\d+/, 'exp=1e99'), 403, 'invalid_link'],
+    ['with an invalid end', () => link().replace(/exp=\d+/, 'exp=1e99'), 403, 'invalid_link'],
     ['out of the folder', () => '/ximg/../../etc/passwd', 404, ''],
     ['out of the folder, encoded', () => '/ximg/%2e%2e%2fmedia.sqlite?exp=1&sig=x', 403, 'invalid_link'],
     ['to nothing', () => link(soon, '/ximg/vid_unknown.mp4'), 404, 'not_found'],
@@ -272,15 +272,15 @@ describe('a link', () => {
     expect(answer.body.toString()).not.toMatch(/blobs|sqlite|\/tmp/);
   });
 
-  test('that is refused has no body on HEAD', async () => {
+  test('that is refused gives no body on HEAD', async () => {
     expect(await ask(`/ximg/${object}.mp4`, { method: 'HEAD' })).toMatchObject({ status: 403, body: Buffer.alloc(0) });
   });
 
-  test.each(['POST', 'PUT', 'DELETE'])('takes no %s', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE'])('does not answer %s', async (method) => {
     expect(await ask(link(), { method })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   });
 
-  test('ends with the object that it leads to', async () => {
+  test('ends with its object', async () => {
     const { result } = await under.client.ingestResult({
       accountId: 'demo',
       taskId: 'task_2',
@@ -295,12 +295,12 @@ describe('a link', () => {
   });
 });
 
-describe('the port of the other services', () => {
+describe('the internal port', () => {
   const authorized = (): Record<string, string> => ({ authorization: `Bearer ${under.serviceKey}` });
   const bytesOf = ({ body }: Answer): { object: string; bytes: number } =>
     JSON.parse(body.toString()) as { object: string; bytes: number };
 
-  test('takes bytes and gives them back', async () => {
+  test('stores bytes and returns them', async () => {
     const put = await ask('/bytes?account=demo', { method: 'PUT', headers: authorized(), body: fixture('image.png') });
     const { object: inline, bytes } = bytesOf(put);
     const got = await ask(`/bytes/${inline}`, {
@@ -334,12 +334,12 @@ describe('the port of the other services', () => {
       });
   });
 
-  test('keeps private bytes for as long as it is told, and until they are removed', async () => {
+  test('stores private bytes for the requested time, or until they are removed', async () => {
     const keep = async (ms: string): Promise<Answer> =>
       ask(`/bytes?account=demo&private_ms=${ms}`, {
         method: 'PUT',
         headers: authorized(),
-        body: Buffer.from('for us alone'),
+        body: Buffer.from('for this service only'),
       });
     const status = async (id: string): Promise<number> => (await ask(`/bytes/${id}`, { headers: authorized() })).status;
     const [brief, long] = [bytesOf(await keep('1000')).object, bytesOf(await keep('900000000')).object];
@@ -352,12 +352,12 @@ describe('the port of the other services', () => {
     for (const ms of ['', '0', '-1', 'soon', '1.5']) expect((await keep(ms)).status).toBe(400);
   });
 
-  test('has no link to private bytes', async () => {
+  test('gives no link to private bytes', async () => {
     const { object: own } = bytesOf(
       await ask('/bytes?account=demo&private_ms=1000000', {
         method: 'PUT',
         headers: authorized(),
-        body: Buffer.from('for us alone'),
+        body: Buffer.from('for this service only'),
       }),
     );
 
@@ -374,14 +374,14 @@ describe('the port of the other services', () => {
     ['GET', '/bytes/OBJECT', {}],
     ['GET', '/bytes/OBJECT', { authorization: 'Basic x' }],
     ['HEAD', '/bytes/OBJECT', {}],
-  ])('%s %s with %j is not answered', async (method, path, headers) => {
+  ])('refuses %s %s with %j', async (method, path, headers) => {
     const answer = await ask(path.replace('OBJECT', object), { method, headers });
 
     expect(answer.status).toBe(401);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  test('refuses what has no account, is too large, or is no route', async () => {
+  test('refuses a request without an account, with too many bytes, or without a route', async () => {
     expect((await ask('/bytes', { method: 'PUT', headers: authorized(), body: Buffer.from('x') })).status).toBe(400);
     expect(
       errorOf(
@@ -399,24 +399,13 @@ describe('the port of the other services', () => {
     ).toBe(413);
     expect((await ask('/bytes/inl_unknown', { headers: authorized() })).status).toBe(404);
     expect((await ask('/bytes/a/b', { headers: authorized() })).status).toBe(404);
-    expect(
-      (
-        await ask('/bytes?account=demo&object=prv_aaaaaaaaaaaaaaaaaaaaaaaa', {
-          method: 'PUT',
-          headers: authorized(),
-          body: Buffer.from('x'),
-        })
-      ).status,
-    ).toBe(400);
-    expect(
-      (
-        await ask('/bytes?account=demo&private_ms=1000&object=inl_aaaaaaaaaaaaaaaaaaaaaaaa', {
-          method: 'PUT',
-          headers: authorized(),
-          body: Buffer.from('x'),
-        })
-      ).status,
-    ).toBe(400);
+    for (const query of [
+      'object=prv_aaaaaaaaaaaaaaaaaaaaaaaa',
+      'private_ms=1000&object=inl_aaaaaaaaaaaaaaaaaaaaaaaa',
+    ]) {
+      const put = { method: 'PUT', headers: authorized(), body: Buffer.from('x') };
+      expect((await ask(`/bytes?account=demo&${query}`, put)).status).toBe(400);
+    }
     expect(
       (
         await ask('/bytes?account=demo&bytes_max=3', {
@@ -428,7 +417,7 @@ describe('the port of the other services', () => {
     ).toBe(413);
   });
 
-  test('takes no more from an account than it may keep, in either way, and from others still', async () => {
+  test('limits the bytes of an account over HTTP and in the process, and still serves other accounts', async () => {
     const narrow = await startMediaUnderTest({
       clock,
       section: { inline: { per_account: '3KiB', max_bytes: '2KiB' } },
@@ -456,7 +445,7 @@ describe('the port of the other services', () => {
     await narrow.close();
   });
 
-  test('an upload that breaks off leaves nothing', async () => {
+  test('keeps nothing of an upload that breaks off', async () => {
     const before = under.blobs();
     const request = httpRequest(`${under.url}/bytes?account=demo`, {
       method: 'PUT',
@@ -478,8 +467,8 @@ describe('the port of the other services', () => {
   });
 });
 
-describe('bytes for the same process', () => {
-  test('are read whole with their type, and not once they ended', async () => {
+describe('the bytes API of the process', () => {
+  test('reads bytes whole with their type until they expire', async () => {
     const read = await under.media.bytes.read(object);
 
     expect(read).toMatchObject({ bytes: SIZE, mediaType: 'video/mp4' });
@@ -487,7 +476,7 @@ describe('bytes for the same process', () => {
     expect(await under.media.bytes.read('vid_unknown')).toBeUndefined();
   });
 
-  test('are put from a stream as from a buffer, and the same content is kept once', async () => {
+  test('stores a stream like a buffer, and the same content once', async () => {
     const before = under.blobs().length;
     const stream = await under.media.bytes.put(Readable.from([Buffer.from('in '), Buffer.from('parts')]), {
       accountId: 'demo',

@@ -14,7 +14,7 @@ import type { Origin } from '../../testing/origin.ts';
 const MIB = 1024 ** 2;
 const REST_BYTES = 300 * MIB;
 const READERS = 40;
-/** Two buffers and what the system takes of each; a file for each of them would be twelve gigabytes. */
+/** Two buffers for each reader, and socket buffers; a whole file for each would take twelve gigabytes. */
 const GROWTH_BYTES_MAX = 200 * MIB;
 const TEST_MS = 60_000;
 let origin: Origin;
@@ -42,7 +42,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-/** A clip with a part behind it that players pass over. */
+/** A clip with a free box behind it, which players skip. */
 function largeVideo(): string {
   const head = Buffer.alloc(8, '    free', 'latin1');
   head.writeUInt32BE(REST_BYTES, 0);
@@ -62,7 +62,7 @@ function largeVideo(): string {
   });
 }
 
-/** One that asks, and takes nothing but what the system takes for it. */
+/** Readers that send a request and never read; only the socket buffers fill. */
 function readers(count: number): readonly Socket[] {
   const { port } = server.address() as AddressInfo;
   return Array.from({ length: count }, () => {
@@ -82,7 +82,7 @@ const openBlobs = (): number =>
   }).length;
 
 test(
-  'readers who take nothing cost two buffers each, one who reads beside them gets all of it, and who leaves leaves nothing open',
+  'each stalled reader costs two buffers, another reader gets the whole file, and a reader that leaves closes its file',
   async () => {
     const before = process.memoryUsage.rss();
     let most = 0;

@@ -45,13 +45,13 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-interface Place {
+interface Machine {
   readonly folder: string;
   readonly sql: Sql;
   readonly clock: FakeClock;
 }
 
-async function newPlace(): Promise<Place> {
+async function newMachine(): Promise<Machine> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-moments-'));
   folders.push(folder);
   return {
@@ -61,8 +61,8 @@ async function newPlace(): Promise<Place> {
   };
 }
 
-/** What the service is made of, from what lies there, as at a start. */
-function living({ folder, sql, clock }: Place, life: Life) {
+/** The parts of the service, opened on existing files and rows, as at a start. */
+function living({ folder, sql, clock }: Machine, life: Life) {
   const { mortal } = life;
   const incoming = mortal(openIncoming(path.join(folder, 'blobs', 'incoming'), newIds(clock)));
   return {
@@ -107,12 +107,12 @@ const staged = (source: { url: string } | { object: string; declaredType: string
   stageMedia(deps, { ...order, category: 'image', source });
 
 test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
-  ['a result is taken in', (deps) => ingestResult(deps, RESULT), VIDEO],
+  ['a result is ingested', (deps) => ingestResult(deps, RESULT), VIDEO],
   ['a thumbnail is made', async (deps) => makeThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
   ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
   ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
   [
-    'a result of our own is staged',
+    'a result of this service is staged',
     async (deps) => {
       await ingestResult(deps, RESULT);
       return stageMedia(deps, { ...order, category: 'video', source: { url: '/v1/videos/task_1/content' } });
@@ -120,7 +120,7 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
     VIDEO,
   ],
   [
-    'bytes of a client are kept and staged',
+    'inline bytes are stored and staged',
     async (deps) => {
       const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
       return staged({ object: id, declaredType: '' })(deps);
@@ -128,16 +128,16 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
     undefined,
   ],
 ])(
-  '%s: whenever the process dies, nothing half is left, and the next one does it once',
+  '%s: after a crash at any moment nothing partial remains, and the next process does it once',
   async (_what, work, bytes) => {
     let survived = false;
     let moment = 1;
     for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
-      const place = await newPlace();
+      const machine = await newMachine();
       const life = lifeUntil(moment);
-      survived = await Promise.race([work(living(place, life)).then(() => true), life.ended.then(() => false)]);
-      await expectSound(place, work, bytes);
-      await place.sql.close();
+      survived = await Promise.race([work(living(machine, life)).then(() => true), life.ended.then(() => false)]);
+      await expectSound(machine, work, bytes);
+      await machine.sql.close();
     }
 
     expect(survived).toBe(true);
@@ -147,28 +147,28 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
 );
 
 test(
-  'bytes of a create that is refused: whenever a process dies, what tasks repeats and an hour leave nothing of them',
+  'a refused create: after a crash at any moment, the repeated removal and an hour leave none of its bytes',
   async () => {
     let survived = false;
     let moment = 1;
     for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
-      const place = await newPlace();
+      const machine = await newMachine();
       const life = lifeUntil(moment);
-      const dying = { ...living(place, life), stagedLifetimeMs: 8 * DAY_MS };
+      const dying = { ...living(machine, life), stagedLifetimeMs: 8 * DAY_MS };
       survived = await Promise.race([refusedCreate(dying).then(() => true), life.ended.then(() => false)]);
-      if (survived) expect(filesIn(place)).toEqual([]);
+      if (survived) expect(filesIn(machine)).toEqual([]);
 
-      const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
+      const deps = living(machine, lifeUntil(Number.POSITIVE_INFINITY));
       await removeStaged(deps, order);
-      await place.clock.advance(HOUR_MS);
+      await machine.clock.advance(HOUR_MS);
       while ((await collectGarbage(deps)) > 0);
       const left = await Promise.all(
         ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
-          place.sql.read(`SELECT * FROM ${table}`),
+          machine.sql.read(`SELECT * FROM ${table}`),
         ),
       );
-      expect([filesIn(place), ...left.flat()]).toEqual([[]]);
-      await place.sql.close();
+      expect([filesIn(machine), ...left.flat()]).toEqual([[]]);
+      await machine.sql.close();
     }
 
     expect(survived).toBe(true);
@@ -185,42 +185,42 @@ async function refusedCreate(deps: Living): Promise<void> {
   await removeBytes(deps, await deps.store.removeObjects([id], ['inline'], deps.clock.now()));
 }
 
-/** Starts anew on what is left, does the work, and lets the time of all of it pass. */
+/** Starts again on the remaining files and rows, does the work, and lets everything expire. */
 async function expectSound(
-  place: Place,
+  machine: Machine,
   work: (deps: Living) => Promise<MediaObject | undefined>,
   bytes: Buffer | undefined,
 ): Promise<void> {
-  const deps = living(place, lifeUntil(Number.POSITIVE_INFINITY));
-  expect(filesIn(place, 'incoming')).toEqual([]);
+  const deps = living(machine, lifeUntil(Number.POSITIVE_INFINITY));
+  expect(filesIn(machine, 'incoming')).toEqual([]);
   await collectGarbage(deps);
   const object = await work(deps);
   const again = await work(deps);
   expect(object).toBeDefined();
-  expect([again?.blob.key, filesIn(place, 'incoming')]).toEqual([object?.blob.key, []]);
+  expect([again?.blob.key, filesIn(machine, 'incoming')]).toEqual([object?.blob.key, []]);
   const stored = Buffer.concat((await (await deps.blobs.open(object?.blob.key ?? ''))?.toArray()) as Buffer[]);
   expect(stored.byteLength).toBe(object?.blob.bytes);
   if (bytes !== undefined) expect(stored.equals(bytes)).toBe(true);
 
-  const rows = (await place.sql.read<{ storage_key: string }>('SELECT storage_key FROM blobs')).map(
+  const rows = (await machine.sql.read<{ storage_key: string }>('SELECT storage_key FROM blobs')).map(
     ({ storage_key: key }) => key,
   );
-  expect(filesIn(place).filter((key) => !rows.includes(key))).toEqual([]);
+  expect(filesIn(machine).filter((key) => !rows.includes(key))).toEqual([]);
   expect(
     (await verifyBlobs(deps, { after: '', limit: 100, sizesOnly: false }, new AbortController().signal)).faults,
   ).toEqual([]);
 
-  await place.clock.advance(2 * DAY_MS);
+  await machine.clock.advance(2 * DAY_MS);
   while ((await collectGarbage(deps)) > 0);
   const left = await Promise.all(
     ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
-      place.sql.read(`SELECT * FROM ${table} WHERE ${table === 'objects' ? 'removed_at IS NULL' : '1 = 1'}`),
+      machine.sql.read(`SELECT * FROM ${table} WHERE ${table === 'objects' ? 'removed_at IS NULL' : '1 = 1'}`),
     ),
   );
-  expect([filesIn(place), ...left.flat()]).toEqual([[]]);
+  expect([filesIn(machine), ...left.flat()]).toEqual([[]]);
 }
 
-function filesIn({ folder }: Place, below = ''): string[] {
+function filesIn({ folder }: Machine, below = ''): string[] {
   return readdirSync(path.join(folder, 'blobs', below), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);

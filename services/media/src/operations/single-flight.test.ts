@@ -3,7 +3,7 @@ import { singleFlight } from './single-flight.ts';
 
 const never = new AbortController().signal;
 
-test('work under one name is done once for all who ask meanwhile, and again afterwards', async () => {
+test('work under one name runs once for all concurrent callers, and again afterwards', async () => {
   const flight = singleFlight<number>();
   let runs = 0;
   const work = async (): Promise<number> => {
@@ -56,7 +56,7 @@ test('the signal of the work is aborted when the last caller leaves, and not bef
   await flight.settled();
 });
 
-test('a caller that comes while work gives up starts it again', async () => {
+test('a caller that comes while the work gives up starts it again', async () => {
   const flight = singleFlight<string>();
   const leaving = new AbortController();
   const { promise: over, resolve: end } = Promise.withResolvers<undefined>();
@@ -77,7 +77,7 @@ test('a caller that comes while work gives up starts it again', async () => {
   expect(runs).toBe(2);
 });
 
-test('a failure is told to all and not kept', async () => {
+test('a failure reaches every caller and is not cached', async () => {
   const flight = singleFlight<string>();
   const fail = (): Promise<string> => Promise.reject(new Error('no'));
 

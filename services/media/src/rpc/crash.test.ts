@@ -24,7 +24,7 @@ const filesUnder = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-/** Kills the process a while after the bytes began to come; the rest of them come at once or never. */
+/** Kills the process `afterMs` after the first bytes; the rest of the bytes come immediately or never. */
 async function killed(folder: string, afterMs: number, isWhole: boolean): Promise<void> {
   const url = origin.url((_request, response) => {
     response.writeHead(200, { 'content-length': String(WHOLE.byteLength) });
@@ -51,7 +51,7 @@ test.each([
   [true, 300],
   [true, 600],
 ])(
-  'a process that is killed within an ingest leaves no half file, and the next one keeps the result (all came: %s, after %i ms)',
+  'a process that is killed during an ingest leaves no partial file, and the next one stores it (complete: %s, %i ms)',
   async (isWhole, afterMs) => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'media-crash-'));
     await killed(folder, afterMs, isWhole);

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('a result', () => {
-  test('is ours when the call ends, with what its bytes say and until when it is kept', async () => {
+  test('is stored when the call ends, and the answer has its facts and its expiry', async () => {
     const before = Date.now();
     const result = await ingest(origin.url(video));
 
@@ -49,11 +49,11 @@ describe('a result', () => {
     expect(under.blobs().some((name) => name.startsWith(result.sha256))).toBe(true);
   });
 
-  test.each(['clip.webm', 'clip.mov'])('may be a %s', async (name) => {
+  test.each(['clip.webm', 'clip.mov'])('can be a %s', async (name) => {
     expect((await ingest(origin.url(serves(fixture(name))))).mediaType).toMatch(/video\/(webm|quicktime)/);
   });
 
-  test('of one task is fetched once, at the same moment, later, and after a restart', async () => {
+  test('of one task is fetched once by concurrent and later calls and after a restart', async () => {
     const taskId = newTask();
     const url = origin.url(video);
     const before = origin.hits.length;
@@ -66,14 +66,14 @@ describe('a result', () => {
     expect(origin.hits.length).toBe(before + 1);
   });
 
-  test('of two tasks with the same bytes is kept once, under two ids', async () => {
+  test('of two tasks with the same bytes is stored once under two ids', async () => {
     const [first, second] = [await ingest(origin.url(video)), await ingest(origin.url(video))];
 
     expect(second.object).not.toBe(first.object);
     expect(under.blobs().filter((name) => name.startsWith(first.sha256))).toHaveLength(1);
   });
 
-  test('that was removed is not brought back', async () => {
+  test('that was removed is not stored again', async () => {
     const taskId = newTask();
     await ingest(origin.url(video), taskId);
 
@@ -82,7 +82,7 @@ describe('a result', () => {
     await expect(ingest(origin.url(video), taskId)).rejects.toMatchObject({ kind: 'gone', reason: 'result_expired' });
   });
 
-  test('that breaks off is gone on with where the origin can do that', async () => {
+  test('that breaks off continues if the origin supports ranges', async () => {
     const whole = fixture('768p.mp4');
     const breaking: Behaviour = (request, response) => {
       const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
@@ -103,12 +103,12 @@ describe('a result', () => {
   });
 });
 
-describe('an origin whose transfer broke off', () => {
+describe('a broken transfer', () => {
   const whole = fixture('768p.mp4');
   const SIZE = whole.byteLength;
   const HALF = 100_000;
   const other = Buffer.from(whole).fill(7, 150_000, 150_100);
-  /** The thumbnails of earlier results are drawn by then. */
+  /** Resolves when the thumbnails of earlier results are drawn. */
   const settled = async (): Promise<readonly string[]> => {
     for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1)
       await new Promise((resolve) => {
@@ -117,7 +117,7 @@ describe('an origin whose transfer broke off', () => {
     return under.blobs();
   };
   beforeAll(async () => {
-    // the thumbnail of the video that the others succeed with is kept by then
+    // the thumbnail of the successful video is already stored
     await ingest(origin.url(video));
     under = await under.restart();
   });
@@ -136,14 +136,14 @@ describe('an origin whose transfer broke off', () => {
 
   test.each<[string, Behaviour]>([
     [
-      'other bytes under another name, though it was asked not to',
+      'of another version, despite If-Range',
       (_request, response) => {
         response.writeHead(206, { etag: '"2"', ...range(HALF, SIZE - 1, SIZE) }).end(other.subarray(HALF));
       },
     ],
-    ['the whole of another', serves(other, { etag: '"2"' })],
+    ['the whole of another file', serves(other, { etag: '"2"' })],
     [
-      'the rest of a longer one',
+      'the rest of a longer file',
       (_request, response) => {
         response
           .writeHead(206, range(HALF, SIZE, SIZE + 1))
@@ -163,7 +163,7 @@ describe('an origin whose transfer broke off', () => {
       },
     ],
     [
-      'less than it says',
+      'shorter than its range',
       (_request, response) => {
         response
           .writeHead(206, { ...range(HALF, SIZE - 1, SIZE), connection: 'close', 'transfer-encoding': 'identity' })
@@ -171,24 +171,24 @@ describe('an origin whose transfer broke off', () => {
       },
     ],
     [
-      'no range',
+      'without a range',
       (_request, response) => {
         response.writeHead(206).end(whole.subarray(HALF));
       },
     ],
     [
-      'that the range is not there',
+      'a 416 refusal',
       (_request, response) => {
         response.writeHead(416).end();
       },
     ],
     [
-      'that the link is over',
+      'a 403 refusal',
       (_request, response) => {
         response.writeHead(403).end();
       },
     ],
-  ])('and that then gives %s is not believed, nothing is left, and the next try is whole', async (_what, rest) => {
+  ])('whose rest is %s is refused, leaves nothing, and the next try is complete', async (_what, rest) => {
     const taskId = newTask();
     const before = await settled();
 
@@ -201,10 +201,10 @@ describe('an origin whose transfer broke off', () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ['names no version', {}],
-    ['names a weak version', { etag: 'W/"1"' }],
-    ['takes no ranges', { etag: '"1"', 'accept-ranges': 'none' }],
-  ])('and that %s is not asked for the rest', async (_what, headers) => {
+    ['gives no ETag', {}],
+    ['gives a weak ETag', { etag: 'W/"1"' }],
+    ['supports no ranges', { etag: '"1"', 'accept-ranges': 'none' }],
+  ])('from an origin that %s is not continued', async (_what, headers) => {
     const ranges: unknown[] = [];
     const url = origin.url((request, response) => {
       ranges.push(request.headers.range);
@@ -216,9 +216,9 @@ describe('an origin whose transfer broke off', () => {
   });
 });
 
-describe('what is no result', () => {
+describe('a file that is not a result', () => {
   beforeAll(async () => {
-    // no thumbnail of an earlier result is being drawn any more
+    // the thumbnails of earlier results are already drawn
     under = await under.restart();
   });
 
@@ -227,16 +227,16 @@ describe('what is no result', () => {
     ['nothing', serves(Buffer.alloc(0))],
     ['a picture', serves(png(300, 300))],
     ['half a video', serves(fixture('768p.mp4').subarray(0, 90_000))],
-    ['a file that says more than it holds', serves(spinningMp4())],
-    ['more than the bound', serves(Buffer.alloc(300 * 1024 + 1))],
+    ['a file that claims more than it holds', serves(spinningMp4())],
+    ['a file over the limit', serves(Buffer.alloc(300 * 1024 + 1))],
     ['compressed', serves(fixture('768p.mp4'), { 'content-encoding': 'gzip' })],
     [
-      'a redirect inside',
+      'a redirect into the private network',
       (_request, response) => {
         response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
       },
     ],
-  ])('%s is refused, and leaves nothing', async (_what, behaviour) => {
+  ])('such as %s is refused and leaves nothing', async (_what, behaviour) => {
     const before = under.blobs();
 
     await expect(ingest(origin.url(behaviour))).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe('what is no result', () => {
     expect(under.blobs()).toEqual(before);
   });
 
-  test.each([404, 403, 410, 429, 500, 503])('an origin that answers %i may answer better later', async (status) => {
+  test.each([404, 403, 410, 429, 500, 503])('behind status %i can be tried again later', async (status) => {
     await expect(
       ingest(
         origin.url((_request, response) => {
@@ -257,7 +257,7 @@ describe('what is no result', () => {
     ).rejects.toMatchObject({ kind: 'unavailable', reason: 'result_unreachable' });
   });
 
-  test('an address that is not dialled, or is none, is refused', async () => {
+  test('an invalid or forbidden address is refused', async () => {
     for (const url of [
       'http://127.0.0.1:9/x.mp4',
       'http://10.0.0.1/x.mp4',
@@ -267,7 +267,7 @@ describe('what is no result', () => {
       await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_refused' });
   });
 
-  test('an origin that breaks off for good is not reached, and the next try may succeed', async () => {
+  test('an origin that keeps breaking off is unreachable, and the next try can succeed', async () => {
     let turn = 0;
     const taskId = newTask();
     const url = origin.url((request, response) => {
@@ -281,7 +281,7 @@ describe('what is no result', () => {
   });
 });
 
-test('a result and its bytes go when their time is over, and its object says so', async () => {
+test('an expired result and its bytes are removed, and its object is remembered as ended', async () => {
   const clock = fakeClock();
   const short = await startMediaUnderTest({ clock, section: { ...section(), results: { lifetime: '3s' } } });
   const { result } = await short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) });
@@ -293,7 +293,7 @@ test('a result and its bytes go when their time is over, and its object says so'
     short.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: origin.url(video) }),
   ).rejects.toMatchObject({ reason: 'result_expired' });
 
-  // past the pin of the upload, and then until the sweep has come by
+  // past the pin of the upload, and then until the sweep has run
   await clock.advance(3_600_000);
   for (let turns = 0; turns < 1000 && short.blobs().length > 0; turns += 1) {
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -313,14 +313,14 @@ describe('a result behind a credential', () => {
   const ingestWith = (url: string) =>
     under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
 
-  test('is fetched with it, and not without', async () => {
+  test('is fetched with the credential, and not without it', async () => {
     const url = origin.url(guarded(fixture('768p.mp4')));
 
     expect((await ingestWith(url)).result?.mediaType).toBe('video/mp4');
     await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_unreachable' });
   });
 
-  test('never shows it to another origin that it redirects to', async () => {
+  test('never sends the credential to another origin after a redirect', async () => {
     const elsewhere = await startOrigin();
     const both = await startMediaUnderTest({
       section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } },

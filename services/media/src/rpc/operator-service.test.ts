@@ -14,7 +14,7 @@ const put = async (text: string): Promise<string> =>
   (await under.media.bytes.put(Buffer.from(text), { accountId: 'demo' })).object;
 const verify = (over: object = {}) => under.operator.verifyBlobs(over);
 
-describe('a folder of blobs is verified', () => {
+describe('the verification of a folder', () => {
   const fileOf = (text: string): string => {
     const blobs = path.join(under.folder, 'blobs');
     const file = readdirSync(blobs, { recursive: true, withFileTypes: true }).find(
@@ -28,12 +28,12 @@ describe('a folder of blobs is verified', () => {
   });
   const done = async (): Promise<void> => under.close();
 
-  test('and found in order', async () => {
+  test('finds no fault in intact blobs', async () => {
     expect(await verify()).toMatchObject({ checked: 3, bytes: 11n, faults: [], next: '' });
     await done();
   });
 
-  test('and what is missing, cut off or changed is named, with who loses it', async () => {
+  test('names missing, truncated and changed blobs with their objects and tasks', async () => {
     const object = await put('gone');
     rmSync(fileOf('gone'));
     truncateSync(fileOf('two'), 1);
@@ -53,7 +53,7 @@ describe('a folder of blobs is verified', () => {
     await done();
   });
 
-  test('page by page, from wherever it was left', async () => {
+  test('continues page by page from any position', async () => {
     let checked = 0;
     let after = '';
     let pages = 0;
@@ -70,7 +70,7 @@ describe('a folder of blobs is verified', () => {
   });
 });
 
-describe('a bucket is verified', () => {
+describe('the verification of a bucket', () => {
   let server: S3Server;
   beforeAll(async () => {
     server = await startS3Server();
@@ -83,7 +83,7 @@ describe('a bucket is verified', () => {
     await server.close();
   });
 
-  test('and what is missing there is named', async () => {
+  test('names missing blobs', async () => {
     const object = await put('in the bucket');
     await put('another');
     expect(await verify()).toMatchObject({ checked: 2, faults: [] });

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 const arriving = (): readonly string[] => under.blobs().filter((name) => name.startsWith('in_'));
 afterEach(async () => {
-  // the thumbnail of a result is drawn beside the test
+  // the thumbnail of a result is drawn in the background
   for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1)
     await new Promise((resolve) => {
       setTimeout(resolve, 10);
@@ -55,7 +55,7 @@ const bytesOf = async (object: string): Promise<Buffer> =>
 
 const pixelsOf = (bytes: Buffer): Promise<Buffer> => sharp(bytes).ensureAlpha().raw().toBuffer();
 
-describe('a picture for a channel', () => {
+describe('an image for a channel', () => {
   const SECRET = 'taken at 52.5200 13.4050';
   const photo = (orientation: number): Promise<Buffer> =>
     sharp({ create: { width: 400, height: 300, channels: 3, background: '#336699' } })
@@ -64,7 +64,7 @@ describe('a picture for a channel', () => {
       .jpeg()
       .toBuffer();
 
-  test('is its pixels alone: what was noted in the file, and what hung behind it, stays here', async () => {
+  test('has only its pixels: metadata and appended bytes stay in this service', async () => {
     const tail = Buffer.from('<script>polyglot</script>');
     const sent = Buffer.concat([await photo(1), tail]);
     expect(sent.includes(SECRET)).toBe(true);
@@ -79,11 +79,11 @@ describe('a picture for a channel', () => {
     expect(await sharp(kept).metadata()).toMatchObject({ format: 'jpeg', width: 400, height: 300 });
   });
 
-  test('stands as it is meant to be seen', async () => {
+  test('is rotated as its metadata say', async () => {
     expect(await stage(dataUrl('image/jpeg', await photo(6)))).toMatchObject({ width: 300, height: 400 });
   });
 
-  test('stays clear where it was clear', async () => {
+  test('keeps its transparency', async () => {
     const clear = await sharp({
       create: { width: 300, height: 300, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } },
     })
@@ -94,7 +94,7 @@ describe('a picture for a channel', () => {
     expect(await pixelsOf(kept)).toEqual(await pixelsOf(clear));
   });
 
-  test('is not drawn twice, and not at all where the operator wants it as it came', async () => {
+  test('is redrawn once, and not at all if the operator turns redrawing off', async () => {
     const first = await stage(dataUrl('image/jpeg', fixture('image.jpg')));
     const again = (
       await under.client.stageMedia({
@@ -143,11 +143,11 @@ describe('an external address', () => {
     expect(media.bytes).toBe(BigInt((await bytesOf(media.object)).byteLength));
   });
 
-  test('one that redirects is followed', async () => {
+  test('that redirects is followed', async () => {
     expect((await stage(origin.url(redirects(served('image.png'))))).mediaType).toBe('image/png');
   });
 
-  test('the same reference of the same task is fetched once, even if its address changes later', async () => {
+  test('is fetched once for a task, even if its content changes later', async () => {
     const taskId = newTask();
     let turn = 0;
     const url = origin.url((request, response) => {
@@ -178,19 +178,19 @@ describe('an external address', () => {
       /served as image/,
     ],
     [
-      'a page under the name of a picture',
+      'a web page named as an image',
       () => origin.url(serves(Buffer.from('<html>'), { 'content-type': 'image/png' })),
       Category.IMAGE,
       /none of these/,
     ],
-    ['nothing there', () => origin.url(says(404)), Category.IMAGE, /answered 404/],
-    ['a small picture', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
-    ['a video for a picture', () => served('768p.mp4'), Category.IMAGE, /must be an image/],
-    ['a picture for a video', () => served('image.png'), Category.VIDEO, /must be a video/],
-    ['a picture for sound', () => served('image.png'), Category.AUDIO, /must be sound|at most 20 KiB/],
-    ['a 2K video for a base', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
+    ['a missing file', () => origin.url(says(404)), Category.IMAGE, /answered 404/],
+    ['an image that is too small', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
+    ['a video as an image', () => served('768p.mp4'), Category.IMAGE, /must be an image/],
+    ['an image as a video', () => served('image.png'), Category.VIDEO, /must be a video/],
+    ['an image as audio', () => served('image.png'), Category.AUDIO, /must be sound|at most 20 KiB/],
+    ['a 2K video as a base video', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
     ['too many bytes', () => origin.url(serves(wav(4))), Category.AUDIO, /at most 20 KiB/],
-    ['sound that is too short', () => origin.url(serves(wav(1))), Category.AUDIO, /2 to 15 seconds/],
+    ['audio that is too short', () => origin.url(serves(wav(1))), Category.AUDIO, /2 to 15 seconds/],
     [
       'a loop',
       () =>
@@ -215,7 +215,7 @@ describe('an external address', () => {
     expect(message).not.toMatch(/127\.0|169\.254|localhost/);
   });
 
-  test('a refused reference leaves nothing, and may be staged when it is better', async () => {
+  test('that was refused leaves nothing, and can be staged later', async () => {
     const before = under.blobs();
     let good = false;
     const url = origin.url((request, response) => {
@@ -231,7 +231,7 @@ describe('an external address', () => {
 });
 
 describe('a data URL', () => {
-  test('is staged by its bytes', async () => {
+  test('is staged with its bytes', async () => {
     const media = await stage(dataUrl('image/png', fixture('image.png')));
 
     expect(media).toMatchObject({ mediaType: 'image/png', width: 640 });
@@ -240,18 +240,18 @@ describe('a data URL', () => {
 
   test.each<[string, string, Category, RegExp]>([
     ['of another type', dataUrl('text/html', Buffer.from('<b>x</b>')), Category.IMAGE, /declared as image/],
-    ['that lies', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of these/],
-    ['that is broken', 'data:image/png;base64,!!!!', Category.IMAGE, /base64/],
-    ['of a small picture', dataUrl('image/png', fixture('small.png')), Category.IMAGE, /32×32/],
+    ['with a false type', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of these/],
+    ['with damaged bytes', 'data:image/png;base64,!!!!', Category.IMAGE, /base64/],
+    ['of an image that is too small', dataUrl('image/png', fixture('small.png')), Category.IMAGE, /32×32/],
     ['of too many bytes', dataUrl('audio/wav', wav(4)), Category.AUDIO, /20 KiB/],
-    ['of many pixels', dataUrl('image/png', png(8000, 6000)), Category.IMAGE, /pixels/],
+    ['of too many pixels', dataUrl('image/png', png(8000, 6000)), Category.IMAGE, /pixels/],
   ])('%s is refused', async (_what, url, category, said) => {
     expect(await refusal(url, category)).toMatch(said);
   });
 });
 
-describe('bytes of the client', () => {
-  test('are staged by the account that sent them and by no other', async () => {
+describe('inline bytes', () => {
+  test('are staged for the account that sent them, and for no other', async () => {
     const { object, bytes } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
     const order = { accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object, declaredType: 'image/png' };
 
@@ -273,7 +273,7 @@ describe('bytes of the client', () => {
   });
 });
 
-describe('our own', () => {
+describe('references to this service:', () => {
   const ingested = async (accountId = 'demo'): Promise<{ taskId: string; object: string }> => {
     const taskId = newTask();
     const { result } = await under.client.ingestResult({
@@ -284,7 +284,7 @@ describe('our own', () => {
     return { taskId, object: result!.object };
   };
 
-  test('results are found by task and by link, absolute or as a path, without a request', async () => {
+  test('a result is found by task and by link, absolute or as a path, without a request', async () => {
     const { taskId, object } = await ingested();
     const before = [...origin.hits, ...results.hits].length;
 
@@ -302,7 +302,7 @@ describe('our own', () => {
     expect([...origin.hits, ...results.hits].length).toBe(before);
   });
 
-  test('results of another account, unknown ones and removed ones get the same answer', async () => {
+  test('a result of another account, an unknown one and a removed one get the same refusal', async () => {
     const { taskId, object } = await ingested('other');
     const { taskId: removed } = await ingested();
     await under.client.removeResult({ taskId: removed });
@@ -322,13 +322,13 @@ describe('our own', () => {
     });
   });
 
-  test('private bytes have no reference, though they are of the account', async () => {
+  test('private bytes have no reference, even for their account', async () => {
     const { object } = await under.media.bytes.put(fixture('image.png'), { accountId: 'demo', privateMs: 60_000 });
 
     expect(await refusal(`/ximg/${object}.png`)).toBe(await refusal('/ximg/prv_unknown.png'));
   });
 
-  test('other addresses of this service, and references of no known kind, are refused', async () => {
+  test('other addresses of this service and unknown kinds of references are refused', async () => {
     for (const url of [
       'https://gate.example/v1/models',
       '/v1/models',
@@ -346,7 +346,7 @@ test.each([
   [{ url: '' }, 'url'],
   [{ object: 'inl_1' }, 'url'],
   [{ accountId: '' }, 'account_id'],
-])('a call with %j is refused by its field', async (over, field) => {
+])('a call with %j is refused with the name of the field', async (over, field) => {
   await expect(
     under.client.stageMedia({
       accountId: 'demo',
@@ -358,8 +358,8 @@ test.each([
   ).rejects.toMatchObject({ kind: 'invalid', reason: 'invalid_request', field });
 });
 
-describe('a reference that no caller waits for', () => {
-  test('leaves the queue without being parsed, and is staged again for the next caller', async () => {
+describe('a reference without a waiting caller', () => {
+  test('leaves the queue unparsed, and is staged again for the next caller', async () => {
     const one = await startMediaUnderTest({
       section: {
         probe: { workers: 1, timeout: '1s' },

@@ -20,7 +20,8 @@ export interface ObjectRow extends BlobRow {
   readonly removed_at: number | null;
 }
 
-export const SELECT_OBJECTS = `SELECT o.id, o.account_id, o.task_id, o.purpose, o.created_at, o.expires_at, o.removed_at, o.sha256,
+export const SELECT_OBJECTS = `SELECT
+  o.id, o.account_id, o.task_id, o.purpose, o.created_at, o.expires_at, o.removed_at, o.sha256,
   COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
 

@@ -10,7 +10,9 @@ export function sqlBooks(sql: Sql): Pick<MediaStore, 'claimedBlobs' | 'claimants
       (
         await sql.read<BlobRow>(
           `SELECT sha256, storage_key, bytes, facts FROM blobs
-      WHERE storage_key > $1 AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) ORDER BY storage_key LIMIT $2`,
+      WHERE storage_key > $1
+      AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
+      ORDER BY storage_key LIMIT $2`,
           [after, limit],
         )
       ).map(fromBlobRow),

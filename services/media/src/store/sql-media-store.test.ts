@@ -72,12 +72,12 @@ function suite(url: () => string | undefined): void {
     expect((await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-2' }, NOW)).key).toBe('aa-1');
   });
 
-  test('no object can be made of content that is not there', async () => {
+  test('no object can be made of missing content', async () => {
     expect(await store.addObject(anObject(), undefined)).toBeUndefined();
     expect(await store.find('med_1')).toBeUndefined();
   });
 
-  test('of two results of a task at the same moment there is one, for both', async () => {
+  test('two concurrent results of a task become one object', async () => {
     await pin('aa');
     await pin('bb');
     const [first, second] = await Promise.all(
@@ -94,7 +94,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.findResult('task_1')).toEqual(first);
   });
 
-  test('a thumbnail stands beside a result that is kept, and beside no other: at the same moment as a removal it goes too', async () => {
+  test('only a stored result has a thumbnail, and a concurrent removal of the result removes it', async () => {
     await pin('aa');
     await pin('bb');
     const thumbnail = anObject({ id: 'pic_1', purpose: 'thumbnail', blob: aBlob('bb'), reference: '' });
@@ -117,7 +117,7 @@ function suite(url: () => string | undefined): void {
     expect((await store.claimedBlobs('', 10)).map(({ sha256 }) => sha256)).toEqual([]);
   });
 
-  test('a reference is frozen once for a task, and anew when its time is over', async () => {
+  test('a reference is frozen once for a task, and again after its expiry', async () => {
     await pin('aa');
     await pin('bb');
     await store.addObject(anObject(), facts);
@@ -136,7 +136,7 @@ function suite(url: () => string | undefined): void {
     ).toBe('med_4');
   });
 
-  test('facts that are noted later stay', async () => {
+  test('facts that are recorded later stay', async () => {
     await pin('aa');
     await store.addObject(anObject(), undefined);
     await store.noteFacts('aa', facts);
@@ -145,7 +145,7 @@ function suite(url: () => string | undefined): void {
     expect((await store.find('med_1'))?.blob.facts).toEqual(facts);
   });
 
-  test('a result is removed once, and remembered as removed', async () => {
+  test('a result is removed once and remembered as removed', async () => {
     await pin('aa');
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
 
@@ -155,7 +155,7 @@ function suite(url: () => string | undefined): void {
     expect((await store.find('vid_1'))?.removedAt).toBe(NOW + 5);
   });
 
-  test('objects end with their time: inputs are forgotten, results remembered for a while', async () => {
+  test('an expired input is forgotten, and an expired result is remembered for a while', async () => {
     await pin('aa');
     await store.addObject(anObject(), facts);
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
@@ -171,7 +171,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.find('vid_1')).toBeUndefined();
   });
 
-  test('a private object ends when it is told to or with its time, and takes its content along', async () => {
+  test('a private object ends by removal or by expiry, with its content', async () => {
     await pin('aa');
     await pin('bb');
     await store.addObject(anObject({ id: 'prv_1', purpose: 'private', reference: '' }), undefined);
@@ -188,7 +188,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.find('prv_3')).toBeUndefined();
   });
 
-  test('nothing but a private object is removed as one', async () => {
+  test('no other object is removed as a private or inline one', async () => {
     await pin('aa');
     await store.addObject(anObject(), facts);
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result' }), facts);
@@ -201,7 +201,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.find('med_1')).toBeDefined();
   });
 
-  test('content is garbage when the last of its objects and its pin are over, not before', async () => {
+  test('content becomes garbage when its last object and its pin have ended, not before', async () => {
     await pin('aa', NOW + 10);
     await store.addObject(anObject(), facts);
     await store.addObject(anObject({ id: 'vid_1', purpose: 'result', expiresAt: NOW + 3000 }), facts);
@@ -213,7 +213,7 @@ function suite(url: () => string | undefined): void {
     expect((await store.find('vid_1'))?.blob).toMatchObject({ sha256: 'aa', key: '' });
   });
 
-  test('content is given up with its last claim although its upload was to protect it for longer, and not while another upload does', async () => {
+  test('content ends with its last claim despite a longer own pin, unless another upload pins it', async () => {
     const inline = (id: string, pin: string) => anObject({ id, purpose: 'inline', reference: '', taskId: '', pin });
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 9000);
     await store.addObject(inline('inl_1', 'aa-1'), undefined);
@@ -226,7 +226,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.addObject(inline('inl_3', 'aa-2'), undefined)).toBeUndefined();
   });
 
-  test('an upload that is given up takes its content along where nothing else protects it', async () => {
+  test('a failed upload removes its content if nothing else protects it', async () => {
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 9000);
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-2' }, NOW + 9000);
 
@@ -236,14 +236,14 @@ function suite(url: () => string | undefined): void {
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-3' }, NOW + 9000);
     await store.addObject(anObject({ blob: aBlob('aa', 'aa-3'), pin: 'aa-3' }), undefined);
     await store.pinBlob({ sha256: 'bb', bytes: 3, key: 'bb-1' }, NOW + 9000);
-    // the same reference is there already, with other content
+    // the same reference already exists with other content
     expect((await store.addObject(anObject({ id: 'med_2', blob: aBlob('bb'), pin: 'bb-1' }), undefined))?.id).toBe(
       'med_1',
     );
     expect(await store.dropPin('bb-1', NOW)).toBe('bb-1');
   });
 
-  test('claims, removals and uploads of the same content at one moment leave what is claimed, and nothing else', async () => {
+  test('concurrent claims, removals and uploads of the same content leave only claimed content', async () => {
     const round = async (turn: number): Promise<void> => {
       const pin = `aa-${String(turn)}`;
       const { key } = await store.pinBlob({ sha256: 'aa', bytes: 3, key: pin }, NOW + 9000);
@@ -265,7 +265,7 @@ function suite(url: () => string | undefined): void {
     ]).toEqual([[], [], []]);
   });
 
-  test('nothing is staged for a task once its staging has ended, and what is staged at that moment goes too', async () => {
+  test('a task whose staging has ended gets no staged object, not even from a concurrent staging', async () => {
     const task = (turn: number) => ({ accountId: 'demo', taskId: `task_${String(turn)}` });
     for (let turn = 0; turn < 10; turn += 1) {
       const stage = async (reference: string): Promise<string | undefined> => {
@@ -292,7 +292,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.endStaging(task(99), NOW, NOW + 1000)).toEqual([]);
   });
 
-  test('an account reserves what it will send, no more than it may keep, however many ask at one moment', async () => {
+  test('concurrent reservations of an account never exceed its limit', async () => {
     const upload = (id: string, bytes: number, accountId = 'demo') => ({ id, accountId, bytes, expiresAt: NOW + 1000 });
     const taken = await Promise.all(
       Array.from({ length: 12 }, (_, turn) => store.beginUpload(upload(`up_${String(turn)}`, 30), NOW, 100)),
@@ -313,7 +313,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.beginUpload({ ...upload('up_23', 100), expiresAt: NOW + 2000 }, NOW + 1000, 100)).toBe(true);
   });
 
-  test('pins, uploads and stagings are forgotten with their time', async () => {
+  test('expired pins, uploads and stagings are forgotten', async () => {
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 10);
     await store.beginUpload({ id: 'up_1', accountId: 'demo', bytes: 1, expiresAt: NOW + 10 }, NOW, 100);
     await store.endStaging({ accountId: 'demo', taskId: 'task_1' }, NOW, NOW + 10);
@@ -322,14 +322,14 @@ function suite(url: () => string | undefined): void {
     expect(await store.forgetSpent(NOW + 10, 10)).toBe(3);
   });
 
-  test('an upload that was pinned and never claimed becomes garbage after its pin', async () => {
+  test('an unclaimed upload becomes garbage after its pin', async () => {
     await pin('aa', NOW + 10);
 
     expect(await store.takeGarbage(NOW + 9, 10)).toEqual([]);
     expect(await store.takeGarbage(NOW + 10, 10)).toEqual(['aa-1']);
   });
 
-  test('garbage is named until it was removed, and its key is not given again', async () => {
+  test('garbage is listed until its removal is recorded, and its key is not used again', async () => {
     await pin('aa');
     expect(await store.takeGarbage(NOW, 10)).toEqual(['aa-1']);
     expect(await store.takeGarbage(NOW, 10)).toEqual(['aa-1']);
@@ -340,7 +340,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.takeGarbage(NOW, 10)).toEqual([]);
   });
 
-  test('sweeps beside uploads of the same content never take what is claimed', async () => {
+  test('sweeps during uploads of the same content never remove claimed content', async () => {
     const upload = async (number: number): Promise<void> => {
       const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${String(number)}` }, NOW + 1000);
       const object = await store.addObject(

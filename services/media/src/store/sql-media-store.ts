@@ -98,7 +98,8 @@ async function holdResult(query: SqlQuery, taskId: string): Promise<boolean> {
   return (
     (
       await query(
-        "UPDATE objects SET task_id = task_id WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id",
+        `UPDATE objects SET task_id = task_id
+        WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id`,
         [taskId],
       )
     ).length > 0
@@ -110,12 +111,13 @@ async function insertObject(query: SqlQuery, object: NewObject): Promise<void> {
   // an expired object that is not swept yet must not be in the way
   if (purpose === 'staged')
     await query(
-      "DELETE FROM objects WHERE account_id = $1 AND task_id = $2 AND reference = $3 AND purpose = 'staged' AND expires_at <= $4",
+      `DELETE FROM objects WHERE account_id = $1 AND task_id = $2 AND reference = $3
+      AND purpose = 'staged' AND expires_at <= $4`,
       [accountId, taskId, reference, createdAt],
     );
   await query(
-    `INSERT INTO objects (id, account_id, task_id, purpose, sha256, reference, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT DO NOTHING`,
+    `INSERT INTO objects (id, account_id, task_id, purpose, sha256, reference, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
     [
       id,
       accountId,

@@ -13,7 +13,8 @@ export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
       sql.transaction(async (query) => {
         const [row] = await query<BlobRow>(
           `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
-        ON CONFLICT (sha256) DO UPDATE SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
+        ON CONFLICT (sha256) DO UPDATE
+        SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
         RETURNING sha256, storage_key, bytes, facts`,
           [sha256, key, bytes, until],
         );
@@ -24,7 +25,8 @@ export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
     renewPin: ({ sha256, key }, pin, until) =>
       sql.transaction(async (query) => {
         const renewed = await query(
-          'UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256',
+          `UPDATE blobs SET pinned_until = CASE WHEN pinned_until > $3 THEN pinned_until ELSE $3 END
+          WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256`,
           [sha256, key, until],
         );
         if (renewed.length > 0) await query(PIN, [pin, sha256, until]);

@@ -6,13 +6,15 @@ type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;
 
 /** Computes the ends of claims and pins from the remaining ones. The row of the content is locked first. */
 export const SETTLE = `UPDATE blobs SET
-    keep_until = COALESCE((SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2),
+    keep_until = COALESCE(
+      (SELECT MAX(o.expires_at) FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL), $2),
     pinned_until = COALESCE((SELECT MAX(p.pinned_until) FROM pins p WHERE p.sha256 = blobs.sha256), 0)
   WHERE sha256 = $1`;
 /** Locks the row: a transaction that waits for it reads what this one wrote. */
 const LOCK = 'UPDATE blobs SET sha256 = sha256 WHERE sha256 = $1';
 const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AND keep_until <= $2
-  AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL) RETURNING storage_key`;
+  AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
+  RETURNING storage_key`;
 
 /** Ends of pins and claims. Content that nothing protects after one becomes garbage in the same transaction. */
 export function sqlRemovals(sql: Sql): Removals {

@@ -7,6 +7,8 @@ const SPENT = [
   ['uploads', 'id', 'expires_at'],
   ['stagings', 'task_id', 'forget_at'],
 ] as const;
+const FORGET_OBJECTS = `DELETE FROM objects
+  WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id`;
 
 /** Removes expired rows and unclaimed content. */
 export function sqlSweeps(
@@ -32,26 +34,23 @@ export function sqlSweeps(
       for (const [table, id, end] of SPENT) {
         forgotten += (
           await sql.write(
-            `DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT $2) AND ${end} <= $1 RETURNING ${id}`,
+            `DELETE FROM ${table}
+            WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT $2)
+            AND ${end} <= $1 RETURNING ${id}`,
             [now, limit],
           )
         ).length;
       }
       return forgotten;
     },
-    forgetObjects: async (before, limit) =>
-      (
-        await sql.write(
-          'DELETE FROM objects WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id',
-          [before, limit],
-        )
-      ).length,
+    forgetObjects: async (before, limit) => (await sql.write(FORGET_OBJECTS, [before, limit])).length,
     takeGarbage: (now, limit) =>
       sql.transaction(async (query) => {
         const taken = await query<{ storage_key: string }>(
           `DELETE FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1
         AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
-        AND sha256 IN (SELECT sha256 FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1 ORDER BY keep_until LIMIT $2)
+        AND sha256 IN
+          (SELECT sha256 FROM blobs WHERE pinned_until <= $1 AND keep_until <= $1 ORDER BY keep_until LIMIT $2)
         RETURNING storage_key`,
           [now, limit],
         );

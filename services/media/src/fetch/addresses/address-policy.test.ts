@@ -120,15 +120,15 @@ describe('isPublicAddress', () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test.each(noAddresses)('refuses what is no address: %j', (text) => {
+  test.each(noAddresses)('refuses a text that is not an address: %j', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  test('an IPv4 address is judged the same when it is mapped into IPv6', () => {
+  test('judges an IPv4 address the same when it is mapped into IPv6', () => {
     fc.assert(fc.property(fc.ipV4(), (address) => isPublicAddress(`::ffff:${address}`) === isPublicAddress(address)));
   });
 
-  test('no IPv6 address outside of 2000::/3 is public, except a mapped one', () => {
+  test('refuses every IPv6 address outside of 2000::/3 except a mapped one', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 }), (parts) => {
         const outside = ((parts[0] ?? 0) & 0xe000) !== 0x2000;
@@ -170,18 +170,18 @@ describe('addressPolicy', () => {
     [9000, true],
     [22, false],
     [8080, false],
-  ])('port %i may be dialled: %s', (port, expected) => {
+  ])('port %i can be dialled: %s', (port, expected) => {
     expect(policy.permitsPort(port)).toBe(expected);
   });
 });
 
-describe('permits are counted for', () => {
+describe('an address key is', () => {
   test.each([
     ['8.8.8.8', '::ffff:8.8.8.8'],
     ['8.8.8.8', '::ffff:808:808'],
     ['2600::1', '2600:0:0:0:ffff::9'],
     ['2600:1:2:3::', '2600:1:2:3:ffff:ffff:ffff:ffff'],
-  ])('%s and %s together', (one, other) => {
+  ])('shared by %s and %s', (one, other) => {
     expect(addressKeyOf(one)).toBe(addressKeyOf(other));
   });
 
@@ -189,7 +189,7 @@ describe('permits are counted for', () => {
     ['8.8.8.8', '8.8.8.9'],
     ['2600:1:2:3::1', '2600:1:2:4::1'],
     ['2600::1', '8.8.8.8'],
-  ])('%s and %s each', (one, other) => {
+  ])('different for %s and %s', (one, other) => {
     expect(addressKeyOf(one)).not.toBe(addressKeyOf(other));
   });
 });

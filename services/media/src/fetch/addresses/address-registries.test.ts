@@ -20,7 +20,7 @@ const LAST = { 4: (1n << 32n) - 1n, 6: (1n << 128n) - 1n } as const;
 const POLICY = addressPolicy({ allow: [], ports: [80, 443] });
 const textOf = (version: 4 | 6, value: bigint): string => (version === 4 ? toDotted(value) : toGroups(value));
 const verdictOf = (version: 4 | 6, value: bigint): string => (isPublic(version, value) ? 'public' : 'refused');
-/** What the whole way to the dial says of an address in a URL: this, or that, and nothing between. */
+/** Whether an address in a URL passes every check before the dial. */
 const dialled = (host: string): boolean => {
   const url = URL.parse(`http://${host}/`);
   if (url === null) return false;
@@ -32,7 +32,7 @@ const dialled = (host: string): boolean => {
   }
 };
 
-/** First, last and middle, and those next to it on either side. */
+/** The first, middle and last address of a block, and the neighbours on both sides. */
 const edgesOf = ({ version, first, last }: Block): readonly (readonly [4 | 6, bigint])[] =>
   [first, last, (first + last) / 2n, first + 1n, last - 1n, first - 1n, last + 1n]
     .filter((value) => value >= 0n && value <= LAST[version])
@@ -46,13 +46,13 @@ const EDGES = [
   ).values(),
 ];
 
-/** Those that are judged otherwise than they should be. */
+/** The texts whose verdict differs from the expected one. */
 const misjudged = (texts: readonly string[], judge: (text: string) => boolean, expected: boolean): readonly string[] =>
   texts.filter((text) => judge(text) !== expected);
 const bracketed = (texts: readonly string[]): readonly string[] => texts.map((text) => `[${text}]`);
 
 describe('the registries', () => {
-  test.each(EDGES)('%s is %s, however it is written', (text, verdict, version, value) => {
+  test.each(EDGES)('%s is %s in every spelling', (text, verdict, version, value) => {
     const expected = verdict === 'public';
 
     expect(isPublicAddress(text)).toBe(expected);
@@ -62,7 +62,7 @@ describe('the registries', () => {
 
   // a rule that holds the mapped addresses would block all of IPv4
   test.each(SPECIAL_BLOCKS.filter(([block]) => block !== '::/3'))(
-    '%s (%s) is in the list that sockets are handed too',
+    '%s (%s) is also in the list of the sockets',
     (block) => {
       const { version, first, last } = parseBlock(block);
 
@@ -115,11 +115,11 @@ describe('an address of a blocked block', () => {
     );
   });
 
-  test('is refused in every spelling that a URL has for it', () => {
+  test('of IPv4 is refused in every spelling that a URL can have', () => {
     fc.assert(fc.property(anyBlocked4, (value) => misjudged(spellings4(value), dialled, false).length === 0));
   });
 
-  test('is refused with a zone, and so is every other', () => {
+  test('of IPv6 is refused with a zone, like every other address with one', () => {
     const open = inBlock(parseBlock('2600::/16'));
     fc.assert(
       fc.property(fc.oneof(anyBlocked6, open), fc.stringMatching(/^[a-z0-9]{1,8}$/), (value, zone) => {
@@ -134,13 +134,13 @@ describe('an address of a blocked block', () => {
     );
   });
 
-  test('is refused, of IPv6, in every spelling', () => {
+  test('of IPv6 is refused in every spelling', () => {
     fc.assert(fc.property(anyBlocked6, (value) => misjudged(spellings6(value), isPublicAddress, false).length === 0));
   });
 });
 
 describe('any address', () => {
-  test('of IPv4 is judged as arithmetic judges it, alone and mapped', () => {
+  test('of IPv4 gets the verdict of the arithmetic, alone and mapped', () => {
     fc.assert(
       fc.property(
         any4,
@@ -151,7 +151,7 @@ describe('any address', () => {
     );
   });
 
-  test('of IPv6 is judged as arithmetic judges it', () => {
+  test('of IPv6 gets the verdict of the arithmetic', () => {
     const nearAnEdge = fc
       .constantFrom(...BLOCKS.filter(({ version }) => version === 6))
       .chain(({ first, last }) =>
@@ -167,13 +167,13 @@ describe('any address', () => {
   });
 
   test.each(Object.keys(CARRIERS).filter((carrier) => carrier !== 'mapped'))(
-    'that is public is refused all the same when it is carried: %s',
+    'that is public is refused when another address carries it: %s',
     (carrier) => {
       fc.assert(fc.property(any4, (inner) => !isPublicAddress(toGroups(CARRIERS[carrier]!(inner)))));
     },
   );
 
-  test('that is public is reached when it is mapped', () => {
+  test('that is public is permitted when it is mapped', () => {
     expect(isPublicAddress(toGroups(CARRIERS['mapped']!(fromDotted('8.8.8.8'))))).toBe(true);
   });
 });

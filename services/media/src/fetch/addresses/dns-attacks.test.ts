@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Answer } from '../../../testing/fake-dns.ts';
-import { LIMITS, openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld } from '../../../testing/fetch-world.ts';
+import { LIMITS, fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { redirects, serves } from '../../../testing/origin.ts';
 import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../../testing/raw-origin.ts';
@@ -10,21 +9,20 @@ import { NOT_REACHED } from '../fetch-fault.ts';
 
 const BYTES = Buffer.from('the very bytes');
 const GOOD = '127.0.0.1';
-/** On the same port as the one that may be dialled; this one may not. */
+/** A server on the permitted port whose address must not be dialled. */
 const BAD = '127.0.0.2';
 const RIGHT = answer(['200 OK', 'content-length: 14'], BYTES.toString());
-let world: FetchWorld;
+const world = await fetchWorldOfTests();
 let good: RawOrigin;
 let bad: RawOrigin;
 let names = 0;
 
 beforeAll(async () => {
-  world = await openFetchWorld();
   good = await startRawOrigin();
   bad = await startRawOrigin({ address: BAD, port: good.port });
 });
 afterAll(async () => {
-  await Promise.all([world.close(), good.close(), bad.close()]);
+  await Promise.all([good.close(), bad.close()]);
 });
 afterEach(() => {
   expect(world.leftBehind()).toEqual([]);
@@ -33,7 +31,7 @@ afterEach(() => {
 
 const short = { ...LIMITS, stagesMs: { ...LIMITS.stagesMs, resolve: 300 } };
 const policy = () => addressPolicy({ allow: [{ host: GOOD, port: good.port }], ports: [80, 443] });
-/** A name of its own that is answered so, time by time. */
+/** A new name with these answers, one for each query. */
 const named = (...answers: readonly Answer[]): string => {
   const name = `name-${String((names += 1))}.example`;
   world.dns.answer(name, ...answers);
@@ -42,19 +40,22 @@ const named = (...answers: readonly Answer[]): string => {
 const at = (name: string): string => good.url(RIGHT).replace(GOOD, name);
 const over = () => ({ policy: policy() });
 
-describe('a name is refused whole', () => {
+describe('a name is refused entirely', () => {
   test.each<[string, Answer]>([
     ['one bad address', [BAD]],
     ['a good address and a bad one', [GOOD, BAD]],
     ['a bad address and a good one', [BAD, GOOD]],
-    ['a hundred public ones and a bad one', [...Array.from({ length: 60 }, (_, at) => `8.8.8.${String(at)}`), BAD]],
+    [
+      'a hundred public addresses and a bad one',
+      [...Array.from({ length: 60 }, (_, at) => `8.8.8.${String(at)}`), BAD],
+    ],
     [
       'two thousand addresses, the last one bad',
       [...Array.from({ length: 2000 }, (_, at) => `8.8.${String(at >> 8)}.${String(at & 255)}`), BAD],
     ],
     ['a good address, and a bad one of the other kind', { four: [GOOD], six: ['0:0:0:0:0:0:0:1'] }],
-    ['a public one of the other kind, and a bad one', { four: [BAD], six: ['2600:0:0:0:0:0:0:1'] }],
-    ['a bad one, and a failure of the other kind', { four: [BAD], six: { code: 2 } }],
+    ['a public address of the other kind, and a bad one', { four: [BAD], six: ['2600:0:0:0:0:0:0:1'] }],
+    ['a bad address, and a failure of the other kind', { four: [BAD], six: { code: 2 } }],
     ...[
       '0.0.0.0',
       '10.0.0.1',
@@ -99,11 +100,11 @@ describe('a name is refused whole', () => {
       'a bad address behind a chain of aliases',
       { aliases: ['a.example', 'b.example', 'c.example', 'd.example'], addresses: [BAD] },
     ],
-    ['a bad address behind a name of ours', { aliases: ['localhost'], addresses: [BAD] }],
+    ['a bad address behind a name of this service', { aliases: ['localhost'], addresses: [BAD] }],
     ['a bad address among good ones behind an alias', { aliases: ['a.example'], addresses: [GOOD, BAD] }],
-    ['a bad address that is to be kept for long', { addresses: [BAD], ttl: 0x7fff_ffff }],
-    ['a bad address that is to be kept for no time', { addresses: [BAD], ttl: 0 }],
-  ])('for %s', async (_what, answered) => {
+    ['a bad address with a long lifetime', { addresses: [BAD], ttl: 0x7fff_ffff }],
+    ['a bad address with no lifetime', { addresses: [BAD], ttl: 0 }],
+  ])('when its answer has %s', async (_what, answered) => {
     const name = named(answered);
 
     for (const url of [at(name), at(name).replace('http:', 'https:'), good.url(RIGHT).replace(GOOD, `${name}.`)])
@@ -111,22 +112,22 @@ describe('a name is refused whole', () => {
   });
 });
 
-describe('a name is not reached, and it is not said why', () => {
+describe('a name is not reached, and the refusal hides why,', () => {
   test.each<[string, Answer | undefined]>([
     ['unknown', undefined],
     ['known without an address', []],
-    ['one that the server fails at', { code: 2 }],
-    ['one that the server will not tell', { code: 5 }],
+    ['one with a server failure', { code: 2 }],
+    ['one that the server refuses to answer', { code: 5 }],
     ['one that the server does not understand', { code: 1 }],
-    ['an alias of nothing', { aliases: ['nothing.example'] }],
+    ['an alias of an unknown name', { aliases: ['nothing.example'] }],
     ['an alias of itself', { aliases: ['a.example', 'b.example', 'a.example'] }],
     ['never answered', 'silence'],
     ['answered under another id', { addresses: [GOOD], fault: 'wrong id' }],
-    ['answered to another question', { addresses: [GOOD], fault: 'wrong question' }],
-    ['answered in half', { addresses: [GOOD], fault: 'cut off' }],
-    ['answered with fewer than said', { addresses: [GOOD], fault: 'miscounted' }],
+    ['answered with another question', { addresses: [GOOD], fault: 'wrong question' }],
+    ['answered with half a message', { addresses: [GOOD], fault: 'cut off' }],
+    ['answered with fewer records than announced', { addresses: [GOOD], fault: 'miscounted' }],
     ['answered with three bytes', { addresses: [GOOD], fault: 'too short addresses' }],
-    ['always cut short', { fault: 'truncated' }],
+    ['always truncated', { fault: 'truncated' }],
     ['silent of one kind and bad of the other', { four: [BAD], six: 'silence' }],
     ['silent of one kind and good of the other', { four: 'silence', six: ['2600:0:0:0:0:0:0:1'] }],
   ])('when it is %s', async (_what, answered) => {
@@ -145,7 +146,7 @@ describe('a name is not reached, and it is not said why', () => {
     'xn--.example',
     '-.example',
     '*.example',
-  ])('when it is no name: %s', async (name) => {
+  ])('when it is not a valid name: %s', async (name) => {
     const asked = world.dns.asked.length;
 
     expect((await world.faultOf(`http://${name}/`, over())).code).toBe('network');
@@ -155,22 +156,22 @@ describe('a name is not reached, and it is not said why', () => {
 
 describe('a name is reached', () => {
   test.each<[string, Answer]>([
-    ['of one kind, the other unknown', { four: [GOOD], six: { code: 3 } }],
-    ['of one kind, the other failing', { four: [GOOD], six: { code: 2 } }],
-    ['by an alias', { aliases: ['a.example', 'b.example'], addresses: [GOOD] }],
-    ['twice the same', [GOOD, GOOD]],
-    ['though another one answered first', { addresses: [GOOD], forged: [BAD] }],
+    ['with addresses of one kind only', { four: [GOOD], six: { code: 3 } }],
+    ['with addresses of one kind and a failure of the other', { four: [GOOD], six: { code: 2 } }],
+    ['through an alias', { aliases: ['a.example', 'b.example'], addresses: [GOOD] }],
+    ['with the same address twice', [GOOD, GOOD]],
+    ['although a forged answer came first', { addresses: [GOOD], forged: [BAD] }],
   ])('%s', async (_what, answered) => {
     expect(await world.fetchOf(at(named(answered)), over())).toEqual({ bytes: BYTES });
   });
 
-  test('when all of its many addresses are good, by a stream where they are too many for a packet', async () => {
+  test('when all of its many addresses are good, over TCP if they exceed a packet', async () => {
     expect(await world.fetchOf(at(named(Array<string>(300).fill(GOOD))), over())).toEqual({ bytes: BYTES });
   });
 });
 
-describe('a name that changes its mind', () => {
-  test('is asked once for a connection, and the answer that was judged is the one that is dialled', async () => {
+describe('a name whose answer changes', () => {
+  test('is resolved once for a connection, which dials the checked answer', async () => {
     const name = named([GOOD], [BAD]);
     const before = [good.connections(), world.dns.asked.length];
 
@@ -180,7 +181,7 @@ describe('a name that changes its mind', () => {
     expect((await world.faultOf(at(name), over())).code).toBe('address');
   });
 
-  test('is checked again at each hop: good at the first check, bad at the second', async () => {
+  test('is checked at each redirect: good at the first, bad at the second', async () => {
     for (const hops of [1, 2, 3]) {
       const turns: Answer[] = [...Array.from({ length: hops }, () => [GOOD]), [BAD]];
       const name = named(...turns);
@@ -192,7 +193,7 @@ describe('a name that changes its mind', () => {
     }
   });
 
-  test('is refused where a good name redirects to it', async () => {
+  test('is refused as the target of a good name', async () => {
     const url = world.origin.url(redirects(at(named([GOOD, BAD]))));
     const both = addressPolicy({
       allow: [
@@ -208,7 +209,7 @@ describe('a name that changes its mind', () => {
     );
   });
 
-  test('is asked anew while it is gone on with, and a bad answer ends it', async () => {
+  test('is resolved again when a transfer continues, and a bad answer ends the transfer', async () => {
     const name = named([GOOD], [BAD]);
     const url = good
       .url((socket) => {

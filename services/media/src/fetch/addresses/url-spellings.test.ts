@@ -7,7 +7,7 @@ import { checkTarget, parseTarget } from './fetch-target.ts';
 
 const POLICY = addressPolicy({ allow: [], ports: [80, 443] });
 
-/** The host of the request, or the code of the refusal. Nothing is resolved or dialled for it. */
+/** The host of the request, or the code of the refusal. It resolves and dials nothing. */
 function judged(text: string): { readonly host: string } | { readonly code: string; readonly said: string } {
   try {
     const url = parseTarget(text, POLICY);
@@ -19,7 +19,7 @@ function judged(text: string): { readonly host: string } | { readonly code: stri
   }
 }
 
-describe('an address that is no address to fetch, or needs repair,', () => {
+describe('an address that cannot be fetched, or that needs repair,', () => {
   test.each([
     // schemes
     'file:///etc/passwd',
@@ -174,7 +174,7 @@ describe('an address that is no address to fetch, or needs repair,', () => {
     'http://a.example:%38%30',
     'http://8.8.8.8:22',
     'http://[2600::1]:22',
-    // length, as it is and as it becomes
+    // length, as written and as encoded
     `http://a.example/${'x'.repeat(4080)}`,
     `http://a.example/${'ä'.repeat(700)}`,
     `http://a.example/?${'"'.repeat(1360)}`,
@@ -188,7 +188,7 @@ describe('an address that is no address to fetch, or needs repair,', () => {
   });
 });
 
-describe('a host that is not for us to ask', () => {
+describe('a host that is not public', () => {
   test.each([
     // names, with letters and dots that resemble addresses
     'localhost',
@@ -322,7 +322,7 @@ describe('a host of the public internet', () => {
     ['http://134744072', '8.8.8.8'],
     ['http://[2600::1]', '[2600::1]'],
     ['http://[::ffff:8.8.8.8]', '[::ffff:808:808]'],
-    // what comes behind the host is not the host
+    // parts behind the host do not change the host
     ['http://a.example/@b', 'a.example'],
     ['http://a.example/#@127.0.0.1/', 'a.example'],
     ['http://a.example?@127.0.0.1/', 'a.example'],
@@ -330,11 +330,11 @@ describe('a host of the public internet', () => {
     ['http://a.example/../../..//127.0.0.1/', 'a.example'],
     ['http://a.example/%0d%0aHost:%20127.0.0.1', 'a.example'],
     ['http://a.example/?u=http://u:p@127.0.0.1', 'a.example'],
-  ])('%j is asked for as %s', (text, host) => {
+  ])('%j is requested as %s', (text, host) => {
     expect(judged(text)).toEqual({ host });
   });
 
-  test('has an address of 4096 characters and none of 4097', () => {
+  test('can have an address of 4096 characters, but not of 4097', () => {
     const ofLength = (length: number): string => 'http://a.example/'.padEnd(length, 'x');
 
     expect([judged(ofLength(4096)), judged(ofLength(4097))]).toEqual([
@@ -344,7 +344,7 @@ describe('a host of the public internet', () => {
   });
 });
 
-test('any text is a permitted host, or a refusal that does not name the host', () => {
+test('any text gives a permitted host, or a refusal that does not name the host', () => {
   const piece = fc.constantFrom(
     'http://',
     'https://',

@@ -79,8 +79,8 @@ async function beginAll(world: World, accounts: readonly string[], options?: { s
   return transfers;
 }
 
-describe('a permit that comes free goes to', () => {
-  test('the account that holds the fewest, and then to the one that used the least lately', async () => {
+describe('a free permit goes to', () => {
+  test('the account with the fewest permits, and on a tie to the one with the least recent use', async () => {
     const world = open({ permits: 4, yieldAfterMs: 1e9 });
     const [a1, a2, , c1] = await beginAll(world, ['a', 'a', 'b', 'c']);
     await world.pass(1000);
@@ -96,7 +96,7 @@ describe('a permit that comes free goes to', () => {
     expect(states(waiting)).toBe('rwwrr');
   });
 
-  test('the first that came, of one account', async () => {
+  test('the first waiter of an account', async () => {
     const world = open({ permits: 1 });
     const [first, second, third] = await beginAll(world, ['a', 'a', 'a']);
     first!.end();
@@ -106,8 +106,8 @@ describe('a permit that comes free goes to', () => {
   });
 });
 
-describe('a full line', () => {
-  test('sends away the last of the account with most in it, for one that has fewer', async () => {
+describe('a full queue', () => {
+  test('drops the last waiter of the longest account for an account with fewer', async () => {
     const world = open({ permits: 1, waitingMax: 3, yieldAfterMs: 1e9 });
     const [, ...waiting] = await beginAll(world, ['x', 'a', 'a', 'a', 'b', 'c', 'a', 'd']);
 
@@ -116,7 +116,7 @@ describe('a full line', () => {
 });
 
 describe('a transfer yields', () => {
-  test('once it had its time, and not before', async () => {
+  test('after its time, and not before', async () => {
     const world = open({ permits: 1 });
     const [slow] = await beginAll(world, ['a']);
     const waiting = await world.begin('b');
@@ -127,7 +127,7 @@ describe('a transfer yields', () => {
     expect(states([slow!, waiting])).toBe('yr');
   });
 
-  test('never to its own account, and never once its bytes are here', async () => {
+  test('never to its own account, and never after its bytes have arrived', async () => {
     const world = open({ permits: 1 });
     const own = await beginAll(world, ['a', 'a']);
     await world.pass(60_000);
@@ -140,7 +140,7 @@ describe('a transfer yields', () => {
     expect(states([first, waiting])).toBe('rw');
   });
 
-  test('as the slowest of the account with most permits: a slower one of an account with fewer goes on', async () => {
+  test('if it is the slowest of the account with the most permits, not of another account', async () => {
     const world = open({ permits: 4 });
     const all: Transfer[] = [];
     for (const [account, speed] of [
@@ -158,7 +158,7 @@ describe('a transfer yields', () => {
     expect(states([...all, waiting])).toBe('ryrrr');
   });
 
-  test('as the slowest of all where every account has one', async () => {
+  test('if it is the slowest of all and every account has one', async () => {
     const world = open({ permits: 3 });
     const all: Transfer[] = [];
     for (const [account, speed] of [
@@ -175,7 +175,7 @@ describe('a transfer yields', () => {
     expect(states([...all, waiting])).toBe('ryrr');
   });
 
-  test('as one for each account that waits, until each has its share', async () => {
+  test('for each waiter of another account, until both accounts have their share', async () => {
     const world = open();
     const greedy = await beginAll(world, Array<string>(16).fill('a'));
     await world.pass(YIELD_MS);
@@ -187,7 +187,7 @@ describe('a transfer yields', () => {
     expect([running(greedy), running(waiting)]).toEqual([8, 8]);
   });
 
-  test('and not the last one of its account, where that is kept', async () => {
+  test('unless it is the last of its account and the semaphore keeps it', async () => {
     const world = open({ permits: 4, keepsLast: true });
     const held = await beginAll(world, ['a', 'a', 'b', 'c']);
     const waiting = await beginAll(world, ['d', 'e']);
@@ -197,7 +197,7 @@ describe('a transfer yields', () => {
   });
 });
 
-/** Accounts that start a transfer whenever one of their own ends, and that end no transfer themselves. */
+/** Accounts that never end a transfer, and start another for each that yields or is refused. */
 async function storm(world: World, accounts: number, each: number): Promise<() => Promise<void>> {
   const attackers = Array.from({ length: accounts * each }, (_, turn) => `attacker ${String(turn % accounts)}`);
   const running: Transfer[] = await beginAll(world, attackers);
@@ -215,7 +215,7 @@ test.each([
   [40, 4],
   [200, 1],
 ])(
-  'while %i accounts hold %i permits each, another waits no longer than a transfer keeps its own',
+  'while %i accounts hold %i permits each, another waits at most as long as a transfer keeps its permit',
   async (accounts, each) => {
     const world = open();
     const step = await storm(world, accounts, each);
@@ -237,7 +237,7 @@ test.each([
   },
 );
 
-test('twice as many honest accounts as permits, each with a long transfer, all come to an end', async () => {
+test('twice as many accounts as permits, each with a long transfer, all finish', async () => {
   const world = open();
   const NEEDED_MS = 20_000;
   const left = new Map<string, { since: number; transfer?: Transfer }>();
@@ -258,11 +258,11 @@ test('twice as many honest accounts as permits, each with a long transfer, all c
   }
 
   expect(left.size).toBe(0);
-  // forty seconds if none yielded
+  // it would take forty seconds without yields
   expect(passed).toBeLessThan(180_000);
 });
 
-test('what an account used is forgotten where there are very many', async () => {
+test('with very many accounts the use of idle ones is forgotten', async () => {
   const world = open({ permits: 1 });
   for (let turn = 0; turn < 3000; turn += 1) {
     const accountId = `account ${String(turn)}`;

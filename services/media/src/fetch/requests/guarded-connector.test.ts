@@ -4,8 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { anyPermits } from '../../../testing/any-permits.ts';
-import { openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld } from '../../../testing/fetch-world.ts';
+import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
@@ -16,21 +15,18 @@ import { guardedConnector } from './guarded-connector.ts';
 const pem = (name: string): Buffer =>
   readFileSync(new URL(`../../../testing/fixtures/tls/${name}.pem`, import.meta.url));
 const RIGHT = answer(['200 OK', 'content-length: 3'], 'abc');
-let world: FetchWorld;
-/** Nothing may be dialled here, unless a test says so. */
+const world = await fetchWorldOfTests();
+/** A server that no test may dial, except where the test permits it. */
 let target: RawOrigin;
 
 beforeAll(async () => {
-  world = await openFetchWorld();
   world.dns.answer('media.example', ['127.0.0.1']);
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), pem('authority').toString()]);
   target = await startRawOrigin();
 });
-afterAll(async () => {
-  await Promise.all([world.close(), target.close()]);
-});
+afterAll(() => target.close());
 
-/** As the client of HTTP calls it: behind all checks of the address as it was written. */
+/** Calls the connector as the HTTP client does, after all checks of the written address. */
 async function connect(
   hostname: string,
   protocol: string,
@@ -76,7 +72,7 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
     'media.example',
     'localhost',
     '',
-  ])('is not made to %j, even if an earlier check passed it', async (hostname) => {
+  ])('is not made to %j, even if an earlier check passed', async (hostname) => {
     const before = target.connections();
     const outcome = await connect(hostname, protocol, strict);
 
@@ -85,7 +81,7 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
   });
 
   test.each(['127.0.0.1', 'media.example'])(
-    'to %s sends not one byte when the address that was reached is refused',
+    'to %s sends no byte when the reached address is refused',
     async (hostname) => {
       let checks = 0;
       const lenient: AddressPolicy = { ...strict, hasExceptionOn: () => true, permits: () => (checks += 1) < 2 };
@@ -97,7 +93,7 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
     },
   );
 
-  test('is not made by the list alone where the policy is mistaken', async () => {
+  test('is stopped by the block list alone when the policy is wrong', async () => {
     const mistaken: AddressPolicy = { ...strict, permits: () => true };
     const before = target.connections();
 
@@ -106,11 +102,11 @@ describe.each(['http:', 'https:'])('a connection for %s', (protocol) => {
   });
 });
 
-describe.each(['http:', 'https:'])('a connection that is being made for %s', (protocol) => {
+describe.each(['http:', 'https:'])('a pending connection for %s', (protocol) => {
   const open = () => addressPolicy({ allow: [{ host: '127.0.0.1', port: target.port }], ports: [] });
 
   test.each(['127.0.0.1', 'media.example', 'silent.example'])(
-    'to %s ends at once when it is given up',
+    'to %s ends immediately when it is aborted',
     async (hostname) => {
       world.dns.answer('silent.example', 'silence');
       for (const isAborted of [true, false]) {
@@ -126,7 +122,7 @@ describe.each(['http:', 'https:'])('a connection that is being made for %s', (pr
     },
   );
 
-  test('is told nothing of a signal that comes after it was made', async () => {
+  test('ignores an abort after it was made', async () => {
     const giving = new AbortController();
     const server = await startRawOrigin({ tls: { key: pem('key'), cert: pem('good') } });
     const made = (await connect(
@@ -163,7 +159,7 @@ describe('a certificate', () => {
     ['good', 'media.example'],
     ['good', '127.0.0.1'],
     ['wildcard', 'any.media.example'],
-  ])('%s is taken for %s', async (certificate, name) => {
+  ])('%s is accepted for %s', async (certificate, name) => {
     world.dns.answer('any.media.example', ['127.0.0.1']);
 
     expect((await fetchFrom(certificate, name)).outcome).toEqual({ bytes: Buffer.from('abc') });
@@ -195,15 +191,15 @@ describe('a certificate', () => {
   });
 
   test.each<[string, tls.TlsOptions]>([
-    ['versions of TLS that are no longer safe', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }],
-    ['HTTP/2 alone', { ALPNProtocols: ['h2'] }],
-  ])('of a server that speaks %s does not help', async (_what, options) => {
+    ['unsafe versions of TLS', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' }],
+    ['HTTP/2 only', { ALPNProtocols: ['h2'] }],
+  ])('of a server that speaks %s is not accepted', async (_what, options) => {
     expect((await fetchFrom('good', 'media.example', options)).outcome).toMatchObject({
       fault: { code: 'network', said: NOT_REACHED },
     });
   });
 
-  test('is not waited for where none is shown: plain words, or another protocol', async () => {
+  test('that never comes is not waited for: the server sends plain text or another protocol', async () => {
     for (const banner of ['HTTP/1.1 200 OK\r\n\r\n', 'SSH-2.0-banner\r\n', '\x15\x03\x01\x00\x02\x02\x28']) {
       const plain = createServer((socket) => {
         socket

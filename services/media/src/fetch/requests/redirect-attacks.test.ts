@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { openFetchWorld } from '../../../testing/fetch-world.ts';
+import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import type { FetchWorld } from '../../../testing/fetch-world.ts';
 import { redirects, serves } from '../../../testing/origin.ts';
 import { answer, floods } from '../../../testing/raw-origin.ts';
@@ -8,22 +8,18 @@ import { NOT_REACHED } from '../fetch-fault.ts';
 
 const BYTES = Buffer.from('the very bytes');
 const STATUSES = [301, 302, 303, 307, 308];
-let world: FetchWorld;
-/** Connections that were made to where none may be made. */
-let hitsBefore = 0;
+const world = await fetchWorldOfTests();
+/** The connections to the forbidden server. Their number must not change. */
+const hitsBefore = world.forbidden.hits.length;
 
-beforeAll(async () => {
-  world = await openFetchWorld();
+beforeAll(() => {
   world.dns.answer('private.example', ['127.0.0.1']);
   world.dns.answer('mixed.example', ['8.8.8.8', '127.0.0.1']);
   world.dns.answer('six.example', ['0:0:0:0:0:0:0:1']);
   world.dns.answer('metadata.example', ['169.254.169.254']);
   world.dns.answer('media.example', ['127.0.0.1']);
-  hitsBefore = world.forbidden.hits.length;
 });
-afterAll(() => world.close());
 afterEach(() => {
-  expect(world.leftBehind()).toEqual([]);
   expect(world.forbidden.hits.length).toBe(hitsBefore);
 });
 const to = (target: string, status?: number): string =>
@@ -74,7 +70,7 @@ describe.each(STATUSES)('a redirect by %i', (status) => {
     'http://mixed.example:PORT/',
     'http://six.example:PORT/',
     'http://metadata.example/',
-    // of the same scheme, and what a reader of addresses repairs
+    // texts that a URL parser repairs
     '//127.0.0.1:PORT/',
     '//localhost:PORT/',
     '//private.example:PORT/x',
@@ -90,7 +86,7 @@ describe.each(STATUSES)('a redirect by %i', (status) => {
     'https:127.0.0.1:PORT/',
     '//127.0.0.1:PORT\\@media.example/',
     '///127.0.0.1:PORT',
-  ])('to %j is refused without a word to it', async (target) => {
+  ])('to %j is refused, and the target gets no byte', async (target) => {
     const fault = await world.faultOf(to(target, status));
 
     expect(fault).toMatchObject({ code: 'address', said: NOT_REACHED });
@@ -128,11 +124,11 @@ describe.each(STATUSES)('a redirect by %i', (status) => {
     'https://%00/',
     'http://media.example:x/',
     `/${'x'.repeat(4096)}`,
-  ])('to what is no address is refused: %j', async (target) => {
+  ])('to a text that is not an address is refused: %j', async (target) => {
     expect((await world.faultOf(to(target, status))).code).toBe('redirects');
   });
 
-  test('is followed when all is well, wherever its target is written from, and what is in its body is not read', async () => {
+  test('is followed to a permitted target in any notation', async () => {
     const good = new URL(world.origin.url(serves(BYTES)));
 
     for (const target of [
@@ -157,7 +153,7 @@ describe.each(STATUSES)('a redirect by %i', (status) => {
 });
 
 describe('a chain of redirects', () => {
-  test('has three redirects and no fourth, over any servers and schemes', async () => {
+  test('has at most three redirects, over any servers and schemes', async () => {
     const good = world.origin.url(serves(BYTES));
     const one = world.secure.url(redirects(good, 307));
     const two = to(one, 301);
@@ -169,7 +165,7 @@ describe('a chain of redirects', () => {
     expect((await world.faultOf(to(good), { redirectsMax: 0 })).code).toBe('redirects');
   });
 
-  test('that leads in a circle is requested four times', async () => {
+  test('that is a circle makes four requests', async () => {
     const circle = world.origin.url((request, response) => {
       redirects(request.url ?? '')(request, response);
     });
@@ -179,7 +175,7 @@ describe('a chain of redirects', () => {
     expect(world.origin.hits.length - before).toBe(4);
   });
 
-  test.each([1, 2, 3])('is judged at each step: a bad one at step %i is not taken', async (step) => {
+  test.each([1, 2, 3])('is checked at each step: a bad target at step %i is refused', async (step) => {
     let url = `http://127.0.0.1:${String(world.forbidden.port)}/`;
     for (let at = 0; at < step; at += 1) url = to(url);
 
@@ -187,7 +183,7 @@ describe('a chain of redirects', () => {
   });
 });
 
-describe('our own address', () => {
+describe('an address of this service', () => {
   const isOwn = (url: URL): boolean => url.hostname === 'media.example';
 
   test.each([
@@ -195,7 +191,7 @@ describe('our own address', () => {
     'https://MEDIA.example/ximg/vid_1.mp4',
     '//media.example/',
     'http://m%65dia.example/v1/models',
-  ])('is not asked for when a redirect leads to it: %s', async (target) => {
+  ])('is not requested when a redirect leads to it: %s', async (target) => {
     expect(await world.faultOf(to(target), { isOwn })).toMatchObject({ code: 'address', said: NOT_REACHED });
   });
 
@@ -215,25 +211,25 @@ describe('our own address', () => {
 describe('a Location', () => {
   test.each([
     ['missing', answer(['302 Found', 'content-length: 0'])],
-    ['empty, which is itself', answer(['302 Found', 'location: ', 'content-length: 0'])],
+    ['empty, which names the same address', answer(['302 Found', 'location: ', 'content-length: 0'])],
     [
-      'there twice, the first good',
+      'repeated, the first good',
       answer(['302 Found', 'location: /9999', 'location: http://10.0.0.1/', 'content-length: 0']),
     ],
     [
-      'there twice, the second good',
+      'repeated, the second good',
       answer(['302 Found', 'location: http://10.0.0.1/', 'location: /9999', 'content-length: 0']),
     ],
-    ['there twice and the same', answer(['302 Found', 'location: /9999', 'Location: /9999', 'content-length: 0'])],
+    ['repeated with the same value', answer(['302 Found', 'location: /9999', 'Location: /9999', 'content-length: 0'])],
     [
-      'in the name of another header',
+      'in another header',
       answer(['302 Found', 'content-location: /9999', 'refresh: 0; url=/9999', 'uri: /9999', 'content-length: 0']),
     ],
   ])('that is %s is refused', async (_what, said) => {
     expect((await world.faultOf(world.raw.url(said))).code).toBe('redirects');
   });
 
-  test('that is too long is refused, in its line or in the head', async () => {
+  test('that is too long for an address or for the headers is refused', async () => {
     expect((await world.faultOf(world.raw.url(answer(['302 Found', `location: /${'x'.repeat(5000)}`])))).code).toBe(
       'redirects',
     );
@@ -242,7 +238,7 @@ describe('a Location', () => {
     );
   });
 
-  test.each([300, 304, 305, 306, 309, 200, 201, 404])('beside %i leads nowhere', async (status) => {
+  test.each([300, 304, 305, 306, 309, 200, 201, 404])('in a %i answer is ignored', async (status) => {
     const fetched = await world.fetchOf(
       world.raw.url(answer([`${String(status)} X`, 'location: http://127.0.0.1:1/', 'content-length: 0'])),
     );
@@ -253,8 +249,8 @@ describe('a Location', () => {
   test.each([
     ['endless', floods('HTTP/1.1 302 Found\r\nlocation: /9999\r\n\r\n', 'x')],
     ['compressed', answer(['302 Found', 'location: /9999', 'content-encoding: gzip', 'content-length: 3'], 'abc')],
-    ['cut off', answer(['302 Found', 'location: /9999', 'content-length: 300'], 'abc')],
-  ])('is gone after though the body beside it is %s', async (_what, said) => {
+    ['truncated', answer(['302 Found', 'location: /9999', 'content-length: 300'], 'abc')],
+  ])('is followed although the body is %s', async (_what, said) => {
     expect(await world.faultOf(world.raw.url(said))).toMatchObject({
       code: 'status',
       message: expect.stringContaining('404'),
@@ -288,7 +284,7 @@ describe('the request to the target of a redirect', () => {
     },
   );
 
-  test('is a credential at its own origin alone: no other name, port or scheme sees it', async () => {
+  test('carries the credential to its own origin only: no other name, port or scheme gets it', async () => {
     const authorization = new Secret('Bearer upstream-key');
     const good = world.origin.url(serves(BYTES));
 

@@ -11,7 +11,7 @@ const fixture = (name: string): string =>
 const says = (text: string): string => answer(['200 OK', `content-length: ${String(text.length)}`], text);
 const tlsOf = (name: string) => ({ key: readFileSync(fixture('key')), cert: readFileSync(fixture(name)) });
 
-test('no proxy of the environment is asked, and no certificate is let pass because of it', async () => {
+test('the environment adds no proxy and weakens no certificate check', async () => {
   const proxy = await startRawOrigin();
   const [origin, secure, stranger] = await Promise.all([
     startRawOrigin(),
@@ -48,7 +48,7 @@ test('no proxy of the environment is asked, and no certificate is let pass becau
   const asked = proxy.connections();
   await Promise.all(servers.map((server) => server.close()));
 
-  // the first shows that the environment is in force
+  // the first shows that the environment takes effect
   expect(JSON.parse(stdout)).toEqual(['failed', 'plain', 'secure', 'network']);
   expect(asked).toBe(1);
   expect(stranger.received()).toBe(0);

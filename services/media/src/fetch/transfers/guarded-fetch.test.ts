@@ -1,29 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { LIMITS, openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld } from '../../../testing/fetch-world.ts';
-import type { FakeDns } from '../../../testing/fake-dns.ts';
+import { describe, expect, test } from '@jest/globals';
+import { LIMITS, fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { redirects, serves } from '../../../testing/origin.ts';
-import type { Origin } from '../../../testing/origin.ts';
 const BYTES = Buffer.from('the very bytes');
-let world: FetchWorld;
-let origin: Origin;
-let forbidden: Origin;
-let secure: Origin;
-let dns: FakeDns;
-const fetchOf: FetchWorld['fetchOf'] = (url, over) => world.fetchOf(url, over);
-const faultOf: FetchWorld['faultOf'] = (url, over) => world.faultOf(url, over);
+const { origin, forbidden, secure, dns, fetchOf, faultOf } = await fetchWorldOfTests();
 
-beforeAll(async () => {
-  world = await openFetchWorld();
-  ({ origin, forbidden, secure, dns } = world);
-});
-afterAll(() => world.close());
-afterEach(() => {
-  expect(world.leftBehind()).toEqual([]);
-});
-
-describe('what is fetched', () => {
-  test('the bytes of an address that is permitted, over http and https, by address and by name', async () => {
+describe('a fetch', () => {
+  test('gets the bytes of a permitted address over http and https, by address and by name', async () => {
     dns.answer('media.example', ['127.0.0.1']);
 
     expect(await fetchOf(origin.url(serves(BYTES)))).toEqual({ bytes: BYTES });
@@ -32,7 +14,7 @@ describe('what is fetched', () => {
     expect(await fetchOf(secure.url(serves(BYTES)).replace('127.0.0.1', 'media.example.'))).toEqual({ bytes: BYTES });
   });
 
-  test('with nothing of ours but a name and no encoding', async () => {
+  test('sends no data except a user agent and the identity encoding', async () => {
     await fetchOf(`${origin.url(serves(BYTES))}?q=1#fragment`);
 
     const { path: asked, headers } = origin.hits.at(-1) ?? { path: '', headers: {} };
@@ -98,7 +80,7 @@ describe('addresses', () => {
   });
 
   test.each([['http://8.8.8.8:22/'], ['http://8.8.8.8:6379/'], ['https://8.8.8.8:25/']])(
-    '%s: the port is refused',
+    '%s is refused for its port',
     async (url) => {
       expect((await faultOf(url)).code).toBe('url');
     },
@@ -117,7 +99,7 @@ describe('addresses', () => {
     `http://a.example/${'x'.repeat(4096)}`,
     'http://[::1',
     'http://a.example:99999/',
-  ])('%j is no address to fetch', async (url) => {
+  ])('%j cannot be fetched', async (url) => {
     expect((await faultOf(url)).code).toBe('url');
   });
 });
@@ -132,7 +114,7 @@ describe('names', () => {
     ['mapped private', [['0:0:0:0:0:ffff:7f00:1']]],
     ['metadata', [['169.254.169.254']]],
     ['carrier NAT', [['100.64.0.1']]],
-  ])('a name whose answer is %s is refused whole', async (what, answers) => {
+  ])('a name whose answer is %s is refused entirely', async (what, answers) => {
     const name = `${what.replaceAll(' ', '-').toLowerCase()}.example`;
     dns.answer(name, ...answers);
     const before = forbidden.hits.length;
@@ -142,7 +124,7 @@ describe('names', () => {
     expect(forbidden.hits.length).toBe(before);
   });
 
-  test('a name that answers well first and badly afterwards is judged by the answer that is dialled', async () => {
+  test('a name whose answer changes is judged by the answer that is dialled', async () => {
     dns.answer('rebind.example', ['127.0.0.1'], ['127.0.0.1']);
     const url = origin.url(serves(BYTES)).replace('127.0.0.1', 'rebind.example');
     expect(await fetchOf(url)).toEqual({ bytes: BYTES });
@@ -152,7 +134,7 @@ describe('names', () => {
     expect((await faultOf(url)).code).toBe('address');
   });
 
-  test('an unknown name is not reached, and its refusal equals that of a private name', async () => {
+  test('an unknown name gets the same refusal as a private one', async () => {
     dns.answer('private.example', ['10.0.0.1']);
 
     const [unknown, hidden] = [await faultOf('http://unknown.example/'), await faultOf('http://private.example/')];
@@ -160,7 +142,7 @@ describe('names', () => {
     expect(unknown.said).toBe(hidden.said);
   });
 
-  test('a name that is not answered in time is given up', async () => {
+  test('a name without an answer in time is given up', async () => {
     dns.answer('silent.example', 'silence');
 
     expect(
@@ -181,7 +163,7 @@ describe('redirects', () => {
     expect(await fetchOf(to(new URL(good).pathname, status))).toEqual({ bytes: BYTES });
   });
 
-  test('three are followed and no fourth', async () => {
+  test('at most three are followed', async () => {
     const three = to(to(to(origin.url(serves(BYTES)))));
 
     expect(await fetchOf(three)).toEqual({ bytes: BYTES });
@@ -214,13 +196,13 @@ describe('redirects', () => {
     expect((await faultOf(to(target))).code).toBe('url');
   });
 
-  test('one to ourselves is refused', async () => {
+  test('one to this service is refused', async () => {
     expect(
       (await faultOf(to('http://gate.example/v1/videos'), { isOwn: (url) => url.hostname === 'gate.example' })).code,
     ).toBe('address');
   });
 
-  test('one without a target, or with an endless one, is refused', async () => {
+  test('one without a target, or with an endless target, is refused', async () => {
     expect(
       (
         await faultOf(

@@ -1,19 +1,11 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld } from '../../../testing/fetch-world.ts';
+import { describe, expect, test } from '@jest/globals';
+import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { answer, floods } from '../../../testing/raw-origin.ts';
 import type { Raw } from '../../../testing/raw-origin.ts';
 import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
 
-let world: FetchWorld;
-beforeAll(async () => {
-  world = await openFetchWorld();
-});
-afterAll(() => world.close());
-afterEach(() => {
-  expect(world.leftBehind()).toEqual([]);
-});
+const world = await fetchWorldOfTests();
 
 const OK = '200 OK';
 const LONG = 'x'.repeat(17_000);
@@ -29,7 +21,7 @@ const TWO_TYPES = [
   'image/png; a="b, text/html',
 ];
 
-/** Once what it said has been read. */
+/** Resets the connection after the client has read what was sent. */
 const resets =
   (said: string): Raw =>
   (socket) => {
@@ -38,10 +30,10 @@ const resets =
     });
   };
 
-describe('an answer that is no file is refused:', () => {
+describe('an answer that is not a file is refused:', () => {
   test.each<[string, string, Raw]>([
     // lengths
-    ['a length that is too big', 'network', answer([OK, 'content-length: 30'], 'abcdef')],
+    ['a length that is too large', 'network', answer([OK, 'content-length: 30'], 'abcdef')],
     ['a negative length', 'network', answer([OK, 'content-length: -3'], 'abc')],
     ['a length with a sign', 'network', answer([OK, 'content-length: +3'], 'abc')],
     ['a length in hexadecimal', 'network', answer([OK, 'content-length: 0x3'], 'abc')],
@@ -49,44 +41,40 @@ describe('an answer that is no file is refused:', () => {
     ['an empty length', 'network', answer([OK, 'content-length: '], 'abc')],
     ['a broken length', 'network', answer([OK, 'content-length: 3.0'], 'abc')],
     ['a list of lengths', 'network', answer([OK, 'content-length: 3, 3'], 'abc')],
-    ['a length twice', 'network', answer([OK, 'content-length: 3', 'content-length: 3'], 'abc')],
+    ['a repeated length', 'network', answer([OK, 'content-length: 3', 'content-length: 3'], 'abc')],
     ['two lengths', 'network', answer([OK, 'content-length: 3', 'content-length: 4'], 'abcd')],
-    ['two lengths, the second too big', 'network', answer([OK, 'content-length: 3', 'content-length: 1001'], 'abc')],
-    ['a length over the bound', 'too_large', answer([OK, 'content-length: 1001'], 'abc')],
-    ['a length beyond all bounds', 'too_large', answer([OK, 'content-length: 9999999999999999'], 'abc')],
+    ['two lengths, the second too large', 'network', answer([OK, 'content-length: 3', 'content-length: 1001'], 'abc')],
+    ['a length over the limit', 'too_large', answer([OK, 'content-length: 1001'], 'abc')],
+    ['a length of many digits', 'too_large', answer([OK, 'content-length: 9999999999999999'], 'abc')],
     ['a length that overflows', 'network', answer([OK, 'content-length: 99999999999999999999999999'], 'abc')],
     [
-      'a length and pieces',
+      'a length and chunks',
       'network',
       answer([OK, 'content-length: 3', 'transfer-encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'),
     ],
     [
-      'pieces and a length',
+      'chunks and a length',
       'network',
       answer([OK, 'transfer-encoding: chunked', 'content-length: 3'], '3\r\nabc\r\n0\r\n\r\n'),
     ],
-    ['too much without a length', 'too_large', answer([OK], 'x'.repeat(1001))],
-    // pieces
-    ['pieces that are cut off', 'network', answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n')],
-    ['a piece that is cut off', 'network', answer([OK, 'transfer-encoding: chunked'], '9\r\nabc')],
-    ['a piece of no size', 'network', answer([OK, 'transfer-encoding: chunked'], 'zz\r\nabc\r\n0\r\n\r\n')],
-    ['a piece of negative size', 'network', answer([OK, 'transfer-encoding: chunked'], '-3\r\nabc\r\n0\r\n\r\n')],
+    ['too many bytes without a length', 'too_large', answer([OK], 'x'.repeat(1001))],
+    // chunks
+    ['truncated chunks', 'network', answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n')],
+    ['a truncated chunk', 'network', answer([OK, 'transfer-encoding: chunked'], '9\r\nabc')],
+    ['a chunk without a size', 'network', answer([OK, 'transfer-encoding: chunked'], 'zz\r\nabc\r\n0\r\n\r\n')],
+    ['a chunk of negative size', 'network', answer([OK, 'transfer-encoding: chunked'], '-3\r\nabc\r\n0\r\n\r\n')],
     [
-      'a piece beyond all bounds',
+      'a chunk with a size of many digits',
       'network',
       answer([OK, 'transfer-encoding: chunked'], 'fffffffffffffffff\r\nabc\r\n'),
     ],
-    ['a piece longer than it says', 'network', answer([OK, 'transfer-encoding: chunked'], '3\r\nabcdef\r\n0\r\n\r\n')],
+    ['a chunk longer than its size', 'network', answer([OK, 'transfer-encoding: chunked'], '3\r\nabcdef\r\n0\r\n\r\n')],
     [
-      'pieces over the bound',
+      'chunks over the limit',
       'too_large',
       answer([OK, 'transfer-encoding: chunked'], `3e9\r\n${'x'.repeat(1001)}\r\n0\r\n\r\n`),
     ],
-    [
-      'a long line behind the pieces',
-      'network',
-      answer([OK, 'transfer-encoding: chunked'], `3\r\nabc\r\n0\r\nx: ${LONG}\r\n\r\n`),
-    ],
+    ['a long trailer', 'network', answer([OK, 'transfer-encoding: chunked'], `3\r\nabc\r\n0\r\nx: ${LONG}\r\n\r\n`)],
     // other encodings than none
     ...[
       'gzip',
@@ -130,55 +118,55 @@ describe('an answer that is no file is refused:', () => {
       'network',
       answer([OK, `content-type: ${type}`, 'content-length: 3'], 'abc'),
     ]),
-    // states
+    // status codes
     ...[
       201, 202, 203, 204, 205, 206, 226, 300, 304, 305, 306, 400, 401, 402, 403, 404, 407, 410, 416, 418, 421, 426, 429,
       451, 500, 502, 503, 504, 511, 599, 600, 999,
     ].map((status): [string, string, Raw] => [
-      `the state ${String(status)}`,
+      `the status ${String(status)}`,
       'status',
       answer([`${String(status)} X`, 'content-length: 3'], 'abc'),
     ]),
     [
-      'a part that is the whole',
+      'a partial answer with the whole file',
       'status',
       answer(['206 Partial', 'content-range: bytes 0-2/3', 'content-length: 3'], 'abc'),
     ],
     ['an upgrade', 'network', answer(['101 Switching', 'upgrade: h2c', 'connection: upgrade'], 'abc')],
-    ['a request to go on', 'network', answer(['100 Continue'], answer([OK, 'content-length: 3'], 'abc'))],
-    ['a state of one digit', 'network', answer(['2 OK'], 'abc')],
-    ['a state of two digits', 'network', answer(['20 OK'], 'abc')],
-    ['a state of four digits', 'network', answer(['2000 OK'], 'abc')],
-    ['a negative state', 'network', answer(['-200 OK'], 'abc')],
-    // heads
-    ['a head without end', 'network', answer([OK, `x: ${LONG}`, 'content-length: 3'], 'abc')],
-    ['a name without end', 'network', answer([OK, `${LONG}: x`, 'content-length: 3'], 'abc')],
-    ['lines without end', 'network', answer([OK, ...Array<string>(9000).fill('a: b'), 'content-length: 3'], 'abc')],
-    ['a folded line', 'network', answer([OK, 'x: a\r\n b', 'content-length: 3'], 'abc')],
-    ['a line without a name', 'network', answer([OK, ': x', 'content-length: 3'], 'abc')],
-    ['a line without a value', 'network', answer([OK, 'x', 'content-length: 3'], 'abc')],
-    ['a name with a space', 'network', answer([OK, 'content-length : 3'], 'abc')],
-    ['a zero in a value', 'network', answer([OK, 'x: \0', 'content-length: 3'], 'abc')],
-    ['lines that end otherwise', 'network', 'HTTP/1.1 200 OK\ncontent-length: 3\n\nabc'],
-    ['no head', 'network', 'abc'],
+    ['a 100 Continue', 'network', answer(['100 Continue'], answer([OK, 'content-length: 3'], 'abc'))],
+    ['a status of one digit', 'network', answer(['2 OK'], 'abc')],
+    ['a status of two digits', 'network', answer(['20 OK'], 'abc')],
+    ['a status of four digits', 'network', answer(['2000 OK'], 'abc')],
+    ['a negative status', 'network', answer(['-200 OK'], 'abc')],
+    // headers
+    ['endless headers', 'network', answer([OK, `x: ${LONG}`, 'content-length: 3'], 'abc')],
+    ['an endless header name', 'network', answer([OK, `${LONG}: x`, 'content-length: 3'], 'abc')],
+    ['endless header lines', 'network', answer([OK, ...Array<string>(9000).fill('a: b'), 'content-length: 3'], 'abc')],
+    ['a folded header', 'network', answer([OK, 'x: a\r\n b', 'content-length: 3'], 'abc')],
+    ['a header without a name', 'network', answer([OK, ': x', 'content-length: 3'], 'abc')],
+    ['a header without a colon', 'network', answer([OK, 'x', 'content-length: 3'], 'abc')],
+    ['a header name with a space', 'network', answer([OK, 'content-length : 3'], 'abc')],
+    ['a zero byte in a value', 'network', answer([OK, 'x: \0', 'content-length: 3'], 'abc')],
+    ['lines with other ends', 'network', 'HTTP/1.1 200 OK\ncontent-length: 3\n\nabc'],
+    ['no headers', 'network', 'abc'],
     ['nothing', 'network', ''],
     ['the banner of another server', 'network', 'SSH-2.0-banner_of_10.0.0.1\r\n'],
     ['mail', 'network', '220 mail.internal ESMTP\r\n'],
     ['a store', 'network', '-ERR unknown command\r\n'],
-    ['another version', 'network', 'HTTP/3.7 200 OK\r\n\r\nabc'],
+    ['another version of HTTP', 'network', 'HTTP/3.7 200 OK\r\n\r\nabc'],
     ['frames of HTTP/2', 'network', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x64'],
-    ['half a head', 'network', 'HTTP/1.1 200 OK\r\ncontent-le'],
-    ['half a line', 'network', 'HTTP/1'],
+    ['half of the headers', 'network', 'HTTP/1.1 200 OK\r\ncontent-le'],
+    ['half a status line', 'network', 'HTTP/1'],
     // connections
     [
-      'a reset at once',
+      'a reset immediately',
       'network',
       (socket) => {
         socket.resetAndDestroy();
       },
     ],
     [
-      'a reset within the head',
+      'a reset within the headers',
       'network',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n', () => socket.resetAndDestroy());
@@ -197,7 +185,7 @@ describe('an answer that is no file is refused:', () => {
       [OK, 'connection: close', 'content-length: 30'],
       [OK, 'connection: close', 'transfer-encoding: chunked'],
     ].map((head): [string, string, Raw] => [
-      `a reset some time within the body of ${head.join(', ')}`,
+      `a reset within the body of ${head.join(', ')}`,
       'network',
       resets(answer(head, '3\r\nabc\r\n')),
     ]),
@@ -212,25 +200,25 @@ describe('an answer that is no file is refused:', () => {
   });
 });
 
-describe('an answer is taken, as it is:', () => {
+describe('an answer is accepted unchanged:', () => {
   test.each<[string, Raw]>([
-    ['with a comma in a quoted word', answer([OK, 'content-type: image/png; a="b, c"', 'content-length: 3'], 'abc')],
+    ['with a comma in a quoted string', answer([OK, 'content-type: image/png; a="b, c"', 'content-length: 3'], 'abc')],
     ['with a length', answer([OK, 'content-length: 3'], 'abc')],
-    ['with more behind it than its length', answer([OK, 'content-length: 3'], 'abcdef')],
+    ['with bytes behind its length', answer([OK, 'content-length: 3'], 'abcdef')],
     [
       'with another answer behind it',
       answer([OK, 'content-length: 3'], `abc${answer([OK, 'content-length: 3'], 'def')}`),
     ],
     ['until the connection ends', answer([OK], 'abc')],
-    ['of the older version', 'HTTP/1.0 200 OK\r\n\r\nabc'],
-    ['in pieces', answer([OK, 'transfer-encoding: chunked'], '1\r\na\r\n2;x=y\r\nbc\r\n0\r\nx: y\r\n\r\n')],
+    ['in HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nabc'],
+    ['in chunks', answer([OK, 'transfer-encoding: chunked'], '1\r\na\r\n2;x=y\r\nbc\r\n0\r\nx: y\r\n\r\n')],
     ['with an empty encoding', answer([OK, 'content-encoding: ', 'content-length: 3'], 'abc')],
-    ['said to be not encoded', answer([OK, 'content-encoding: Identity', 'content-length: 3'], 'abc')],
+    ['declared as not encoded', answer([OK, 'content-encoding: Identity', 'content-length: 3'], 'abc')],
     [
       'after hints',
       answer(['103 Early', 'link: </x>'], answer(['102 Wait'], answer([OK, 'content-length: 3'], 'abc'))),
     ],
-    ['under a hundred lines', answer([OK, ...Array<string>(100).fill('set-cookie: a=b'), 'content-length: 3'], 'abc')],
+    ['with a hundred headers', answer([OK, ...Array<string>(100).fill('set-cookie: a=b'), 'content-length: 3'], 'abc')],
   ])('%s', async (_what, said) => {
     expect(await world.fetchOf(world.raw.url(said))).toEqual({ bytes: Buffer.from('abc') });
   });
@@ -240,7 +228,7 @@ describe('an answer is taken, as it is:', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('%s that is not called so stays what it is, however much it would be', async (_name, compress) => {
+  ] as const)('an undeclared %s file stays compressed, whatever its decompressed size', async (_name, compress) => {
     const bytes = compress(Buffer.alloc(20_000_000));
     const url = world.raw.url((socket) => {
       socket.write(answer([OK, `content-length: ${String(bytes.byteLength)}`]));
@@ -250,7 +238,7 @@ describe('an answer is taken, as it is:', () => {
     expect(await world.fetchOf(url, { bytesMax: 50_000 })).toEqual({ bytes });
   });
 
-  test('as long as the bound to the byte, and none that is longer', async () => {
+  test('up to the exact limit, and not one byte longer', async () => {
     const url = (length: number): string => world.raw.url(answer([OK], 'x'.repeat(length)));
 
     expect('bytes' in (await world.fetchOf(url(1000)))).toBe(true);
@@ -258,7 +246,7 @@ describe('an answer is taken, as it is:', () => {
   });
 });
 
-describe('an origin that sends without end, but no file,', () => {
+describe('an origin that sends endless bytes without a file', () => {
   test.each([
     ['a state', floods('HTTP/1.1 200 ', 'O')],
     ['hints', floods('', answer(['103 Early', 'link: </x>']))],
@@ -266,12 +254,12 @@ describe('an origin that sends without end, but no file,', () => {
     ['empty lines', floods('', '\r\n')],
     ['a line', floods('HTTP/1.1 200 OK\r\nx: ', 'x')],
     ['lines', floods('HTTP/1.1 200 OK\r\n', 'a: b\r\n')],
-    ['words beside one piece', floods(answer([OK, 'transfer-encoding: chunked'], '4;'), 'x')],
-    ['words beside all pieces', floods(answer([OK, 'transfer-encoding: chunked']), `1;${'x'.repeat(5000)}\r\na\r\n`)],
-    ['pieces of one byte', floods(answer([OK, 'transfer-encoding: chunked']), '1\r\na\r\n')],
+    ['an extension of one chunk', floods(answer([OK, 'transfer-encoding: chunked'], '4;'), 'x')],
+    ['extensions of all chunks', floods(answer([OK, 'transfer-encoding: chunked']), `1;${'x'.repeat(5000)}\r\na\r\n`)],
+    ['chunks of one byte', floods(answer([OK, 'transfer-encoding: chunked']), '1\r\na\r\n')],
     ['a size', floods(answer([OK, 'transfer-encoding: chunked']), '0')],
-    ['lines behind the pieces', floods(answer([OK, 'transfer-encoding: chunked'], '0\r\n'), 'a: b\r\n')],
-  ])('is left as soon as it shows: %s', async (_what, said) => {
+    ['trailers', floods(answer([OK, 'transfer-encoding: chunked'], '0\r\n'), 'a: b\r\n')],
+  ])('is given up as soon as it is recognised: %s', async (_what, said) => {
     const startedAt = Date.now();
 
     expect(await world.faultOf(world.raw.url(said), { bytesMax: 1e8 })).toMatchObject({
@@ -281,7 +269,7 @@ describe('an origin that sends without end, but no file,', () => {
     expect(Date.now() - startedAt).toBeLessThan(3000);
   });
 
-  test('is left after a limited number of bytes of a file, too', async () => {
+  test('is given up after a limited number of bytes around a file, too', async () => {
     for (const head of [
       answer([OK]),
       answer([OK, 'content-length: 99']),

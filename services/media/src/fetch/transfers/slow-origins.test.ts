@@ -1,26 +1,19 @@
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
-import { LIMITS, openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld, Over } from '../../../testing/fetch-world.ts';
+import { LIMITS, fetchWorldOfTests } from '../../../testing/fetch-world.ts';
+import type { Over } from '../../../testing/fetch-world.ts';
 import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { Raw } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
 import type { FetchFault } from '../fetch-fault.ts';
 
 const OK = '200 OK';
-let world: FetchWorld;
-beforeAll(async () => {
-  world = await openFetchWorld();
-  world.dns.answer('silent.example', 'silence');
-});
-afterAll(() => world.close());
-afterEach(() => {
-  expect(world.leftBehind()).toEqual([]);
-});
+const world = await fetchWorldOfTests();
+world.dns.answer('silent.example', 'silence');
 
-/** Says the beginning, then a little now and then, for as long as it is listened to. */
+/** Sends the beginning, then a few bytes at a time while the client is connected. */
 const drips =
   (beginning: string, drop: string): Raw =>
   (socket: Socket) => {
@@ -38,7 +31,7 @@ const silent =
     if (beginning !== '') socket.write(beginning);
   };
 
-/** The time of the clock runs, a second in a few milliseconds, from when the origin has been reached. */
+/** Runs the clock fast, a second in a few milliseconds, after the origin was reached. */
 async function outlasted(url: string, over: Over = {}, server = world.raw): Promise<FetchFault> {
   const clock = fakeClock();
   const reached = (): number => server.connections() + world.dns.asked.length;
@@ -59,40 +52,40 @@ const patient = { ...LIMITS, totalMs: 1e9, leastBytesPerSecond: 0 };
 
 describe('an origin is given up', () => {
   test.each<[string, Raw, string]>([
-    // the head
-    ['that says nothing', silent(''), 'no answer came within 10 s'],
-    ['that begins to say something', silent('HTTP/1.1 2'), 'no answer came within 10 s'],
-    ['whose state line drips', drips('HTTP/1.1 200 ', 'O'), 'no answer came within 10 s'],
-    ['whose head drips line by line', drips('HTTP/1.1 200 OK\r\n', 'a: b\r\n'), 'no answer came within 10 s'],
-    ['whose head drips letter by letter', drips('HTTP/1.1 200 OK\r\na: ', 'b'), 'no answer came within 10 s'],
-    ['that hints and hints', drips('', answer(['103 Early', 'link: </x>'])), 'no answer came within 10 s'],
+    // the headers
+    ['that sends nothing', silent(''), 'no answer came within 10 s'],
+    ['that sends a few bytes', silent('HTTP/1.1 2'), 'no answer came within 10 s'],
+    ['whose status line drips', drips('HTTP/1.1 200 ', 'O'), 'no answer came within 10 s'],
+    ['whose headers drip line by line', drips('HTTP/1.1 200 OK\r\n', 'a: b\r\n'), 'no answer came within 10 s'],
+    ['whose headers drip byte by byte', drips('HTTP/1.1 200 OK\r\na: ', 'b'), 'no answer came within 10 s'],
+    ['that sends hints repeatedly', drips('', answer(['103 Early', 'link: </x>'])), 'no answer came within 10 s'],
     ['that sends empty lines', drips('', '\r\n'), 'no answer came within 10 s'],
     // the body
     ['whose body does not begin', silent(answer([OK, 'content-length: 30'])), 'no more bytes came within 10 s'],
     ['whose body stops', silent(answer([OK, 'content-length: 30'], 'abc')), 'no more bytes came within 10 s'],
-    ['whose body stops, of no length', silent(answer([OK], 'abc')), 'no more bytes came within 10 s'],
+    ['whose body without a length stops', silent(answer([OK], 'abc')), 'no more bytes came within 10 s'],
     [
-      'whose pieces stop',
+      'whose chunks stop',
       silent(answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n')),
       'no more bytes came within 10 s',
     ],
     [
-      'whose pieces do not end',
+      'whose chunks do not end',
       silent(answer([OK, 'transfer-encoding: chunked'], '3\r\nabc\r\n0\r\n')),
       'no more bytes came within 10 s',
     ],
     [
-      'whose pieces are only described',
+      'whose chunks have only extensions',
       drips(answer([OK, 'transfer-encoding: chunked'], '4;'), 'x'),
       'no more bytes came within 10 s',
     ],
     [
-      'whose sizes are only zeros',
+      'whose chunk sizes are only zeros',
       drips(answer([OK, 'transfer-encoding: chunked']), '0'),
       'no more bytes came within 10 s',
     ],
     [
-      'that adds lines behind its pieces',
+      'that adds trailers to its chunks',
       drips(answer([OK, 'transfer-encoding: chunked'], '0\r\n'), 'a: b\r\n'),
       'no more bytes came within 10 s',
     ],
@@ -105,9 +98,9 @@ describe('an origin is given up', () => {
 
   test.each<[string, Raw]>([
     ['with a length', drips(answer([OK, 'content-length: 99999']), 'x')],
-    ['without one', drips(answer([OK]), 'x')],
-    ['in pieces', drips(answer([OK, 'transfer-encoding: chunked']), '1\r\na\r\n')],
-  ])('whose body drips %s: for its speed, or when its time is over', async (_what, raw) => {
+    ['without a length', drips(answer([OK]), 'x')],
+    ['in chunks', drips(answer([OK, 'transfer-encoding: chunked']), '1\r\na\r\n')],
+  ])('whose body drips %s: for its speed, or at its time limit', async (_what, raw) => {
     expect(
       await outlasted(world.raw.url(raw), { limits: { ...patient, leastBytesPerSecond: 16 * 1024 } }),
     ).toMatchObject({ code: 'slow', said: expect.stringContaining('its bytes came too slowly') });
@@ -130,14 +123,14 @@ describe('an origin is given up', () => {
     expect(fault).toMatchObject({ code: 'slow', said: expect.stringContaining('no connection was made within 5 s') });
   });
 
-  test('whose name is not answered', async () => {
+  test('whose name gets no answer', async () => {
     expect(await outlasted('http://silent.example/', { limits: patient })).toMatchObject({
       code: 'slow',
       said: expect.stringContaining('its name was not found within 5 s'),
     });
   });
 
-  test('that redirects again and again, each time as late as it may, when all of its time is over', async () => {
+  test('that redirects repeatedly and late, at the limit of the whole transfer', async () => {
     const late: Raw = (socket) => {
       setTimeout(() => socket.end(answer(['302 Found', 'location: ?', 'content-length: 0'])), 30);
     };
@@ -147,7 +140,7 @@ describe('an origin is given up', () => {
     ).toMatchObject({ code: 'slow', said: expect.stringContaining('it took longer than 60 s') });
   });
 
-  test('that breaks off and goes on with a byte at a time, for its speed', async () => {
+  test('that breaks off and continues with one byte at a time, for its speed', async () => {
     const nagging: Raw = (socket) => {
       socket.write(answer([OK, 'etag: "1"', 'content-length: 99999'], 'x'));
       setTimeout(() => socket.end(), 50);

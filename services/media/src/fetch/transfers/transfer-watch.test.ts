@@ -17,7 +17,7 @@ type Step =
   | { readonly receive: number }
   | { readonly wire: number };
 
-/** What it says after the steps, or nothing while all is well. */
+/** The message after the steps; empty: no limit is reached. */
 async function after(steps: readonly Step[], over: Partial<TransferLimits> = {}): Promise<string> {
   const clock = fakeClock();
   let wire = 0;
@@ -42,12 +42,12 @@ describe('a transfer is ended', () => {
     ['when an answer does not begin', [{ enter: 'headers' }, { pass: 3000 }], 'no answer came within 3 s'],
     ['when a body falls silent', [{ enter: 'body' }, { pass: 4000 }], 'no more bytes came within 4 s'],
     [
-      'when a body falls silent in its midst',
+      'when a body falls silent in its middle',
       [{ enter: 'body' }, ...times(3, { pass: 1000 }, { receive: KIB }), { pass: 4000 }],
       'no more bytes came within 4 s',
     ],
     [
-      'as its limits say',
+      'at its configured limits',
       [{ enter: 'headers' }, { pass: 200 }],
       'no answer came within 0.2 s',
       { stagesMs: { ...LIMITS.stagesMs, headers: 200 } },
@@ -63,30 +63,34 @@ describe('a transfer is ended', () => {
       'its bytes came too slowly',
     ],
     [
-      'when it comes too slowly over a window that was set',
+      'when a body comes too slowly over a configured window',
       [{ enter: 'body' }, ...times(2, { pass: 1000 }, { receive: 99 })],
       'its bytes came too slowly',
       { speedWindowMs: 2000 },
     ],
     [
-      'when all of it takes too long, however well it goes',
+      'when the whole transfer takes too long at any speed',
       [{ enter: 'body' }, ...times(60, { pass: 1000 }, { receive: KIB })],
       'it took longer than 60 s',
     ],
     [
-      'when all of it takes too long, of however many hops',
+      'when the whole transfer takes too long over any number of redirects',
       times(30, { enter: 'connect' }, { pass: 1000 }, { enter: 'headers' }, { pass: 1000 }),
       'it took longer than 60 s',
     ],
     [
-      'when all of it takes longer than was set',
+      'when the whole transfer exceeds a configured limit',
       [{ enter: 'body' }, ...times(5, { pass: 100 }, { receive: KIB })],
       'it took longer than 0.5 s',
       { totalMs: 500 },
     ],
-    ['when it is headless noise', [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }], 'cannot be reached'],
     [
-      'when it is noise about a body',
+      'when its bytes contain no headers',
+      [{ enter: 'headers' }, { wire: KIB * KIB + 1 }, { pass: 100 }],
+      'cannot be reached',
+    ],
+    [
+      'when most of its bytes are not the body',
       [{ enter: 'body' }, { receive: KIB }, { wire: KIB * KIB + 2 * KIB + 1 }, { pass: 100 }],
       'cannot be reached',
     ],
@@ -95,7 +99,7 @@ describe('a transfer is ended', () => {
   });
 });
 
-describe('a transfer goes on', () => {
+describe('a transfer continues', () => {
   test.each<[string, readonly Step[], Partial<TransferLimits>?]>([
     [
       'up to each limit',
@@ -112,15 +116,15 @@ describe('a transfer goes on', () => {
     ],
     ['at the least speed', [{ enter: 'body' }, ...times(50, { receive: 100 }, { pass: 1000 })]],
     [
-      'at no speed where none is asked for',
+      'at no speed if no speed is required',
       [{ enter: 'body' }, ...times(50, { pass: 1000 }, { receive: 1 })],
       { leastBytesPerSecond: 0 },
     ],
     [
-      'with as much noise as body',
+      'with as many other bytes as body',
       [{ enter: 'body' }, { receive: 10 * KIB * KIB }, { wire: 20 * KIB * KIB }, { pass: 1000 }],
     ],
-    ['with the heads of an honest server', [{ enter: 'headers' }, { wire: 64 * KIB }, { pass: 1000 }]],
+    ['with the headers of an honest server', [{ enter: 'headers' }, { wire: 64 * KIB }, { pass: 1000 }]],
     [
       'after a wait for a permit, which does not count',
       [
@@ -133,7 +137,7 @@ describe('a transfer goes on', () => {
       ],
     ],
     [
-      'after waits between hops',
+      'after waits between redirects',
       times(
         5,
         { enter: 'queue' },
@@ -149,32 +153,23 @@ describe('a transfer goes on', () => {
   });
 });
 
-test('a transfer that waited for a permit has the rest of its time and no more', async () => {
-  expect(
-    await after([
+test('a transfer that waited for a permit has only the rest of its time', async () => {
+  const afterConnects = (connects: number, lastMs: number): Promise<string> =>
+    after([
       { enter: 'headers' },
       { pass: 2900 },
       { enter: 'queue' },
       { pass: 90_000 },
-      ...times(29, { enter: 'connect' }, { pass: 1900 }),
+      ...times(connects, { enter: 'connect' }, { pass: 1900 }),
       { enter: 'headers' },
-      { pass: 1900 },
-    ]),
-  ).toBe('');
-  expect(
-    await after([
-      { enter: 'headers' },
-      { pass: 2900 },
-      { enter: 'queue' },
-      { pass: 90_000 },
-      ...times(30, { enter: 'connect' }, { pass: 1900 }),
-      { enter: 'headers' },
-      { pass: 200 },
-    ]),
-  ).toContain('60 s');
+      { pass: lastMs },
+    ]);
+
+  expect(await afterConnects(29, 1900)).toBe('');
+  expect(await afterConnects(30, 200)).toContain('60 s');
 });
 
-test('who stops a watch hears no more of it', async () => {
+test('a stopped watch reports no further limit', async () => {
   const clock = fakeClock();
   const watch = watchTransfer(clock, LIMITS, () => 0);
   const reason = new Error('enough');

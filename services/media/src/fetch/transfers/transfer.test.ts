@@ -1,36 +1,20 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { anyPermits } from '../../../testing/any-permits.ts';
-import { LIMITS, openFetchWorld } from '../../../testing/fetch-world.ts';
-import type { FetchWorld, Over } from '../../../testing/fetch-world.ts';
-import type { FakeDns } from '../../../testing/fake-dns.ts';
+import { LIMITS, fetchWorldOfTests } from '../../../testing/fetch-world.ts';
+import type { Over } from '../../../testing/fetch-world.ts';
 import { serves } from '../../../testing/origin.ts';
-import type { Origin } from '../../../testing/origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
 import type { FetchFault } from '../fetch-fault.ts';
 const BYTES = Buffer.from('the very bytes');
-let world: FetchWorld;
-let origin: Origin;
-let secure: Origin;
-let dns: FakeDns;
-const fetchOf: FetchWorld['fetchOf'] = (url, over) => world.fetchOf(url, over);
-const faultOf: FetchWorld['faultOf'] = (url, over) => world.faultOf(url, over);
+const { origin, secure, dns, fetchOf, faultOf } = await fetchWorldOfTests();
 
-beforeAll(async () => {
-  world = await openFetchWorld();
-  ({ origin, secure, dns } = world);
-});
-afterAll(() => world.close());
-afterEach(() => {
-  expect(world.leftBehind()).toEqual([]);
-});
-
-describe('what an origin answers', () => {
-  test.each([204, 206, 304, 400, 401, 404, 410, 429, 500, 503])('%i is no medium', async (status) => {
+describe('the answer of an origin:', () => {
+  test.each([204, 206, 304, 400, 401, 404, 410, 429, 500, 503])('status %i is refused', async (status) => {
     const url = origin.url((_request, response) => {
       response.writeHead(status).end();
     });
@@ -38,7 +22,7 @@ describe('what an origin answers', () => {
     expect((await faultOf(url)).code).toBe('status');
   });
 
-  test('an encoding that was not asked for is refused', async () => {
+  test('an encoding that was not requested is refused', async () => {
     expect((await faultOf(origin.url(serves(gzipSync(Buffer.alloc(900)), { 'content-encoding': 'gzip' })))).code).toBe(
       'encoding',
     );
@@ -46,7 +30,7 @@ describe('what an origin answers', () => {
     expect(await fetchOf(origin.url(serves(BYTES, { 'content-encoding': 'Identity' })))).toEqual({ bytes: BYTES });
   });
 
-  test('too many bytes are refused, promised or not, and are not read to their end', async () => {
+  test('too many bytes are refused, announced or not, and are not read to their end', async () => {
     let sent = 0;
     const endless = origin.url((_request, response) => {
       const more = (): void => {
@@ -62,7 +46,7 @@ describe('what an origin answers', () => {
     expect('bytes' in (await fetchOf(origin.url(serves(Buffer.alloc(1000)))))).toBe(true);
   });
 
-  test('fewer bytes than promised are no file', async () => {
+  test('fewer bytes than announced are refused', async () => {
     const url = origin.url((_request, response) => {
       response.writeHead(200, { 'content-length': '500' }).write(BYTES);
       response.socket?.end();
@@ -71,7 +55,7 @@ describe('what an origin answers', () => {
     expect((await faultOf(url)).code).toBe('network');
   });
 
-  test('headers without end are refused', async () => {
+  test('endless headers are refused', async () => {
     const url = origin.url((_request, response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(BYTES);
     });
@@ -79,7 +63,7 @@ describe('what an origin answers', () => {
     expect((await faultOf(url)).code).toBe('network');
   });
 
-  test('what is no HTTP is refused', async () => {
+  test('another protocol than HTTP is refused', async () => {
     const server = createServer((socket) => {
       socket.resume().end('SSH-2.0-x\r\n');
     });
@@ -104,7 +88,7 @@ describe('what an origin answers', () => {
 });
 
 describe('time', () => {
-  /** Moves the clock once the origin has been reached. */
+  /** Moves the clock after the origin was reached. */
   async function late(behave: (reached: () => void) => string, ms: number, over: Over = {}): Promise<FetchFault> {
     const clock = fakeClock();
     const { promise: reached, resolve } = Promise.withResolvers<undefined>();
@@ -167,20 +151,20 @@ describe('time', () => {
       });
     });
 
-  test('a whole transfer has an end, however it keeps moving', async () => {
+  test('a whole transfer has a time limit, even if bytes keep coming', async () => {
     expect(await late(dripping, 10_000, { limits: { ...LIMITS, leastBytesPerSecond: 0 } })).toMatchObject({
       code: 'slow',
       said: expect.stringContaining('30 s'),
     });
   });
 
-  test('an origin that drips is given up long before', async () => {
+  test('a dripping origin is given up long before', async () => {
     expect(
       await late(dripping, 10_000, { limits: { ...LIMITS, totalMs: 1e9, leastBytesPerSecond: 16 * 1024 } }),
     ).toMatchObject({ code: 'slow', said: expect.stringContaining('too slowly') });
   });
 
-  test('the end of the service ends a transfer', async () => {
+  test('the stop of the service ends a transfer', async () => {
     const stopping = new AbortController();
     const url = origin.url(() => {
       stopping.abort();
@@ -205,16 +189,16 @@ describe('a transfer that breaks off', () => {
       } else response.writeHead(400).end();
     });
 
-  test('goes on where it was when the origin says that it is the same', async () => {
+  test('continues where it stopped when the origin confirms that the file is the same', async () => {
     expect(await fetchOf(breaking('"v1"'), { resume: true })).toEqual({ bytes: whole });
   });
 
-  test('does not go on with a weak validator, or where it was not asked to', async () => {
+  test('does not continue with a weak validator, or without resume', async () => {
     expect((await faultOf(breaking('W/"v1"'), { resume: true })).code).toBe('network');
     expect((await faultOf(breaking('"v1"'))).code).toBe('network');
   });
 
-  test('is given up when it breaks off again and again, or another file comes', async () => {
+  test('is given up when it breaks off repeatedly, or when another file comes', async () => {
     let asked = 0;
     const hopeless = origin.url((_request, response) => {
       asked += 1;

@@ -54,7 +54,7 @@ const filesIn = (name: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-/** A store of bytes in which something happens before they are there, or once they are. */
+/** A blob store that runs `before` and `after` around each upload. */
 const around = (before: () => Promise<unknown>, after: () => Promise<unknown> = async () => undefined): BlobStore => ({
   ...deps.blobs,
   keep: async (key, file) => {
@@ -69,7 +69,7 @@ const longAndSwept = async (): Promise<void> => {
   await collectGarbage(deps);
 };
 
-test('bytes that were stored longer than they were protected, and were swept meanwhile, are refused and do not stay', async () => {
+test('an upload that outlasts its pin and is swept is refused, and its bytes do not stay', async () => {
   await expect(put({ blobs: around(longAndSwept) })).rejects.toMatchObject({ reason: 'media_busy' });
 
   expect(filesIn('blobs')).toEqual([]);
@@ -77,7 +77,7 @@ test('bytes that were stored longer than they were protected, and were swept mea
   expect(await sql.read('SELECT storage_key FROM garbage')).toEqual([]);
 });
 
-test('they do not stay either where the sweep is between the removal of the bytes and its note', async () => {
+test('its bytes do not stay even if the sweep has not yet recorded their removal', async () => {
   const sweepOf = (stored: () => Promise<unknown>): Promise<number> =>
     collectGarbage({
       ...deps,
@@ -107,7 +107,7 @@ test('they do not stay either where the sweep is between the removal of the byte
   expect(filesIn('blobs')).toEqual([]);
 });
 
-test('a concurrent upload of the same content keeps it, under the key of those bytes', async () => {
+test('a concurrent upload of the same content keeps the content under its own key', async () => {
   let second: Awaited<ReturnType<typeof put>> | undefined;
   await expect(
     put({
@@ -122,7 +122,7 @@ test('a concurrent upload of the same content keeps it, under the key of those b
   expect(await deps.store.find(second?.id ?? '')).toEqual(second);
 });
 
-test('bytes that took long and were not swept are protected again until they are claimed', async () => {
+test('an upload that outlasts its pin and is not swept is pinned again until its claim', async () => {
   const object = await put({
     blobs: around(
       () => clock.advance(2 * HOUR_MS),
@@ -134,7 +134,7 @@ test('bytes that took long and were not swept are protected again until they are
   expect(await collectGarbage(deps)).toBe(0);
 });
 
-test('a claim is to the bytes that were stored, not to others of the same content that are still on their way', async () => {
+test('a claim refers to the stored bytes, not to a running upload of the same content', async () => {
   const store: MediaStore = {
     ...deps.store,
     addObject: async (object, facts) => {
@@ -150,7 +150,7 @@ test('a claim is to the bytes that were stored, not to others of the same conten
   await expect(put({ store })).rejects.toMatchObject({ reason: 'media_busy' });
 });
 
-test('bytes that cannot be stored, or that no claim comes to, are removed at once, however long they were protected', async () => {
+test('bytes whose upload or claim fails are removed immediately, whatever their pin', async () => {
   const broken: BlobStore = { ...deps.blobs, keep: async () => Promise.reject(new Error('the disk is full')) };
   await expect(put({ blobs: broken })).rejects.toThrow('the disk is full');
   await expect(put({ store: { ...deps.store, addObject: async () => undefined } })).rejects.toMatchObject({
@@ -165,13 +165,13 @@ test('bytes that cannot be stored, or that no claim comes to, are removed at onc
     expect(await sql.read(`SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test('bytes that are removed go at once, and those of the same content that are on their way stay', async () => {
+test('a removal removes its bytes immediately and spares a running upload of the same content', async () => {
   const first = await put();
   const second = await put({
     blobs: {
       ...deps.blobs,
       sizeOf: async (key) => {
-        // the second upload finds the bytes there, and keeps none of its own
+        // the second upload finds the bytes and stores none of its own
         await removeBytes(deps, await deps.store.removeObjects([first.id], ['inline'], clock.now()));
         return deps.blobs.sizeOf(key);
       },

@@ -120,6 +120,8 @@ async function beginUpload(
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: QUOTA_RETRY_MS,
-    message: `the inline media of this account's unanswered requests must be at most ${inBytes(inline.accountBytesMax)}; send URLs, or try again when a request is answered`,
+    message:
+      `the inline media of this account's unanswered requests must be at most ${inBytes(inline.accountBytesMax)}; ` +
+      'send URLs, or try again when a request is answered',
   });
 }

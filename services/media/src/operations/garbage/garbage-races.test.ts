@@ -8,6 +8,7 @@ import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { seededRandom } from '../../../testing/seeded-random.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startS3Server } from '../../../testing/s3-server.ts';
 import type { S3Server } from '../../../testing/s3-server.ts';
@@ -27,34 +28,25 @@ const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url)
 const HOUR_MS = 3_600_000;
 const STEPS = 400;
 const ACTORS = 8;
-const TURNS_MAX = 10;
-/** Few, so that the same content is brought, given up and brought again all the time. */
+const TICKS_MAX = 10;
+/** Few, so that the same content is stored, removed and stored again all the time. */
 const CONTENTS = 3;
 const TEST_MS = 60_000;
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
-function chance(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
-}
-
-const turns = async (count: number): Promise<void> => {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+const ticks = async (count: number): Promise<void> => {
+  for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** The same object, whose calls begin and end a little later than they might. */
-function dawdling<T extends object>(object: T, next: () => number): T {
+/** The same object, whose calls begin and end with a random delay. */
+function delayed<T extends object>(object: T, next: () => number): T {
   return new Proxy(object, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return async (...values: unknown[]) => {
-        await turns(Math.floor(next() * TURNS_MAX));
+        await ticks(Math.floor(next() * TICKS_MAX));
         const answer: unknown = await (value as (...all: unknown[]) => unknown).apply(target, values);
-        await turns(Math.floor(next() * TURNS_MAX));
+        await ticks(Math.floor(next() * TICKS_MAX));
         return answer;
       };
     },
@@ -82,9 +74,9 @@ function suite(
   });
 
   test.each([1, 2, 3, 5, 8, 13, 21, 34])(
-    'concurrent uploads, reads, removals and sweeps: claimed content is there and whole, and in the end nothing is left (seed %i)',
+    'concurrent uploads, reads, removals and sweeps keep claimed content whole and leave nothing at the end (seed %i)',
     async (seed) => {
-      const next = chance(seed);
+      const next = seededRandom(seed);
       const clock = fakeClock();
       const newId = newIds(systemClock);
       const deps = {
@@ -92,8 +84,8 @@ function suite(
         newId,
         random: systemRandom,
         log: silentLog,
-        store: dawdling(sqlMediaStore(sql), next),
-        blobs: dawdling(blobs, next),
+        store: delayed(sqlMediaStore(sql), next),
+        blobs: delayed(blobs, next),
         incoming: openIncoming(scratch, newId),
         inline: { lifetimeMs: HOUR_MS, bytesMax: 1024 ** 2, accountBytesMax: 1024 ** 3 },
       };
@@ -124,7 +116,7 @@ function suite(
         if (id === undefined) return;
         mine.delete(id);
         const keys = await deps.store.removeObjects([id], ['private'], clock.now());
-        // a death right here leaves the bytes to the sweep
+        // a crash at this point leaves the bytes to the sweep
         if (next() < 0.7) await removeBytes(deps, keys);
       };
       const verify = async (): Promise<void> => {
@@ -134,7 +126,7 @@ function suite(
           { after: '', limit: 100, sizesOnly: false },
           new AbortController().signal,
         );
-        // what ended while it looked may be gone
+        // objects that ended during the verification may be missing
         if (clock.now() === before) expect(faults).toEqual([]);
       };
       const wait = async (): Promise<void> => clock.advance(Math.floor(next() * 2 * HOUR_MS));

@@ -70,7 +70,7 @@ const CLOSED = {
 };
 
 test(
-  'a parser reads its code and its file, writes into its folder, and has neither our environment nor a network, nor other processes',
+  'a parser reads its code and its file, writes into its folder, and has no environment, network or other processes',
   async () => {
     expect(await openTo(confinement)).toEqual({ ...CLOSED, connected: confinement.hasNetwork });
   },
@@ -78,14 +78,14 @@ test(
 );
 
 test(
-  'where the machine allows no namespaces the rest holds',
+  'without namespaces every other restriction holds',
   async () => {
     expect(await openTo({ prefix: [], hasNetwork: true, shell: undefined })).toEqual({ ...CLOSED, connected: true });
   },
   TEST_MS,
 );
 
-test('a namespace of users keeps even native code from the environment and the memory of the service', async () => {
+test('a user namespace keeps even native code from the environment and the memory of the service', async () => {
   const cat = [...confinement.prefix, '/bin/cat', `/proc/${String(process.pid)}/environ`];
   const read = promisify(execFile)(cat[0] ?? '', cat.slice(1), { env: {} }).then(
     () => true,
@@ -95,7 +95,7 @@ test('a namespace of users keeps even native code from the environment and the m
   expect(await read).toBe(!confinement.prefix.includes('--user'));
 });
 
-test('a parser has limits of the processor, of files and of memory, and leaves no core', async () => {
+test('a parser has limits on processor time, files and memory, and leaves no core', async () => {
   if (confinement.shell === undefined) return;
   const [shell, ...args] = commandWith(confinement);
   const command = args.slice(0, args.indexOf(process.execPath));

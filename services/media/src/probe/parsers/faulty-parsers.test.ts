@@ -17,7 +17,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { ANYBODY, startProbePool } from '../../../testing/probe-pool-under-test.ts';
+import { ANY_ACCOUNT, startProbePool } from '../../../testing/probe-pool-under-test.ts';
 import { confinementOnce } from '../confinement/confinement.ts';
 import { openProbePool } from '../pool/probe-pool.ts';
 import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
@@ -45,29 +45,29 @@ test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'twice', 
   'a file that makes its parser %s is refused, and another process parses the next file',
   async (does) => {
     writeFileSync(file, does);
-    const outcome = await pool.probe(file, ANYBODY);
+    const outcome = await pool.probe(file, ANY_ACCOUNT);
     writeFileSync(file, 'good');
 
     expect(outcome).toEqual(does === 'twice' ? expect.anything() : { fault: 'overrun' });
-    expect(await pool.probe(file, ANYBODY)).toEqual(GOOD);
+    expect(await pool.probe(file, ANY_ACCOUNT)).toEqual(GOOD);
     expect(files()).toEqual([]);
   },
   TEST_MS,
 );
 
-test('what is drawn is taken over; what was said to be drawn and is not there is a refusal', async () => {
+test('a drawn picture is taken over, and a missing one is a refusal', async () => {
   writeFileSync(file, 'draw');
   writeFileSync(into, '');
-  const drawn = await pool.redraw(file, into, ANYBODY);
+  const drawn = await pool.redraw(file, into, ANY_ACCOUNT);
   const left = readFileSync(into, 'utf8');
   writeFileSync(file, 'nothing');
 
   expect([drawn, left]).toEqual([GOOD, 'drawn']);
-  expect(await pool.redraw(file, into, ANYBODY)).toEqual({ fault: 'overrun' });
+  expect(await pool.redraw(file, into, ANY_ACCOUNT)).toEqual({ fault: 'overrun' });
   expect(files()).toEqual([]);
 });
 
-test('a process that does not start is busy, not a bad file, and is not retried at once', async () => {
+test('a process that does not start is a busy service, not a bad file, and is not retried immediately', async () => {
   const clock = fakeClock();
   const empty = path.join(folder, 'empty.ts');
   writeFileSync(empty, 'process.exit(1);');
@@ -100,7 +100,7 @@ test('a process that does not start is busy, not a bad file, and is not retried 
 
   for (const after of [0, 0, 500]) {
     await clock.advance(after);
-    await expect(broken.probe(file, ANYBODY)).rejects.toMatchObject({
+    await expect(broken.probe(file, ANY_ACCOUNT)).rejects.toMatchObject({
       kind: 'unavailable',
       reason: 'media_busy',
       retryAfterMs: expect.any(Number),
@@ -137,7 +137,7 @@ describe('the folder of a process', () => {
         writeFileSync(drawn, '');
       },
     ],
-  ])('gives nothing for %s in the place of what was drawn', async (_what, leave) => {
+  ])('yields nothing for %s instead of a drawn picture', async (_what, leave) => {
     const own = makeParserFolder(folder, 'own');
     const secret = path.join(folder, 'secret');
     writeFileSync(secret, 'of another account');
@@ -151,7 +151,7 @@ describe('the folder of a process', () => {
     await own.remove();
   });
 
-  test('is removed at the next start when its process has died with ours', () => {
+  test('is removed at the next start if the service crashed', () => {
     const root = path.join(folder, 'root');
     const { file: given } = makeParserFolder(root, 'own');
     writeFileSync(given, 'left');

@@ -16,13 +16,13 @@ const video = {
 const audio = { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec: 'pcm-u8' };
 
 test.each([image, video, { ...video, audioCodec: undefined }, audio])(
-  'what a parser says of a file is taken: %j',
+  'a valid answer of a parser is accepted: %j',
   (facts) => {
     expect(parserAnswer(JSON.stringify({ facts }))).toEqual({ facts });
   },
 );
 
-test('what it says besides is dropped', () => {
+test('unknown fields of an answer are dropped', () => {
   expect(parserAnswer(JSON.stringify({ facts: { ...image, path: '/etc/passwd' }, more: 1 }))).toEqual({ facts: image });
   expect(parserAnswer('{"fault":"broken","path":"/"}')).toEqual({ fault: 'broken' });
 });
@@ -51,10 +51,10 @@ test.each<[unknown]>([
   [{ facts: { ...video, audioCodec: 'a'.repeat(99) } }],
   [{ facts: { ...audio, codec: undefined } }],
   [{ facts: { ...audio, durationMs: 2 ** 60 } }],
-])('what no parser says is not taken: %j', (said) => {
+])('an invalid answer is rejected: %j', (said) => {
   expect(parserAnswer(JSON.stringify(said))).toBeUndefined();
 });
 
-test('what is no JSON is not taken', () => {
+test('an answer that is not JSON is rejected', () => {
   expect(parserAnswer('{"facts":')).toBeUndefined();
 });

@@ -30,8 +30,8 @@ function aQueue(options: Partial<QueueOptions> = {}) {
   return { clock, queue, began, enter, end, settle };
 }
 
-describe('workers are shared by account', () => {
-  test('one account never has all of them, even alone: a file that has begun is not interrupted for another', async () => {
+describe('workers are shared by account:', () => {
+  test('one account never has all workers, even alone, because a running file is not interrupted', async () => {
     const { began, enter, settle } = aQueue();
     for (let count = 0; count < 5; count += 1) void enter('flood');
     await settle();
@@ -42,7 +42,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['flood', 'other']);
   });
 
-  test('one worker serves the accounts in rotation, however many files each has waiting', async () => {
+  test('one worker serves the accounts in rotation, whatever their numbers of waiting files', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 1 });
     for (let count = 0; count < 5; count += 1) void enter('flood');
     for (let count = 0; count < 2; count += 1) void enter('other');
@@ -52,7 +52,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['flood', 'other', 'flood', 'other', 'flood']);
   });
 
-  test('the account that used more of the processor goes behind those that used less', async () => {
+  test('an account that used more processor time comes after the accounts that used less', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 1 });
     void enter('burns');
     await settle();
@@ -64,7 +64,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['burns', 'works', 'works', 'works', 'burns']);
   });
 
-  test('what was used is forgotten with time', async () => {
+  test('past use is forgotten with time', async () => {
     const { clock, began, enter, end, settle } = aQueue({ workers: 1 });
     void enter('burned');
     await end('burned', 5000);
@@ -78,7 +78,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['burned', 'works', 'burned']);
   });
 
-  test('accounts whose files take long have all workers but one together', async () => {
+  test('accounts whose files take long share all workers but one', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 3 });
     for (const account of ['one', 'two', 'three']) {
       void enter(account);
@@ -94,7 +94,7 @@ describe('workers are shared by account', () => {
     expect(began).toEqual(['one', 'two', 'short']);
   });
 
-  test('an account whose files took long is served by all again when they are short', async () => {
+  test('an account whose files become short is served by all workers again', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 3 });
     for (const usedMs of [5000, 10, 10, 10, 10, 10, 10, 10, 10]) {
       void enter('one');
@@ -110,8 +110,8 @@ describe('workers are shared by account', () => {
   });
 });
 
-describe('what waits is bounded', () => {
-  test('by account, even if others have room; the refusal has the time of the next try', async () => {
+describe('the queue is limited', () => {
+  test('by account, even if others have room, and the refusal has the time of the next try', async () => {
     const { enter, settle, end } = aQueue({ perAccountMax: 3 });
     void enter('flood');
     await end('flood', 5000);
@@ -147,7 +147,7 @@ describe('what waits is bounded', () => {
     await expect(enter('e')).rejects.toMatchObject({ reason: 'media_busy', retryAfterMs: 1000 });
   });
 
-  test('but the rest of what has begun is taken, and goes first', async () => {
+  test('but the next step of a running job is accepted and goes first', async () => {
     const { began, enter, end, settle } = aQueue({ workers: 1, perAccountMax: 2 });
     void enter('a', { name: 'probe 1' });
     await settle();
@@ -159,7 +159,7 @@ describe('what waits is bounded', () => {
     expect(began).toEqual(['probe 1', 'redraw 1']);
   });
 
-  test('a caller that leaves makes room', async () => {
+  test('and a caller that leaves makes room', async () => {
     const { enter, settle, end, began } = aQueue({ workers: 1, perAccountMax: 1 });
     const leaving = new AbortController();
     void enter('a');
@@ -174,7 +174,7 @@ describe('what waits is bounded', () => {
     await expect(enter('b', { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
   });
 
-  test('a stopped queue has no waiting job and takes no job', async () => {
+  test('and a stopped queue has no waiting job and accepts none', async () => {
     const { queue, enter, settle } = aQueue({ workers: 1 });
     void enter('a');
     await settle();

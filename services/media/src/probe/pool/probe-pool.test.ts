@@ -8,7 +8,7 @@ import { endlessMp3 } from '../../../testing/movie-bombs.ts';
 import { heavyMp4, mp4 } from '../../../testing/mp4.ts';
 import { fixture } from '../../../testing/origin.ts';
 import { apng, heic, png, wav } from '../../../testing/pictures.ts';
-import { ANYBODY, startProbePool } from '../../../testing/probe-pool-under-test.ts';
+import { ANY_ACCOUNT, startProbePool } from '../../../testing/probe-pool-under-test.ts';
 import type { ProbeOutcome } from '../probe.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-probe-'));
@@ -27,10 +27,10 @@ function probe(bytes: Uint8Array, by = pool): Promise<ProbeOutcome> {
   files += 1;
   const file = path.join(folder, String(files));
   writeFileSync(file, bytes);
-  return by.probe(file, ANYBODY);
+  return by.probe(file, ANY_ACCOUNT);
 }
 
-describe('facts', () => {
+describe('the facts', () => {
   const video = {
     family: 'video',
     mediaType: 'video/mp4',
@@ -65,7 +65,7 @@ describe('facts', () => {
     expect(await probe(fixture(name))).toEqual({ facts });
   });
 
-  test('of sound and of pictures that are made up', async () => {
+  test('of generated audio and pictures', async () => {
     expect(await probe(wav(3))).toEqual({
       facts: { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec: 'pcm-u8' },
     });
@@ -79,9 +79,9 @@ describe('facts', () => {
   });
 });
 
-describe('lies', () => {
+describe('a lying file', () => {
   test.each([[0], [5], [360_000], [0xffff_ffff]])(
-    'a length of %i in the headers does not count: the samples do',
+    'with a length of %i in its headers has the length of its samples',
     async (duration) => {
       expect(await probe(mp4({ duration }))).toMatchObject({ facts: { durationMs: 4458 } });
     },
@@ -105,20 +105,24 @@ describe('lies', () => {
     ['an archive', Buffer.from('504b0304140000000000', 'hex'), 'unknown_type'],
     ['an AVIF', heic(640, 480, 'avif'), 'unknown_type'],
     ['an animated PNG', apng(300, 300), 'unknown_type'],
-    ['a picture that is cut off', fixture('image.png').subarray(0, 20_000), 'broken'],
-    ['a photo that is cut off', fixture('image.jpg').subarray(0, 8000), 'broken'],
+    ['a truncated picture', fixture('image.png').subarray(0, 20_000), 'broken'],
+    ['a truncated photo', fixture('image.jpg').subarray(0, 8000), 'broken'],
     ['a photo without pixels', Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex'), 'broken'],
-    ['a picture with fewer rows than it says', png(300, 300, { width: 300, height: 3000 }), 'broken'],
-    ['a picture as large as can be said', png(1, 1, { width: 0x7fff_ffff, height: 0x7fff_ffff }), 'too_many_pixels'],
+    ['a picture with fewer rows than it claims', png(300, 300, { width: 300, height: 3000 }), 'broken'],
+    [
+      'a picture of the largest declared size',
+      png(1, 1, { width: 0x7fff_ffff, height: 0x7fff_ffff }),
+      'too_many_pixels',
+    ],
     ['a picture of many pixels in few bytes', png(8000, 6000), 'too_many_pixels'],
     ['an HEIC of many pixels', heic(60_000, 60_000), 'too_many_pixels'],
-    ['a video that is cut off', fixture('768p.mp4').subarray(0, 100_000), 'broken'],
-    ['a video whose pictures are not there', mp4({ sampleBytes: 4000, dataBytes: 16 }), 'broken'],
+    ['a truncated video', fixture('768p.mp4').subarray(0, 100_000), 'broken'],
+    ['a video whose samples are missing', mp4({ sampleBytes: 4000, dataBytes: 16 }), 'broken'],
     ['a video of no duration', mp4({ delta: 0 }), 'broken'],
     ['a video without a unit of time', mp4({ timescale: 0 }), 'broken'],
-    ['the head of a video alone', mp4().subarray(0, 100), 'no_video'],
+    ['only the head of a video', mp4().subarray(0, 100), 'no_video'],
     ['a video with tables of fifty megabytes', mp4({ samples: 13_000_000, eachSize: true, dataBytes: 16 }), 'broken'],
-    ['an empty sound', wav(0), 'broken'],
+    ['an audio file without samples', wav(0), 'broken'],
   ])('%s', async (_what, bytes, fault) => {
     expect(await probe(bytes)).toEqual({ fault });
   });
@@ -128,15 +132,15 @@ describe('lies', () => {
   });
 });
 
-describe('bombs', () => {
-  test('a file that holds the parser up is given up, and the next one is read', async () => {
+describe('a bomb', () => {
+  test('a file that blocks the parser is given up, and the next one is read', async () => {
     await probe(fixture('image.png'), patient);
 
     expect(await probe(endlessMp3(), patient)).toEqual({ fault: 'overrun' });
     expect(await probe(fixture('image.png'), patient)).toMatchObject({ facts: { mediaType: 'image/png' } });
   });
 
-  test('a file is given the time of the processor: a machine that has much else to do refuses none', async () => {
+  test('the limit of a file is processor time, so a busy machine refuses none', async () => {
     const clock = fakeClock();
     const slow = startProbePool({ clock, timeoutMs: TIMEOUT_MS });
     await probe(fixture('image.png'), slow);
@@ -152,7 +156,7 @@ describe('bombs', () => {
     await slow.stop();
   });
 
-  test('a file that fills the memory ends its worker alone', async () => {
+  test('a file that fills the memory ends only its worker', async () => {
     const small = startProbePool({ heapBytes: 32 * 1024 ** 2 });
 
     const outcomes = [await probe(heavyMp4(), small), await probe(fixture('image.png'), small)];
@@ -190,9 +194,9 @@ describe('bombs', () => {
   });
 });
 
-test('a pool that was stopped takes nothing', async () => {
+test('a stopped pool accepts no file', async () => {
   const stopped = startProbePool();
   await stopped.stop();
 
-  await expect(stopped.probe('/nowhere', ANYBODY)).rejects.toMatchObject({ reason: 'media_busy' });
+  await expect(stopped.probe('/nowhere', ANY_ACCOUNT)).rejects.toMatchObject({ reason: 'media_busy' });
 });

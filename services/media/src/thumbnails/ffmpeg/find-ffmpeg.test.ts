@@ -28,7 +28,7 @@ test('a path that the operator names is used, and its version is logged', async 
   expect(logged).toEqual([{ program: file, version: '7.1' }]);
 });
 
-test('off uses none', async () => {
+test('off turns ffmpeg off', async () => {
   expect(await findFfmpeg('off', silentLog)).toBeUndefined();
 });
 
@@ -37,7 +37,7 @@ test.each([
   ['is a folder', folder],
   ['is another program', program('other', 'echo "gcc version 7.1"')],
   ['fails', program('failing', 'exit 1')],
-])('a path that %s is an error of the configuration', async (_what, file) => {
+])('a path that %s is a configuration error', async (_what, file) => {
   await expect(findFfmpeg(file, silentLog)).rejects.toThrow(
     `media.ffmpeg: ${file} is not an ffmpeg that runs; expected the path of one, or off`,
   );

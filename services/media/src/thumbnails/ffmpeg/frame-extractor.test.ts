@@ -41,7 +41,7 @@ function extractor(options: Partial<FrameExtractorOptions> = {}) {
   });
 }
 
-/** Extracts a frame; `left`: what the run left in the folder of the parsers. */
+/** Extracts a frame. `left` are the files that the run left in the folder of the parsers. */
 async function extracted(options: Partial<FrameExtractorOptions> = {}, order = MP4) {
   writeFileSync(into, '');
   const isExtracted = await extractor(options).extract(video, into, order);
@@ -92,16 +92,16 @@ const NO_FRAME = { isExtracted: false, bytes: 0, left: [] };
     ['a video with a missing end', () => hidden('cut', fixture('768p.mp4').subarray(0, 2000)), 'video/mp4'],
     ['random bytes', () => hidden('noise', Buffer.alloc(4096, 'ab')), 'video/mp4'],
     ['no bytes', () => hidden('empty', ''), 'video/mp4'],
-    ['a container that the probe does not know', () => hidden('clip', fixture('clip.webm')), 'video/x-flv'],
-    ['a WebM that is called MP4', () => hidden('clip', fixture('clip.webm')), 'video/mp4'],
-  ])('gives no frame of %s, and leaves nothing', async (_what, prepare, mediaType) => {
+    ['a container that the probe does not recognise', () => hidden('clip', fixture('clip.webm')), 'video/x-flv'],
+    ['a WebM that is declared as MP4', () => hidden('clip', fixture('clip.webm')), 'video/mp4'],
+  ])('gives no frame of %s and leaves nothing', async (_what, prepare, mediaType) => {
     prepare();
 
     expect(await extracted({}, { ...MP4, mediaType })).toEqual(NO_FRAME);
   });
 
   test(
-    'gives no frame with more pixels than are allowed',
+    'gives no frame with more pixels than the limit',
     async () => {
       copyFileSync(encodeVideo(folder, 'VP9 in MP4', '2560x1440') ?? '', video);
 
@@ -111,7 +111,7 @@ const NO_FRAME = { isExtracted: false, bytes: 0, left: [] };
   );
 
   test(
-    'gives no frame of a file that needs more time than there is',
+    'gives no frame of a file that exceeds the time limit',
     async () => {
       copyFileSync(encodeVideo(folder, 'AV1', '2560x1440') ?? '', video);
 
@@ -121,8 +121,8 @@ const NO_FRAME = { isExtracted: false, bytes: 0, left: [] };
   );
 });
 
-describe('a program that a file has taken over', () => {
-  /** A shell script in the place of ffmpeg. Its working folder is the one that it may write into. */
+describe('a compromised program', () => {
+  /** A shell script instead of ffmpeg. It can write into its working folder only. */
   const program = (name: string, script: string): string => {
     const file = path.join(folder, name);
     writeFileSync(file, `#!/bin/sh\n${script}\n`);
@@ -138,10 +138,10 @@ describe('a program that a file has taken over', () => {
     ['floods its error output', 'while :; do echo flood >&2; done'],
     ['crashes', 'kill -SEGV $$'],
     ['fails', 'exit 1'],
-    ['says that it is done and wrote nothing', 'exit 0'],
+    ['reports success and wrote nothing', 'exit 0'],
     ['leaves a link to another file', 'ln -s /etc/passwd drawn; exit 0'],
   ])(
-    'and that %s gives no frame, within the bounds, and leaves nothing',
+    'that %s gives no frame within the limits, and leaves nothing',
     async (what, script) => {
       writeFileSync(video, 'video');
 
@@ -152,7 +152,7 @@ describe('a program that a file has taken over', () => {
     TEST_MS,
   );
 
-  test('has no environment, and no network where the machine can take it away', async () => {
+  test('has no environment, and no network if the machine supports namespaces', async () => {
     writeFileSync(video, 'video');
     const script = program('world', '{ env; ls /sys/class/net; } > drawn; exit 0');
     writeFileSync(into, '');
@@ -165,7 +165,7 @@ describe('a program that a file has taken over', () => {
     if (!(await confinement()).hasNetwork) expect(await ownNetwork()).toBe(true);
   });
 
-  /** Whether a confined process counts other routes than this one: none. */
+  /** Prints the number of routes of a confined process, which has none. */
   async function ownNetwork(): Promise<boolean> {
     writeFileSync(into, '');
     const script = program('routes', 'cat /proc/net/route > drawn; exit 0');
