@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { attemptsConformance } from './store/attempts-conformance.ts';
 import { attentionConformance } from './store/attention-conformance.ts';
+import { changesConformance } from './store/changes-conformance.ts';
 import { createsConformance } from './store/creates-conformance.ts';
 import { deadlinesConformance } from './store/deadlines-conformance.ts';
 import { movesConformance } from './store/moves-conformance.ts';
@@ -14,6 +15,7 @@ export function taskStoreConformance(open: OpenStore): void {
   describe('attempts', () => attemptsConformance(open));
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
+  describe('changes', () => changesConformance(open));
   describe('deadlines', () => deadlinesConformance(open));
   describe('retention', () => retentionConformance(open));
   describe('attention and processes', () => attentionConformance(open));

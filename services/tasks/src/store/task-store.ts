@@ -174,6 +174,36 @@ export interface ReadStore {
   knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+/** The tasks of an account that a watch is about. */
+export interface ChangeFilter {
+  readonly accountId: string;
+  readonly states?: readonly State[] | undefined;
+  readonly model?: string | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** A place in the order of last changes. */
+export interface ChangePosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A task and the time of its last visible change, which names its version. */
+export interface Change {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Reads for watches. Each change that an owner can see gives the task a later `updatedAt`. */
+export interface ChangeStore {
+  /** The versions of those of the tasks that an owner can see. */
+  versions(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
+  changesOf(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
+  /** The visible tasks of an account in the order of their last changes, after a position. */
+  changedTasks(filter: ChangeFilter, after: ChangePosition, limit: number): Promise<readonly Task[]>;
+}
+
 /** Changes of a task's state. */
 export interface MoveStore {
   /** Leases due tasks of a channel to a process. Until the lease ends, no other process gets them. */
@@ -195,7 +225,10 @@ export interface MoveStore {
     channel: string,
     options: { readonly beyond: number; readonly to: number; readonly limit: number },
   ): Promise<number>;
-  /** Writes what a poll found, unless the task has ended. Returns whether it wrote. */
+  /**
+   * Writes what a poll found, unless the task has ended. Returns whether it wrote. `updatedAt` moves only if the owner
+   * sees a difference.
+   */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /**
    * Ends an unfinished task by compare-and-set, with its event, its counters, its attention and its history in one
@@ -278,6 +311,7 @@ export interface RetentionStore {
 
 export type TaskStore = CreateStore &
   ReadStore &
+  ChangeStore &
   MoveStore &
   AttentionStore &
   DeadlineStore &

@@ -11,13 +11,13 @@ import type { Begun, CreateStore, NewTask } from '../task-store.ts';
 const DISOWNED = 'nobody';
 
 export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
-  return { ...sqlBegins(sql, note), ...sqlAttempts(sql, note) };
+  return { ...sqlBegins(sql, note), ...sqlTakeovers(sql, note), ...sqlAttempts(sql, note) };
 }
 
 function sqlBegins(
   sql: Sql,
   note: WriteNote,
-): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'keepStaged' | 'refuse' | 'disown' | 'adopt'> {
+): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'keepStaged' | 'refuse'> {
   return {
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
@@ -57,6 +57,12 @@ function sqlBegins(
     keepStaged: async (taskId, staged) => {
       await sql.write('UPDATE tasks SET staged_json = $1 WHERE id = $2', [JSON.stringify(staged), taskId]);
     },
+  };
+}
+
+/** What the recovery does to the creates of others. */
+function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | 'adopt'> {
+  return {
     disown: async (taskId) =>
       (
         await sql.write("UPDATE tasks SET owner = $1 WHERE id = $2 AND admission = 'submitting' RETURNING id", [
@@ -68,7 +74,7 @@ function sqlBegins(
     adopt: async (taskId, upstreamId, at) => {
       const rows = await sql.transaction(async (query) => {
         const adopted = await query(
-          `UPDATE tasks SET admission = 'accepted', upstream_id = $1, next_poll_at = $2, updated_at = $2
+          `UPDATE tasks SET admission = 'accepted', upstream_id = $1, next_poll_at = $2
            WHERE id = $3 AND admission = 'unknown' AND NOT EXISTS (
              SELECT 1 FROM tasks AS other
              WHERE other.upstream_account = tasks.upstream_account AND other.upstream_id = $1
@@ -113,7 +119,8 @@ function sqlAttempts(
         );
         const [row] = await query(
           `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2,
-           upstream_id = $3, next_poll_at = $4, updated_at = $5
+           upstream_id = $3, next_poll_at = $4,
+           updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
          WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL RETURNING ${TASK_COLUMNS}`,
           [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId],
         );
@@ -157,9 +164,9 @@ async function startAttempt(
   const scope = channelScope(channel);
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const own = await query(
-    `UPDATE tasks SET updated_at = $1, in_flight_json = ${joined('$4')}
-     WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING id`,
-    [at, taskId, owner, JSON.stringify(scope)],
+    `UPDATE tasks SET in_flight_json = ${joined('$3')}
+     WHERE id = $1 AND admission = 'submitting' AND owner = $2 RETURNING id`,
+    [taskId, owner, JSON.stringify(scope)],
   );
   if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
   await query(

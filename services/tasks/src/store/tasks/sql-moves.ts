@@ -15,6 +15,12 @@ export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent
   return { ...sqlLeases(sql), ...sqlProgress(sql, note), ...sqlFinish(sql, note, finishedEvent), ...sqlAfterEnd(sql) };
 }
 
+/** The time of a visible change: later than the one before it, even if the clock was set back. */
+const later = (at: string): string => `CASE WHEN updated_at >= ${at} THEN updated_at + 1 ELSE ${at} END`;
+
+/** Whether the owner sees no difference. Of the upstream's word it sees only one that the adapter does not know. */
+const UNCHANGED = 'state = $1 AND unrecognised = $3 AND progress = $4 AND ($3 = 0 OR upstream_status = $2)';
+
 function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
   return {
     progress: (taskId, from, to, entry) =>
@@ -22,7 +28,8 @@ function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
         const rows = await query(
           `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
            next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END,
-           lease_until = NULL, owner = NULL, updated_at = $7,
+           lease_until = NULL, owner = NULL,
+           updated_at = CASE WHEN ${UNCHANGED} THEN updated_at ELSE ${later('$7')} END,
            doubt = $11, doubt_looks = $12
          WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
           [
@@ -53,7 +60,7 @@ function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pic
         const [row] = await query(
           `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
            progress = $3, result_json = $4, failure_json = $5, usage_json = $6,
-           expires_at = $7, finished_at = $8, settle_at = $8, updated_at = $8, next_poll_at = NULL,
+           expires_at = $7, finished_at = $8, settle_at = $8, updated_at = ${later('$8')}, next_poll_at = NULL,
            lease_until = NULL, owner = NULL, admission = 'accepted'
          WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown') RETURNING ${TASK_COLUMNS}`,
           [

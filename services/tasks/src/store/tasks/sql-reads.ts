@@ -1,13 +1,11 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './task-rows.ts';
 import { sqlHistory } from './sql-history.ts';
+import { VISIBLE } from './visible.ts';
 import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
-
-/** What the owner may see. */
-const VISIBLE = "admission IN ('accepted', 'unknown') AND deleted_at IS NULL";
 
 export function sqlReads(sql: Sql): ReadStore {
   const tasks = async (where: string, values: readonly SqlValue[]) =>
@@ -60,15 +58,21 @@ export function sqlReads(sql: Sql): ReadStore {
       ...(await unsettled('settle_at < $1', [before, limit])),
       ...(await unsettled('settle_at > $1', [beyond, limit])),
     ],
-    knownUpstreamIds: async (upstreamAccount, ids) => {
-      if (ids.length === 0) return new Set();
-      const rows = await sql.read(
-        `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${placeholders(ids.length, 2)})`,
-        [upstreamAccount, ...ids],
-      );
-      return new Set(rows.map((row) => text(row['upstream_id'])));
-    },
+    knownUpstreamIds: (upstreamAccount, ids) => knownUpstreamIds(sql, upstreamAccount, ids),
   };
+}
+
+async function knownUpstreamIds(
+  sql: Sql,
+  upstreamAccount: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql.read(
+    `SELECT upstream_id FROM tasks WHERE upstream_account = $1 AND upstream_id IN (${placeholders(ids.length, 2)})`,
+    [upstreamAccount, ...ids],
+  );
+  return new Set(rows.map((row) => text(row['upstream_id'])));
 }
 
 function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {

@@ -1,6 +1,7 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { sqlAttention } from './sql-attention.ts';
+import { sqlChanges } from './sql-changes.ts';
 import { sqlCreates } from './sql-creates.ts';
 import { sqlDeadlines } from './sql-deadlines.ts';
 import { sqlMoves } from './sql-moves.ts';
@@ -16,6 +17,7 @@ export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEven
   return {
     ...sqlCreates(sql, note),
     ...sqlReads(sql),
+    ...sqlChanges(sql),
     ...sqlMoves(sql, note, finishedEvent),
     ...sqlAttention(sql, note),
     ...sqlDeadlines(sql, note),
