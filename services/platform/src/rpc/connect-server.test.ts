@@ -87,6 +87,10 @@ describe('JSON with curl', () => {
           type: 'reelgate.problem.v1.Problem',
           debug: { kind: 'KIND_EXHAUSTED', reason: 'too_many', field: 'url', retryAfterMs: '2000' },
         },
+        { type: 'google.rpc.ErrorInfo', debug: { reason: 'TOO_MANY', domain: 'reelgate' } },
+        { type: 'google.rpc.BadRequest', debug: { fieldViolations: [{ field: 'url', description: 'wait a while' }] } },
+        { type: 'google.rpc.RetryInfo', debug: { retryDelay: '2s' } },
+        { type: 'google.rpc.QuotaFailure', debug: { violations: [{ description: 'wait a while' }] } },
       ],
     });
   });

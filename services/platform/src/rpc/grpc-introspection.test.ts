@@ -68,6 +68,7 @@ describe('reflection', () => {
   test.each(['v1', 'v1alpha'])('in %s resolves the error detail and the messages of health', async (version) => {
     expect(await reflect(version, 4, 'reelgate.problem.v1.Problem')).toContain('retry_after_ms');
     expect(await reflect(version, 4, 'reelgate.problem.v1.Kind')).toContain('KIND_EXHAUSTED');
+    expect(await reflect(version, 4, 'google.rpc.BadRequest')).toContain('field_violations');
     expect(await reflect(version, 4, 'grpc.health.v1.HealthCheckResponse')).toContain('NOT_SERVING');
   });
 

@@ -1,17 +1,23 @@
 import { toBinary } from '@bufbuild/protobuf';
 import type { DescFile } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { FileDescriptorProtoSchema, file_google_protobuf_duration } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
+import { errorDetailsFile } from './error-details-descriptor.ts';
 import { healthFile } from './health-descriptor.ts';
 import type { Binding } from './service.ts';
 
-/** Server reflection from the descriptors: the services, health, and the detail of a refusal, which no method names. */
+/** Server reflection from the descriptors: the services, health, and the details of a refusal, which no method names. */
 export function addReflection(server: Server, bindings: readonly Binding[]): void {
   const files = new Set<DescFile>();
-  for (const file of [ProblemSchema.file, ...bindings.map(({ service }) => service.file)]) collect(file, files);
-  const fileDescriptorProtos = [healthFile, ...[...files].map(({ proto }) => proto)].map((proto) =>
+  for (const file of [
+    ProblemSchema.file,
+    file_google_protobuf_duration,
+    ...bindings.map(({ service }) => service.file),
+  ])
+    collect(file, files);
+  const fileDescriptorProtos = [healthFile, errorDetailsFile, ...[...files].map(({ proto }) => proto)].map((proto) =>
     Buffer.from(toBinary(FileDescriptorProtoSchema, proto)),
   );
   new ReflectionService({

@@ -7,6 +7,7 @@ import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../sql/store-unavailable.ts';
 import { CallEnded } from '../call-ended.ts';
+import { errorDetailsOf } from './error-details.ts';
 
 const TEXT_LENGTH_MAX = 2000;
 
@@ -69,13 +70,14 @@ export function problemOf(thrown: unknown): Problem {
       });
 }
 
-/** The status of an error, with its detail. Many clients show only the status, so its message names the field too. */
+/** The status of an error, with its details, the Problem first. Many clients show only the status, so its message names the field too. */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
   const problem = problemOf(thrown);
   const detail = toWireProblem(problem);
   return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [
     { desc: ProblemSchema, value: detail },
+    ...errorDetailsOf(problem),
   ]);
 }
 

@@ -1,0 +1,86 @@
+import { create, createFileRegistry } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
+import { protoCamelCase } from '@bufbuild/protobuf/reflect';
+import {
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_duration,
+} from '@bufbuild/protobuf/wkt';
+import type { DescriptorProtoSchema, FieldDescriptorProtoSchema, FileDescriptorProto } from '@bufbuild/protobuf/wkt';
+
+const PACKAGE = '.google.rpc';
+
+type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
+type Message = MessageInitShape<typeof DescriptorProtoSchema>;
+
+const text = (name: string, number: number): Field => ({
+  name,
+  jsonName: name,
+  number,
+  label: Label.OPTIONAL,
+  type: Type.STRING,
+});
+const inner = (name: string, number: number, typeName: string, label = Label.OPTIONAL): Field => ({
+  name,
+  jsonName: protoCamelCase(name),
+  number,
+  label,
+  type: Type.MESSAGE,
+  typeName,
+});
+
+const ERROR_INFO: Message = {
+  name: 'ErrorInfo',
+  field: [
+    text('reason', 1),
+    text('domain', 2),
+    inner('metadata', 3, `${PACKAGE}.ErrorInfo.MetadataEntry`, Label.REPEATED),
+  ],
+  nestedType: [{ name: 'MetadataEntry', options: { mapEntry: true }, field: [text('key', 1), text('value', 2)] }],
+};
+
+const BAD_REQUEST: Message = {
+  name: 'BadRequest',
+  field: [inner('field_violations', 1, `${PACKAGE}.BadRequest.FieldViolation`, Label.REPEATED)],
+  nestedType: [{ name: 'FieldViolation', field: [text('field', 1), text('description', 2), text('reason', 3)] }],
+};
+
+const QUOTA_FAILURE: Message = {
+  name: 'QuotaFailure',
+  field: [inner('violations', 1, `${PACKAGE}.QuotaFailure.Violation`, Label.REPEATED)],
+  nestedType: [{ name: 'Violation', field: [text('subject', 1), text('description', 2)] }],
+};
+
+/**
+ * The part of `google/rpc/error_details.proto` that refusals use. Names and numbers are those of Google, so clients
+ * read the details with the messages that they have.
+ */
+export const errorDetailsFile: FileDescriptorProto = create(FileDescriptorProtoSchema, {
+  name: 'google/rpc/error_details.proto',
+  package: PACKAGE.slice(1),
+  syntax: 'proto3',
+  dependency: [file_google_protobuf_duration.proto.name],
+  messageType: [
+    ERROR_INFO,
+    { name: 'RetryInfo', field: [inner('retry_delay', 1, '.google.protobuf.Duration')] },
+    QUOTA_FAILURE,
+    BAD_REQUEST,
+  ],
+});
+
+const registry = createFileRegistry(
+  create(FileDescriptorSetSchema, { file: [file_google_protobuf_duration.proto, errorDetailsFile] }),
+);
+
+export const ErrorInfoSchema = messageOf('ErrorInfo');
+export const RetryInfoSchema = messageOf('RetryInfo');
+export const QuotaFailureSchema = messageOf('QuotaFailure');
+export const BadRequestSchema = messageOf('BadRequest');
+
+function messageOf(name: string): DescMessage {
+  const message = registry.getMessage(`${PACKAGE.slice(1)}.${name}`);
+  if (message === undefined) throw new Error(`${name} is not in ${errorDetailsFile.name}`);
+  return message;
+}
