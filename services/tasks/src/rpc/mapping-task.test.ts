@@ -96,11 +96,23 @@ test('no field on the wire shows anything of the upstream', () => {
 describe('the hint for pollers', () => {
   test.each([
     [NOW + 2500, 2500n],
-    [NOW, 0n],
-    [NOW - 5000, 0n],
-    [undefined, 0n],
-  ])('after a poll at %s is %s ms', (nextPollAt, after) => {
-    expect(overTheWire(aTask({ nextPollAt })).pollAfterMs).toBe(after);
+    [NOW + 1000, 1000n],
+    [NOW + 999, 1000n],
+    [NOW + 1, 1000n],
+    [NOW, 2000n],
+    [NOW - 5000, 2000n],
+    [undefined, 2000n],
+  ])('of an unfinished task whose next poll is at %s is %s ms', (nextPollAt, after) => {
+    for (const state of ['queued', 'in_progress'] as const)
+      expect(overTheWire(aTask({ state, nextPollAt })).pollAfterMs).toBe(after);
+  });
+
+  test('of a new task is two seconds', () => {
+    expect(toWireCreated(aTask()).pollAfterMs).toBe(2000n);
+  });
+
+  test.each(['completed', 'failed'] as const)('of a task that is %s is zero', (state) => {
+    expect(overTheWire(aTask({ state, nextPollAt: NOW + 5000 })).pollAfterMs).toBe(0n);
   });
 });
 

@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { TaskResultSchema, TaskSchema, UsageSchema } from '@reelgate/proto/tasks/v1/task';
+import { isTerminal } from '../domain/task.ts';
 import type { Result, State, Task, Usage } from '../domain/task.ts';
 import { toWireOrder } from './mapping-order.ts';
 
@@ -11,6 +12,11 @@ export const STATES: Readonly<Record<State, TaskState>> = {
   completed: TaskState.COMPLETED,
   failed: TaskState.FAILED,
 };
+
+/** A caller that polls more often learns nothing sooner. */
+const POLL_AFTER_MS_MIN = 1000;
+/** For a task whose next poll of the upstream has no time, such as a new one, or is overdue. */
+const POLL_AFTER_UNKNOWN_MS = 2000;
 
 /** The view of a task for its owner. The message has no field for anything of the upstream. */
 export function toWireTask(task: Task, now: number): MessageInitShape<typeof TaskSchema> {
@@ -25,13 +31,20 @@ export function toWireTask(task: Task, now: number): MessageInitShape<typeof Tas
     seconds: task.seconds,
     createdAt: timestampFromMs(task.createdAt),
     updatedAt: timestampFromMs(task.updatedAt),
-    pollAfterMs: BigInt(Math.max(0, (task.nextPollAt ?? now) - now)),
+    pollAfterMs: BigInt(pollAfterMs(task, now)),
     ...(task.finishedAt === undefined ? {} : { completedAt: timestampFromMs(task.finishedAt) }),
     ...(task.expiresAt === undefined ? {} : { expiresAt: timestampFromMs(task.expiresAt) }),
     ...(result === undefined ? {} : { result: toWireResult(result) }),
     ...(failure === undefined ? {} : { failure }),
     ...(usage === undefined ? {} : { usage: toWireUsage(usage) }),
   };
+}
+
+/** Zero if the task is finished: it does not change any more. */
+function pollAfterMs({ state, nextPollAt }: Task, now: number): number {
+  if (isTerminal(state)) return 0;
+  if (nextPollAt === undefined || nextPollAt <= now) return POLL_AFTER_UNKNOWN_MS;
+  return Math.max(POLL_AFTER_MS_MIN, nextPollAt - now);
 }
 
 function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema> {

@@ -282,7 +282,8 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
   seconds: number;
 
   /**
-   * Milliseconds until the next poll of the upstream, as a hint for clients that poll.
+   * After how many milliseconds a caller that polls should read the task again: at least 1000 while it is unfinished,
+   * zero when it is finished.
    *
    * @generated from field: int64 poll_after_ms = 15;
    */

@@ -1,6 +1,6 @@
 import type { Task } from '../../clients/tasks-client.ts';
 
-const HINT = { leastMs: 500, mostMs: 60_000, unknownMs: 2000 };
+const HINT = { leastMs: 1000, mostMs: 60_000, unknownMs: 2000 };
 
 /** The headers that tell a client when to poll a running task again. */
 export function pollHints({ pollAfterMs }: Pick<Task, 'pollAfterMs'>): Record<string, string> {

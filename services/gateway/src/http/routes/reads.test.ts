@@ -51,12 +51,17 @@ describe('a status read', () => {
     expect(flat.json).toEqual({ task_id: TASK_ID, id: TASK_ID, status: 'queued' });
     expect(under.tasks.calls).toEqual(['getTask']);
   });
-  test('of a running task tells when to poll again', async () => {
-    put(aTask({ pollAfterMs: 2400n }));
+  test.each([
+    [2400n, '2400', '3'],
+    [1000n, '1000', '1'],
+    [2000n, '2000', '2'],
+    [900_000n, '60000', '60'],
+  ])('of a running task with a hint of %s ms says to poll after %s ms', async (pollAfterMs, ms, retryAfterS) => {
+    put(aTask({ pollAfterMs }));
 
     expect((await get(QUERY)).headers).toMatchObject({
-      'openai-poll-after-ms': '2400',
-      'retry-after': '3',
+      'openai-poll-after-ms': ms,
+      'retry-after': retryAfterS,
       'cache-control': 'no-store',
     });
   });
