@@ -1,13 +1,12 @@
 import { connect } from 'node:http2';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { mediaBinding } from '../../testing/media-service.ts';
 import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { openRunningCalls, withinBounds } from './call-bounds.ts';
-import { bind } from './service.ts';
 import type { Binding, CallContext } from './service.ts';
 
 const DEADLINE_EXCEEDED = '4';
@@ -21,14 +20,7 @@ afterEach(() => {
 });
 
 const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
-  bind(MediaService, {
-    stageMedia: async () => ({}),
-    ingestResult: async () => ({}),
-    linkObject: async () => ({}),
-    removePrivate: async () => ({}),
-    removeStaged: async () => ({}),
-    removeResult,
-  });
+  mediaBinding({ removeResult });
 
 /** A client that sends its deadline and then waits without a limit, so that it sees the server's own answer. */
 async function overGrpc(port: number, timeout: string): Promise<string> {

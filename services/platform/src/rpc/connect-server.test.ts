@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { mediaBinding } from '../../testing/media-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { silentLog } from '../log.ts';
@@ -10,12 +10,11 @@ import { Problem } from '../problem.ts';
 import { callersByKey } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
 import type { RpcServer } from './grpc-server.ts';
-import { bind } from './service.ts';
 
 /** How long Node keeps an idle connection. */
 const KEEP_ALIVE_MS = 4000;
 
-const media = bind(MediaService, {
+const media = mediaBinding({
   stageMedia: async () => {
     throw new Problem({
       kind: 'exhausted',
@@ -32,8 +31,6 @@ const media = bind(MediaService, {
   linkObject: async () => {
     throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' });
   },
-  removePrivate: async () => ({}),
-  removeStaged: async () => ({}),
 });
 
 let server: RpcServer;

@@ -3,26 +3,16 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { inTime } from '../../testing/bounded-waits.ts';
+import { mediaBinding } from '../../testing/media-service.ts';
 import { openGrpc } from '../../testing/rpc-transports.ts';
 import type { Opened } from '../../testing/rpc-transports.ts';
-import { bind } from './service.ts';
 
 const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf');
 
 let server: Opened;
 beforeAll(async () => {
-  server = await openGrpc(
-    bind(MediaService, {
-      stageMedia: async () => ({}),
-      ingestResult: async () => ({}),
-      removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }),
-      linkObject: async () => ({}),
-      removePrivate: async () => ({}),
-      removeStaged: async () => ({}),
-    }),
-  );
+  server = await openGrpc(mediaBinding({ removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }) }));
 });
 afterAll(async () => {
   await server.stop();

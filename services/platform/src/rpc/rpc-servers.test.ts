@@ -1,13 +1,11 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
-import type { StageMediaRequest, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { mediaTransports, silenceRpcLibraries } from '../../testing/media-service.ts';
 import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
 import { withRules } from '../../testing/with-rules.ts';
-import { CALLERS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
-import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
+import { CALLERS, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { Secret } from '../secret.ts';
@@ -16,40 +14,9 @@ import { startConnectServer } from './connect-server.ts';
 import { connectGrpc } from './grpc-client.ts';
 import type { GrpcConnection } from './grpc-client.ts';
 import { startGrpcServer } from './grpc-server.ts';
-import { bind } from './service.ts';
-import type { CallContext, Client } from './service.ts';
 
-type Stage = (
-  request: StageMediaRequest,
-  context: CallContext,
-) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
-
-const openFor = closingTransports();
-
-beforeAll(() => {
-  // the libraries also print the errors with which they reject
-  jest.spyOn(console, 'error').mockImplementation(() => undefined);
-});
-
-/** A service with one method from the test, and a client of it. */
-async function opened(
-  open: OpenTransport,
-  stageMedia: Stage,
-  service = MediaService,
-): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(
-    open,
-    bind(service, {
-      stageMedia,
-      ingestResult: async () => ({}),
-      removeResult: async () => ({}),
-      linkObject: async () => ({}),
-      removePrivate: async () => ({}),
-      removeStaged: async () => ({}),
-    }),
-  );
-  return { ...transport, media: transport.client(MediaService) };
-}
+const opened = mediaTransports();
+silenceRpcLibraries();
 
 describe.each([
   ['gRPC', openGrpc, startGrpcServer],

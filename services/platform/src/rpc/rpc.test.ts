@@ -1,48 +1,18 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Scope } from '@reelgate/proto/access/v1/access';
 import { Category, MediaService } from '@reelgate/proto/media/v1/media_service';
-import type { StageMediaRequest, StageMediaResponseSchema } from '@reelgate/proto/media/v1/media_service';
+import type { StageMediaRequest } from '@reelgate/proto/media/v1/media_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { mediaBinding, mediaTransports, silenceRpcLibraries } from '../../testing/media-service.ts';
 import { EVERY_KIND, fieldsOf, refusalOf } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports } from '../../testing/rpc-transports.ts';
-import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
-import { bind } from './service.ts';
-import type { CallContext, Client } from './service.ts';
-
-type Stage = (
-  request: StageMediaRequest,
-  context: CallContext,
-) => Promise<MessageInitShape<typeof StageMediaResponseSchema>>;
 
 const openFor = closingTransports();
-
-beforeAll(() => {
-  // the libraries also print the errors with which they reject
-  jest.spyOn(console, 'error').mockImplementation(() => undefined);
-});
-
-/** A service with one method from the test, and a client of it. */
-async function opened(
-  open: OpenTransport,
-  stageMedia: Stage,
-): Promise<Opened & { readonly media: Client<typeof MediaService> }> {
-  const transport = await openFor(
-    open,
-    bind(MediaService, {
-      stageMedia,
-      ingestResult: async () => ({}),
-      removeResult: async () => ({}),
-      linkObject: async () => ({}),
-      removePrivate: async () => ({}),
-      removeStaged: async () => ({}),
-    }),
-  );
-  return { ...transport, media: transport.client(MediaService) };
-}
+const opened = mediaTransports();
+silenceRpcLibraries();
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -266,15 +236,10 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))(
 );
 
 describe('a direct call', () => {
-  const binding = bind(MediaService, {
+  const binding = mediaBinding({
     stageMedia: async (_request, { caller: { name, accounts } }) => ({
       media: { object: `${name} ${String(accounts)}` },
     }),
-    ingestResult: async () => ({}),
-    removeResult: async () => ({}),
-    removeStaged: async () => ({}),
-    linkObject: async () => ({}),
-    removePrivate: async () => ({}),
   });
 
   test('runs in the name of the part that opened it', async () => {

@@ -1,27 +1,19 @@
 import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { inTime } from '../../testing/bounded-waits.ts';
+import { mediaBinding } from '../../testing/media-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { callersByKey } from './callers.ts';
 import { startGrpcServer } from './grpc-server.ts';
-import { bind } from './service.ts';
 
 const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3];
 const MEDIA = 'reelgate.media.v1.MediaService';
 /** How long a stop waits for running calls. */
 const STOP_GRACE_MS = 5000;
 
-const media = bind(MediaService, {
-  stageMedia: async () => ({}),
-  ingestResult: async () => ({}),
-  removeResult: async () => ({}),
-  linkObject: async () => ({}),
-  removePrivate: async () => ({}),
-  removeStaged: async () => ({}),
-});
+const media = mediaBinding();
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
