@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { priceFacts } from '../../testing/facts.ts';
 import type { Hold } from './hold.ts';
 import { creditEvent, extendEvent, holdEvent, isBalanced, releaseEvent, settleEvent } from './ledger.ts';
 import type { FinancialEvent } from './ledger.ts';
@@ -12,17 +13,7 @@ const aHold = (amount: bigint): Hold => ({
   currency: 'USD',
   priceVersion: 1,
   placedAt: 1,
-  facts: {
-    priceKey: 'Alpha-H3',
-    resolution: '768P',
-    seconds: 5n,
-    inputVideoSeconds: 0n,
-    images: 0n,
-    inputTokens: 0n,
-    cachedInputTokens: 0n,
-    outputTokens: 0n,
-    characters: 0n,
-  },
+  facts: priceFacts({ resolution: '768P', seconds: 5n }),
 });
 
 const lines = ({ key, postings }: FinancialEvent): unknown => ({

@@ -1,28 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { priceFacts } from '../../testing/facts.ts';
 import { formatAmount } from './money.ts';
 import { amountOf } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import { parseTerms } from './price-terms.ts';
 import type { TermsEntry } from './price-terms.ts';
 
-const NO_FACTS: PriceFacts = {
-  priceKey: 'Alpha-H3',
-  resolution: '',
-  seconds: 0n,
-  inputVideoSeconds: 0n,
-  images: 0n,
-  inputTokens: 0n,
-  cachedInputTokens: 0n,
-  outputTokens: 0n,
-  characters: 0n,
-};
 const VIDEO: TermsEntry = { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } };
 const REGENERATION: TermsEntry = { per_second: '0.05' };
 const CONTEXT_IR: TermsEntry = { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' };
 
 function priced(entry: TermsEntry, facts: Partial<PriceFacts>): string {
-  const amount = amountOf(parseTerms(entry), { ...NO_FACTS, ...facts });
+  const amount = amountOf(parseTerms(entry), priceFacts(facts));
   return typeof amount === 'bigint' ? formatAmount(amount) : amount;
 }
 
@@ -129,7 +119,7 @@ describe('the amount of an order', () => {
       per_input_second: '0.01',
     });
     const amount = (some: Partial<PriceFacts>): bigint =>
-      BigInt(amountOf(terms, { ...NO_FACTS, resolution: '2K', ...some }));
+      BigInt(amountOf(terms, priceFacts({ resolution: '2K', ...some })));
 
     fc.assert(
       fc.property(facts, facts, (some, more) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { priceFacts } from '../../testing/facts.ts';
 import type { Hold, ReportedUsage } from './hold.ts';
 import { formatAmount, parseAmount } from './money.ts';
 import type { PriceFacts } from './price.ts';
@@ -18,18 +19,6 @@ interface Case {
 }
 
 function settled({ terms, held, facts = {}, usage = {}, confirmed = false }: Case): string {
-  const frozen = {
-    priceKey: 'k',
-    resolution: '',
-    seconds: 0n,
-    inputVideoSeconds: 0n,
-    images: 0n,
-    inputTokens: 0n,
-    cachedInputTokens: 0n,
-    outputTokens: 0n,
-    characters: 0n,
-    ...facts,
-  };
   const hold: Hold = {
     taskId: 't',
     accountId: 'a',
@@ -37,7 +26,7 @@ function settled({ terms, held, facts = {}, usage = {}, confirmed = false }: Cas
     amount: parseAmount(held)!,
     currency: 'USD',
     priceVersion: 1,
-    facts: frozen,
+    facts: priceFacts(facts),
     placedAt: 0,
   };
   const reported = { seconds: undefined, inputTokens: undefined, outputTokens: undefined, ...usage };

@@ -4,6 +4,7 @@ import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import path from 'node:path';
 import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';
+import { priceFacts } from '../../testing/facts.ts';
 import { openBilling, order, temporaryPlace } from '../../testing/open-billing.ts';
 import type { Place, TestBilling } from '../../testing/open-billing.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
@@ -63,17 +64,7 @@ const aCall = (id: string): Call => ({
   priceVersion: 1,
   placedAt: 1,
   lapsesAt: 2,
-  facts: {
-    priceKey: 'Alpha-H3__regeneration',
-    resolution: '',
-    seconds: 1n,
-    inputVideoSeconds: 0n,
-    images: 0n,
-    inputTokens: 0n,
-    cachedInputTokens: 0n,
-    outputTokens: 0n,
-    characters: 0n,
-  },
+  facts: priceFacts({ priceKey: 'Alpha-H3__regeneration', seconds: 1n }),
 });
 
 test('no statement on a batch of calls scans a table, whatever the size of the batch', async () => {

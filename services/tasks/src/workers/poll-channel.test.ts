@@ -25,6 +25,12 @@ async function withDue(count: number, options: WorldOptions = {}) {
   return { world, ids, poller: pollerOf(world) };
 }
 
+/** A world with one due task. */
+async function withOneDue(options: WorldOptions = {}) {
+  const { world, ids, poller } = await withDue(1, options);
+  return { world, id: ids[0] ?? '', poller };
+}
+
 /** Polls wait until they are released, one by its upstream id or all. */
 function holdPolls({ journal }: World) {
   const held = new Map<string, () => void>();
@@ -57,6 +63,25 @@ async function passAndWait({
   await poller.idle();
   expect(world.journal.names().filter((name) => name === 'main.poll').length).toBeGreaterThanOrEqual(taken);
   return taken;
+}
+
+/**
+ * Polls a task once for each result, a minute apart; undefined: the work is running. Returns the reasons to decide
+ * after each poll.
+ */
+async function pollEach(
+  { world, id, poller }: Awaited<ReturnType<typeof withOneDue>>,
+  results: readonly (PollResult | undefined)[],
+): Promise<string[][]> {
+  const reasons: string[][] = [];
+  for (const polled of results) {
+    if (polled === undefined) world.upstream.pollResults.delete(`up-${id}`);
+    else world.upstream.pollResults.set(`up-${id}`, polled);
+    await passAndWait({ world, poller });
+    reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
+    await world.clock.advance(60_000);
+  }
+  return reasons;
 }
 
 describe('a pass', () => {
@@ -99,10 +124,7 @@ describe('a pass', () => {
   });
 
   test('claims no task of a removed channel, and leaves it due', async () => {
-    const {
-      world,
-      ids: [id = ''],
-    } = await withDue(1);
+    const { world, id } = await withOneDue();
 
     expect(await channelPoller(world.deps, () => undefined).pass('main')).toBe(0);
 
@@ -197,11 +219,7 @@ describe('concurrent polls', () => {
 
 describe('a failed poll', () => {
   test('changes only the time of the next poll, by a longer wait each time', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
+    const { world, id, poller } = await withOneDue();
     world.upstream.pollResults.set(`up-${id}`, error);
     const waits: number[] = [];
     for (let errors = 1; errors <= 8; errors += 1) {
@@ -218,16 +236,11 @@ describe('a failed poll', () => {
   });
 
   test('never fails a task, even after many repetitions', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
-    world.upstream.pollResults.set(`up-${id}`, error);
-    for (let times = 0; times < 100; times += 1) {
-      await passAndWait({ world, poller });
-      await world.clock.advance(60_000);
-    }
+    const { world, id, poller } = await withOneDue();
+    await pollEach(
+      { world, id, poller },
+      Array.from({ length: 100 }, () => error),
+    );
 
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 100 });
     expect(world.journal.names()).not.toContain('store.finish');
@@ -238,53 +251,26 @@ describe('a failed poll', () => {
   });
 
   test('because the upstream does not know the task asks for a decision after five repetitions', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
-    world.upstream.pollResults.set(`up-${id}`, gone);
-    const reasons: string[][] = [];
-    for (let times = 1; times <= 6; times += 1) {
-      await passAndWait({ world, poller });
-      reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
-      await world.clock.advance(60_000);
-    }
+    const { world, id, poller } = await withOneDue();
+    const reasons = await pollEach({ world, id, poller }, [gone, gone, gone, gone, gone, gone]);
 
     expect(reasons).toEqual([[], [], [], [], ['unknown_upstream_task'], ['unknown_upstream_task']]);
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 6 });
   });
 
   test('for another reason neither adds to that count nor resets it', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
-    const reasons: string[][] = [];
-    for (const polled of [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()]) {
-      world.upstream.pollResults.set(`up-${id}`, polled);
-      await passAndWait({ world, poller });
-      reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
-      await world.clock.advance(60_000);
-    }
+    const { world, id, poller } = await withOneDue();
+    const results = [error, gone, error, gone, gone, error, error, gone, error, gone, succeeded()];
+
+    const reasons = await pollEach({ world, id, poller }, results);
 
     expect(reasons.slice(0, -2).flat()).toEqual([]);
     expect(reasons.slice(-2)).toEqual([['unknown_upstream_task'], []]);
   });
 
   test('no longer counts once a poll finds the task', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
-    for (const polled of [gone, gone, gone, gone, undefined, gone, gone, gone, gone]) {
-      if (polled === undefined) world.upstream.pollResults.delete(`up-${id}`);
-      else world.upstream.pollResults.set(`up-${id}`, polled);
-      await passAndWait({ world, poller });
-      await world.clock.advance(60_000);
-    }
+    const { world, id, poller } = await withOneDue();
+    await pollEach({ world, id, poller }, [gone, gone, gone, gone, undefined, gone, gone, gone, gone]);
 
     expect(await world.deps.store.find(id)).toMatchObject({
       pollErrors: 4,
@@ -298,11 +284,7 @@ describe('a failed poll', () => {
     ['a database that fails', 'store.progress'],
     ['a media service that throws', 'media.ingest'],
   ])('because of %s is like any other', async (_what, call) => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
+    const { world, id, poller } = await withOneDue();
     world.upstream.pollResults.set(`up-${id}`, call === 'store.progress' ? error : succeeded());
     world.journal.fail(call, new Error('boom'));
 
@@ -312,11 +294,7 @@ describe('a failed poll', () => {
   });
 
   test('that cannot be stored is repeated once the database accepts writes', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
+    const { world, id, poller } = await withOneDue();
     world.journal.fail('store.progress', new Error('the database is away'), 2);
     world.journal.fail('store.dropLease', new Error('the database is away'), 3);
     await passAndWait({ world, poller });
@@ -341,11 +319,7 @@ describe('a failed poll', () => {
   });
 
   test('that a dead process could not store is repeated after its lease', async () => {
-    const {
-      world,
-      ids: [id = ''],
-      poller,
-    } = await withDue(1);
+    const { world, id, poller } = await withOneDue();
     world.journal.fail('store.progress', new Error('the database is away'), 2);
     await passAndWait({ world, poller });
     const other = {

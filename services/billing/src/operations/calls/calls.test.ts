@@ -1,5 +1,7 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
+import type { CallUsageSchema } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { CENT, DOLLAR, books, expectSound } from '../../../testing/books.ts';
 import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../../testing/call-orders.ts';
@@ -7,7 +9,18 @@ import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../../testing/open-billing.ts';
 import type { ConfigValue, TestBilling } from '../../../testing/open-billing.ts';
 
+type Facts = NonNullable<Parameters<typeof callOrder>[2]>['facts'];
+type Usage = MessageInitShape<typeof CallUsageSchema>;
+interface End {
+  readonly basis: Basis;
+  readonly usage?: Usage;
+}
+
 const MILL = CENT / 10n;
+const THOUSAND_IN = { inputTokens: 1000n };
+const THOUSANDS = { inputTokens: 1000n, outputTokens: 1000n };
+const byUsage = (usage: Usage): End => ({ basis: Basis.USAGE, usage });
+const byEstimate = (usage: Usage): End => ({ basis: Basis.ESTIMATE, usage });
 const chatConfig = (some: Parameters<typeof aConfig>[0] = {}): ConfigValue => aConfig({ prices: CHAT_PRICES, ...some });
 const nameOf = (index: number): string => `call_${String(index).padStart(4, '0')}`;
 const many = (on: TestBilling, count: number, some: Parameters<typeof callOrder>[2] = {}) =>
@@ -88,82 +101,40 @@ describeOnEngines('calls', (open) => {
     ]);
   });
 
-  test.each([
-    [
-      'more than the hold, by usage',
-      'chat',
-      { inputTokens: 1000n, outputTokens: 1000n },
-      { basis: Basis.USAGE, usage: { outputTokens: 10_000n } },
-      4n * CENT,
-      Basis.USAGE,
-    ],
-    [
-      'at most ten times the hold',
-      'chat',
-      { inputTokens: 1000n, outputTokens: 1000n },
-      { basis: Basis.USAGE, usage: { outputTokens: 20_000n } },
-      5n * CENT,
-      Basis.USAGE,
-    ],
+  test.each<[string, string, Facts, End, bigint, Basis]>([
+    ['more than the hold, by usage', 'chat', THOUSANDS, byUsage({ outputTokens: 10_000n }), 4n * CENT, Basis.USAGE],
+    ['at most ten times the hold', 'chat', THOUSANDS, byUsage({ outputTokens: 20_000n }), 5n * CENT, Basis.USAGE],
     [
       'at most the hold, by an estimate',
       'chat',
-      { inputTokens: 1000n, outputTokens: 1000n },
-      { basis: Basis.ESTIMATE, usage: { outputTokens: 10_000n } },
+      THOUSANDS,
+      byEstimate({ outputTokens: 10_000n }),
       5n * MILL,
       Basis.ESTIMATE,
     ],
-    [
-      'less than the hold, by an estimate',
-      'chat',
-      { inputTokens: 1000n, outputTokens: 1000n },
-      { basis: Basis.ESTIMATE, usage: { inputTokens: 1000n } },
-      MILL,
-      Basis.ESTIMATE,
-    ],
+    ['less than the hold, by an estimate', 'chat', THOUSANDS, byEstimate({ inputTokens: 1000n }), MILL, Basis.ESTIMATE],
     [
       'less for cached input',
       'chat',
-      { inputTokens: 1000n },
-      { basis: Basis.USAGE, usage: { inputTokens: 1000n, cachedInputTokens: 800n } },
+      THOUSAND_IN,
+      byUsage({ inputTokens: 1000n, cachedInputTokens: 800n }),
       400_000n,
       Basis.USAGE,
     ],
     [
       'at most the input as cached input',
       'chat',
-      { inputTokens: 1000n },
-      { basis: Basis.USAGE, usage: { inputTokens: 1000n, cachedInputTokens: 5000n } },
+      THOUSAND_IN,
+      byUsage({ inputTokens: 1000n, cachedInputTokens: 5000n }),
       250_000n,
       Basis.USAGE,
     ],
-    [
-      'the hold when the usage has no priced quantity',
-      'chat',
-      {},
-      { basis: Basis.USAGE, usage: { seconds: 7n } },
-      CENT,
-      Basis.HOLD,
-    ],
+    ['the hold when the usage has no priced quantity', 'chat', {}, byUsage({ seconds: 7n }), CENT, Basis.HOLD],
     ['the hold when the caller asks for it', 'chat', {}, { basis: Basis.HOLD }, CENT, Basis.HOLD],
     ['nothing after a release', 'chat', {}, { basis: Basis.RELEASED }, 0n, Basis.RELEASED],
-    [
-      'seconds that were unknown at first',
-      'hear',
-      {},
-      { basis: Basis.USAGE, usage: { seconds: 9n } },
-      9n * MILL,
-      Basis.USAGE,
-    ],
+    ['seconds that were unknown at first', 'hear', {}, byUsage({ seconds: 9n }), 9n * MILL, Basis.USAGE],
     ['the hold when seconds stay unknown', 'hear', {}, { basis: Basis.USAGE }, 6n * CENT, Basis.HOLD],
-    [
-      'characters',
-      'speak',
-      { characters: 200n },
-      { basis: Basis.USAGE, usage: { characters: 100n } },
-      1_500_000n,
-      Basis.USAGE,
-    ],
+    ['characters', 'speak', { characters: 200n }, byUsage({ characters: 100n }), 1_500_000n, Basis.USAGE],
     [
       'characters as they were ordered',
       'speak',
@@ -173,12 +144,12 @@ describeOnEngines('calls', (open) => {
       Basis.ESTIMATE,
     ],
     ['the price of one request', 'rank', {}, { basis: Basis.USAGE }, 2n * MILL, Basis.ESTIMATE],
-    ['the hold for invalid usage', 'chat', {}, { basis: Basis.USAGE, usage: { inputTokens: -5n } }, CENT, Basis.HOLD],
+    ['the hold for invalid usage', 'chat', {}, byUsage({ inputTokens: -5n }), CENT, Basis.HOLD],
     [
       'ten times the hold for impossible usage',
       'chat',
       {},
-      { basis: Basis.USAGE, usage: { inputTokens: 2n ** 63n - 1n } },
+      byUsage({ inputTokens: 2n ** 63n - 1n }),
       10n * CENT,
       Basis.USAGE,
     ],
