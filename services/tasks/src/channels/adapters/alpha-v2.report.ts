@@ -1,9 +1,9 @@
 import type { Kind } from '../../domain/order.ts';
 import type { Report } from '../../domain/report.ts';
-import type { Usage } from '../../domain/task.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
+import { usageOf } from '../usage-fields.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   generation: 'generation',
@@ -58,21 +58,6 @@ function failedReport(task: Json, status: string, word: string): Report {
       ? (textOf(error['code']) ?? (typeof error['code'] === 'number' ? String(error['code']) : word))
       : word;
   return { phase: 'failed', status, failure: { code, message: textOf(error['message']) ?? DEFAULT_FAILURE } };
-}
-
-/** Whole counts that are not negative. Any other value counts as absent. */
-function usageOf(usage: Json): Usage | undefined {
-  const read: Usage = {
-    totalSeconds: countOf(usage['total_seconds']),
-    inputSeconds: countOf(usage['input_seconds']),
-    outputSeconds: countOf(usage['output_seconds']),
-    inputImageCount: countOf(usage['input_image_count']),
-    inputAudioSeconds: countOf(usage['input_audio_seconds']),
-    totalTokens: countOf(usage['total_tokens']),
-    promptTokens: countOf(usage['prompt_tokens']),
-    completionTokens: countOf(usage['completion_tokens']),
-  };
-  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }
 
 export function workOf(item: unknown): ListedWork {

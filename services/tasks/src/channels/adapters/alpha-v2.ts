@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { objectOf, textOf } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { bodyOf } from './alpha-v2.body.ts';
@@ -16,7 +17,6 @@ const PATHS = {
 const QUERY = '/v2/query/video_generation';
 /** The page size of the vendor's example. The vendor does not document a maximum. */
 const LIST_PAGE = 20;
-const LIST_PAGES_MAX = 25;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
 export const alphaV2: Adapter = {
@@ -43,7 +43,11 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     },
     poll: async (upstreamId, signal) => pollResultOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) =>
-      listSince(since, (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
+      listSince(since, {
+        page: (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
+        workOf,
+        isLast: holdsOlder,
+      }),
     cancel: async (upstreamId, signal) => {
       const answer = await http.call(
         {
@@ -118,22 +122,6 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   return { found: true, report: reportOf(task) };
 }
 
-/** Reads pages until one holds older work or none. An unreadable page makes the whole list unreadable. */
-async function listSince(
-  since: number,
-  page: (number: number) => Promise<UpstreamAnswer>,
-): Promise<readonly ListedWork[] | undefined> {
-  const works: ListedWork[] = [];
-  let seen = 0;
-  for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {
-    const answer = await page(number);
-    if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const { items, total } = objectOf(answer.body);
-    if (!Array.isArray(items)) return undefined;
-    const read = items.map(workOf);
-    seen += read.length;
-    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
-    if (read.length === 0 || seen === total || read.some(({ createdAt }) => createdAt < since)) return works;
-  }
-  return undefined;
+function holdsOlder(since: number, page: readonly ListedWork[]): boolean {
+  return page.some(({ createdAt }) => createdAt < since);
 }

@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { objectOf, textOf } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { bodyOf } from './ark.body.ts';
@@ -10,7 +11,6 @@ import { reportOf, workOf } from './ark.report.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 const LIST_PAGE = 100;
-const LIST_PAGES_MAX = 25;
 
 /**
  * The video generation of Volcengine Ark and BytePlus ModelArk (the Seedance models). Sources: the official Python SDK
@@ -39,7 +39,11 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
       ),
     poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
     list: (since, signal) =>
-      listSince(since, (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal)),
+      listSince(since, {
+        page: (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
+        workOf,
+        isLast: leadsBefore,
+      }),
     cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
     test: async (signal) => {
       const answer = await get(`${TASKS}?page_num=1&page_size=1`, signal);
@@ -102,25 +106,6 @@ async function cancel(
  * The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work
  * follows.
  */
-async function listSince(
-  since: number,
-  page: (number: number) => Promise<UpstreamAnswer>,
-): Promise<readonly ListedWork[] | undefined> {
-  const works: ListedWork[] = [];
-  let seen = 0;
-  for (let number = 1; number <= LIST_PAGES_MAX; number += 1) {
-    const answer = await page(number);
-    if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const { items, total } = objectOf(answer.body);
-    if (!Array.isArray(items)) return undefined;
-    const read = items.map(workOf);
-    seen += read.length;
-    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
-    if (read.length === 0 || seen === total || leadsBefore(since, read)) return works;
-  }
-  return undefined;
-}
-
 function leadsBefore(since: number, page: readonly ListedWork[]): boolean {
   return (
     page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&

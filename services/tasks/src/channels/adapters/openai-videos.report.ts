@@ -1,8 +1,8 @@
 import type { Report } from '../../domain/report.ts';
-import type { Usage } from '../../domain/task.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
+import { usageOf } from '../usage-fields.ts';
 import { frameOf } from './openai-videos.size.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
@@ -15,6 +15,7 @@ const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>>
     phase: 'succeeded',
     status,
     url: addressOf(video['video_url']) ?? addressOf(objectOf(video['metadata'])['url']),
+    // OpenAI reports no usage. This service does.
     usage: usageOf(objectOf(video['usage'])),
   }),
   failed: (video, status) => ({ phase: 'failed', status, failure: failureOf(objectOf(video['error'])) }),
@@ -41,21 +42,6 @@ function addressOf(value: unknown): string | undefined {
 
 function failureOf(error: Json): { readonly code: string; readonly message: string } {
   return { code: textOf(error['code']) ?? 'failed', message: textOf(error['message']) ?? DEFAULT_FAILURE };
-}
-
-/** OpenAI reports no usage. This service does, in these fields. */
-function usageOf(usage: Json): Usage | undefined {
-  const read: Usage = {
-    totalSeconds: countOf(usage['total_seconds']),
-    inputSeconds: countOf(usage['input_seconds']),
-    outputSeconds: countOf(usage['output_seconds']),
-    inputImageCount: countOf(usage['input_image_count']),
-    inputAudioSeconds: countOf(usage['input_audio_seconds']),
-    totalTokens: countOf(usage['total_tokens']),
-    promptTokens: countOf(usage['prompt_tokens']),
-    completionTokens: countOf(usage['completion_tokens']),
-  };
-  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }
 
 /** A size identifies a frame only if this adapter writes that size for it. */
