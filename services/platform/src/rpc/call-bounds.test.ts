@@ -1,7 +1,8 @@
 import { connect } from 'node:http2';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
-import { mediaBinding } from '../../testing/media-service.ts';
+import { partialService } from '../../testing/partial-service.ts';
 import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
@@ -20,7 +21,7 @@ afterEach(() => {
 });
 
 const serving = (removeResult: (request: unknown, context: CallContext) => Promise<object>): Binding =>
-  mediaBinding({ removeResult });
+  partialService(MediaService, { removeResult });
 
 /** A client that sends its deadline and then waits without a limit, so that it sees the server's own answer. */
 async function overGrpc(port: number, timeout: string): Promise<string> {

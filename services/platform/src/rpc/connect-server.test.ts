@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
-import { mediaBinding } from '../../testing/media-service.ts';
+import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { silentLog } from '../log.ts';
@@ -14,7 +15,7 @@ import type { RpcServer } from './grpc-server.ts';
 /** How long Node keeps an idle connection. */
 const KEEP_ALIVE_MS = 4000;
 
-const media = mediaBinding({
+const media = partialService(MediaService, {
   stageMedia: async () => {
     throw new Problem({
       kind: 'exhausted',

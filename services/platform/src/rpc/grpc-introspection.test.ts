@@ -3,8 +3,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { inTime } from '../../testing/bounded-waits.ts';
-import { mediaBinding } from '../../testing/media-service.ts';
+import { partialService } from '../../testing/partial-service.ts';
 import { openGrpc } from '../../testing/rpc-transports.ts';
 import type { Opened } from '../../testing/rpc-transports.ts';
 
@@ -12,7 +13,9 @@ const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf
 
 let server: Opened;
 beforeAll(async () => {
-  server = await openGrpc(mediaBinding({ removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }) }));
+  server = await openGrpc(
+    partialService(MediaService, { removeResult: async ({ taskId }) => ({ removed: taskId === 'task_1' }) }),
+  );
 });
 afterAll(async () => {
   await server.stop();

@@ -2,10 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
-import { mediaTransports, silenceRpcLibraries } from '../../testing/media-service.ts';
+import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
 import { withRules } from '../../testing/with-rules.ts';
-import { CALLERS, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import { CALLERS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { Secret } from '../secret.ts';
@@ -14,9 +15,20 @@ import { startConnectServer } from './connect-server.ts';
 import { connectGrpc } from './grpc-client.ts';
 import type { GrpcConnection } from './grpc-client.ts';
 import { startGrpcServer } from './grpc-server.ts';
+import type { Implementation } from './service.ts';
 
-const opened = mediaTransports();
+const openFor = closingTransports();
 silenceRpcLibraries();
+
+/** A media service with one method from the test, and a client of it. */
+async function opened(
+  open: OpenTransport,
+  stageMedia: Implementation<typeof MediaService>['stageMedia'],
+  service = MediaService,
+) {
+  const transport = await openFor(open, partialService(service, { stageMedia }));
+  return { ...transport, media: transport.client(MediaService) };
+}
 
 describe.each([
   ['gRPC', openGrpc, startGrpcServer],

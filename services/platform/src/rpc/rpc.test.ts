@@ -4,15 +4,22 @@ import { Category, MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { StageMediaRequest } from '@reelgate/proto/media/v1/media_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
-import { mediaBinding, mediaTransports, silenceRpcLibraries } from '../../testing/media-service.ts';
+import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { EVERY_KIND, fieldsOf, refusalOf } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports } from '../../testing/rpc-transports.ts';
+import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
+import type { Implementation } from './service.ts';
 
 const openFor = closingTransports();
-const opened = mediaTransports();
 silenceRpcLibraries();
+
+/** A media service with one method from the test, and a client of it. */
+async function opened(open: OpenTransport, stageMedia: Implementation<typeof MediaService>['stageMedia']) {
+  const transport = await openFor(open, partialService(MediaService, { stageMedia }));
+  return { ...transport, media: transport.client(MediaService) };
+}
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -236,7 +243,7 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))(
 );
 
 describe('a direct call', () => {
-  const binding = mediaBinding({
+  const binding = partialService(MediaService, {
     stageMedia: async (_request, { caller: { name, accounts } }) => ({
       media: { object: `${name} ${String(accounts)}` },
     }),

@@ -1,8 +1,9 @@
 import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { inTime } from '../../testing/bounded-waits.ts';
-import { mediaBinding } from '../../testing/media-service.ts';
+import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { callersByKey } from './callers.ts';
@@ -13,7 +14,7 @@ const MEDIA = 'reelgate.media.v1.MediaService';
 /** How long a stop waits for running calls. */
 const STOP_GRACE_MS = 5000;
 
-const media = mediaBinding();
+const media = partialService(MediaService);
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
