@@ -20,7 +20,7 @@ export async function keepBytes(
     : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
-/** Reads them again, up to `bytesMax`; undefined: they are no longer kept. */
+/** Reads kept bytes, up to `bytesMax`; undefined: they are no longer kept. */
 export async function readBytes(
   media: Pick<MediaPort, 'read'>,
   body: JobBytes,

@@ -17,7 +17,7 @@ export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'content
   return type.startsWith('text/') ? 'text' : 'base64';
 }
 
-/** The error of an answer that is no success, in any dialect. */
+/** The error of an unsuccessful answer, in any dialect. */
 export function failureIn({ status, body }: CollectedAnswer): JobFailure {
   const error = errorIn(body);
   const code = [error['code'], error['status'], error['type']].find(

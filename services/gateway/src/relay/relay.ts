@@ -25,7 +25,7 @@ const RELEASED: Charge = { basis: 'released' };
 /** How a call ended, once its answer has begun. */
 export interface CallEnd {
   readonly status: number;
-  /** Whole, broken off by the upstream (the client was told), or abandoned by the client. */
+  /** Whole; broken off by the upstream, and the client was told; or abandoned by the client. */
   readonly how: 'whole' | 'broken' | 'gone';
   readonly usage: Usage | undefined;
 }
@@ -137,7 +137,7 @@ function served(
   return serving;
 }
 
-/** Holds the money of a call; gives its id. */
+/** Holds the money of a call; returns its id. */
 async function placed(
   { charges, priceKeys, newId, clock }: RelayDeps,
   { endpoint, content, model, principal }: RelayCall,

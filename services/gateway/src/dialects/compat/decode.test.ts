@@ -318,7 +318,7 @@ test('the first frame can be base64 without a data URL', () => {
   ]);
 });
 
-test('a remix without its fields is told what to send', () => {
+test('the refusal of a remix without its fields names what to send', () => {
   expect(refusalOf(() => remixVideo.decode({ json: { prompt: 'a boat' } }, { models, params: {} })).message).toMatch(
     /^is required: exactly Alpha-H3; send /,
   );

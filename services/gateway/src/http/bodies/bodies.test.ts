@@ -228,7 +228,7 @@ describe('the OpenAI SDK', () => {
 
     expect(under.tasks.creates).toHaveLength(1);
   });
-  test("remixes with the contract's body, and is told what to send without it", async () => {
+  test("remixes with the contract's body; without it, the refusal names what to send", async () => {
     const remix = (body: object) => client().videos.remix('task_abc', body as never);
 
     expect(await remix({ model: 'Alpha-H3', resolution: '2K' })).toMatchObject({

@@ -90,7 +90,7 @@ function readObject(body: Buffer): JsonObject {
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
 }
 
-/** Some upstreams ignore the case of names, and would use another model than the one that was checked here. */
+/** Some upstreams ignore the case of names, and would use another model than the one that is checked here. */
 function assertOneSpelling(json: JsonObject): void {
   for (const name in json) {
     if (name.length === MODEL.length && name !== MODEL && name.toLowerCase() === MODEL)

@@ -75,11 +75,7 @@ const ANSWERS: Record<string, Reply> = {
     503,
     TELLING,
   ),
-  'a credential that is not taken': json(
-    { error: { message: 'Incorrect API key provided: upstream-secret-key' } },
-    401,
-    TELLING,
-  ),
+  'a refused credential': json({ error: { message: 'Incorrect API key provided: upstream-secret-key' } }, 401, TELLING),
   'a redirect': json({}, 307, TELLING),
   'a page': (_request, response) =>
     void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>upstream-server upstream-proxy</h1>'),

@@ -28,7 +28,7 @@ const USAGE_CHUNK =
 const DONE = 'data: [DONE]\n\n';
 
 describe('a chat stream', () => {
-  test('is asked for its usage, which the client sees only if it asked for it', async () => {
+  test('has its usage requested, which the client sees only if it requested it', async () => {
     relay().first.reply = events([
       ': up\n\n',
       chunk('one', ',"usage":null'),
@@ -50,7 +50,7 @@ describe('a chat stream', () => {
     );
     expect(await charged()).toMatchObject([{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 3n } }]);
   });
-  test('shows its usage to a client that asked for it', async () => {
+  test('shows its usage to a client that requested it', async () => {
     relay().first.reply = events([chunk('one', ',"usage":null'), USAGE_CHUNK, DONE]);
     const { ended } = await open(undefined, { ...chat, stream_options: { include_usage: true } });
 

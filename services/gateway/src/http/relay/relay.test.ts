@@ -190,7 +190,7 @@ describe('a form', () => {
   );
   test.each([
     ['no boundary', { 'content-type': 'multipart/form-data' }, form('some-model'), 'invalid_request'],
-    ['no form', headers, Buffer.from('hello'), 'invalid_request'],
+    ['no part', headers, Buffer.from('hello'), 'invalid_request'],
     ['no model', headers, formBody('bb', [{ name: 'n', content: '1' }]), 'missing_model'],
   ])('with %s is refused', async (_, more, body, code) => {
     const answer = await post('/v1/audio/transcriptions', body, more);

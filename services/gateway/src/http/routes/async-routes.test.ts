@@ -231,17 +231,17 @@ describe('an answer', () => {
   };
 
   test.each<[string, Buffer | string, string, object]>([
-    ['binary is base64', SOUND, 'audio/mpeg', { encoding: 'base64', result: SOUND.toString('base64') }],
-    ['text is a string', 'a "line"\n狐狸 🦊', 'text/plain; charset=utf-8', { result: 'a "line"\n狐狸 🦊' }],
+    ['of bytes is base64', SOUND, 'audio/mpeg', { encoding: 'base64', result: SOUND.toString('base64') }],
+    ['of text is a string', 'a "line"\n狐狸 🦊', 'text/plain; charset=utf-8', { result: 'a "line"\n狐狸 🦊' }],
     [
-      'JSON stays unchanged',
+      'of JSON stays unchanged',
       '{"n": 12345678901234567890, "s": "é"}',
       'application/json',
       { result: { n: 12345678901234567890, s: 'é' } },
     ],
-    ['not valid text is base64', Buffer.from([0xc3, 0x28]), 'text/plain', { encoding: 'base64', result: 'wyg=' }],
-    ['empty has no result', '', 'audio/mpeg', {}],
-  ])('that is %s', async (_what, body, type, shown) => {
+    ['of invalid text is base64', Buffer.from([0xc3, 0x28]), 'text/plain', { encoding: 'base64', result: 'wyg=' }],
+    ['without a body has no result', '', 'audio/mpeg', {}],
+  ])('%s', async (_what, body, type, shown) => {
     const { json: answer } = await answered(body, type);
 
     expect(answer).toEqual({
@@ -333,15 +333,15 @@ describe('a refused call', () => {
     ['a model that no channel has', CHAT, { body: { ...chat, model: 'Hidden' } }, 404, 'model_not_found'],
     ['a model of another endpoint', CHAT, { body: { ...chat, model: 'Alpha-H3' } }, 404, 'model_not_found'],
     ['no model', CHAT, { body: { messages: [] } }, 400, 'missing_model'],
-    ['no JSON', CHAT, { body: '{' }, 400, 'invalid_json'],
+    ['invalid JSON', CHAT, { body: '{' }, 400, 'invalid_json'],
     [
-      'a body of another kind',
+      'a body of an unsupported type',
       CHAT,
       { body: 'x', headers: { 'content-type': 'text/plain' } },
       415,
       'unsupported_media_type',
     ],
-    ['no such route', '/async/v1/videos', { body: chat }, 404, 'not_found'],
+    ['an unknown route', '/async/v1/videos', { body: chat }, 404, 'not_found'],
     ['itself', '/async/async/v1/chat/completions', { body: chat }, 404, 'not_found'],
     ['realtime', '/async/v1/realtime?model=some-model', { body: chat }, 404, 'not_found'],
     ['without a token', CHAT, { body: chat, token: null }, 401, 'invalid_api_key'],

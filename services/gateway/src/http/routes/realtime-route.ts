@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { RouteEntry } from './route.ts';
 
-/** Refuses a request to `/v1/realtime` that does not ask for a WebSocket; the others never reach Koa. */
+/** Refuses a plain HTTP request to `/v1/realtime`. An upgrade to a WebSocket never reaches Koa. */
 export function realtimeRoute(): RouteEntry {
   return {
     methods: ['GET'],

@@ -95,7 +95,7 @@ describe('the usage of an account', () => {
   test.each([
     ['the query', '?group_by=token&format=csv', {}],
     ['the header', '?group_by=token', { accept: 'text/csv' }],
-  ])('is CSV if %s asks for it', async (_what, query, headers) => {
+  ])('is CSV if %s requests it', async (_what, query, headers) => {
     under.usage.name = '=SUM("a",1)';
 
     const { headers: answered, text } = await read(query, headers);

@@ -7,7 +7,7 @@ export interface CallSink {
   begin(status: number, headers: AnswerHeaders): void;
   /** Takes a piece; false: the caller should wait until the sink has drained. */
   write(chunk: Buffer): boolean;
-  /** Sets what is called when the sink has drained. */
+  /** Sets the function that is called when the sink has drained. */
   onDrain(resume: () => void): void;
   /** Ends the answer with the last piece, if there is one, and the trailers. */
   end(chunk: Buffer | undefined, trailers: AnswerHeaders): void;

@@ -3,7 +3,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import { admission, lastResort } from '../channels/channel-admission.ts';
 import type { Admission } from '../channels/channel-admission.ts';
 import type { CallSink } from '../answers/call-sink.ts';
-import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
+import { blamesChannel, isForClients, isInconclusive } from '../channels/channel-faults.ts';
 import { forwardCall } from './forward-call.ts';
 import type { AttemptEnd } from './forward-call.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
@@ -93,7 +93,7 @@ function blamesItsChannel(end: AttemptEnd): boolean {
 }
 
 function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
-  if (end.kind === 'gone' || (end.kind === 'error' && saysNothing(end.answer.status))) circuit.undecided();
+  if (end.kind === 'gone' || (end.kind === 'error' && isInconclusive(end.answer.status))) circuit.undecided();
   else if (isFault(end)) circuit.failed();
   else circuit.worked();
 }

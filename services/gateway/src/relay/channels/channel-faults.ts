@@ -3,7 +3,7 @@ const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 42
 /** Of these, the statuses that concern the gateway's credential; a client does not see them. */
 const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
 /** Statuses that do not tell whether the channel works. */
-const UNDECIDED: ReadonlySet<number> = new Set([404, 408, 429, 501]);
+const INCONCLUSIVE: ReadonlySet<number> = new Set([404, 408, 429, 501]);
 
 /** Whether an error is the channel's fault. */
 export function blamesChannel(status: number): boolean {
@@ -15,6 +15,6 @@ export function isForClients(status: number): boolean {
   return status >= 400 && !OURS.has(status);
 }
 
-export function saysNothing(status: number): boolean {
-  return UNDECIDED.has(status);
+export function isInconclusive(status: number): boolean {
+  return INCONCLUSIVE.has(status);
 }

@@ -68,7 +68,7 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
     concurrency: CONCURRENCY.settle,
     fill: () => clock.sleep(SETTLE_FILL_MS),
     send: async (batch) => {
-      await untilTaken(() => requests.settle(batch), { clock, log, signal: stopping.signal });
+      await untilAccepted(() => requests.settle(batch), { clock, log, signal: stopping.signal });
       return batch.map(() => true as const);
     },
   });
@@ -108,7 +108,7 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
 }
 
 /** A repeated settlement has no effect, so it is sent until billing answers. */
-async function untilTaken(
+async function untilAccepted(
   send: () => Promise<unknown>,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {

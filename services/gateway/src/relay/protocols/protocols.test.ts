@@ -34,7 +34,7 @@ describe('the usage of a whole answer', () => {
       { inputTokens: 7, cachedInputTokens: 0, outputTokens: 3 },
     ],
     [
-      'messages, whose input excludes the cache',
+      'messages, with the cache added to the input',
       anthropicMessages,
       { usage: { input_tokens: 5, cache_creation_input_tokens: 10, cache_read_input_tokens: 20, output_tokens: 3 } },
       { inputTokens: 35, cachedInputTokens: 20, outputTokens: 3 },

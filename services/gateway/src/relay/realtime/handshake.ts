@@ -13,11 +13,11 @@ const OWNERS = /^openai-(organization|project)\./;
 /** Headers of this connection, and the origin of a browser's page, which does not concern the upstream. */
 const STAYS = /^(sec-websocket-|origin$)/i;
 
-/** What a client asks for when it opens a session. */
+/** The session that a client requests. */
 export interface Handshake {
   /** Public id. */
   readonly model: string;
-  /** The query as it came, with its question mark. */
+  /** The query as the client wrote it, with its question mark. */
   readonly search: string;
   /** The client's subprotocols, without its credential. */
   readonly protocols: readonly string[];

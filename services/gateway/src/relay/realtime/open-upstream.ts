@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { admission, lastResort } from '../channels/channel-admission.ts';
 import type { Admission } from '../channels/channel-admission.ts';
-import { blamesChannel, isForClients, saysNothing } from '../channels/channel-faults.ts';
+import { blamesChannel, isForClients, isInconclusive } from '../channels/channel-faults.ts';
 import { channelsBusy, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
@@ -101,7 +101,7 @@ export function leave(channel: RelayChannel): void {
 }
 
 function tellCircuit({ circuit }: RelayChannel, dialled: Dialled): void {
-  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && saysNothing(dialled.refusal.status)))
+  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && isInconclusive(dialled.refusal.status)))
     circuit.undecided();
   else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status)))
     circuit.failed();
