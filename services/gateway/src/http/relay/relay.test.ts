@@ -237,17 +237,17 @@ describe('a model without a channel at the endpoint is 404 in the envelope of th
     ['/v1/chat/completions', (body: { error: object }) => body.error, { code: 'model_not_found', param: 'model' }],
     ['/v1/messages', (body: { error: object }) => body, { type: 'error', error: { type: 'not_found_error' } }],
     [
-      '/v1beta/models/nobodys:generateContent',
+      '/v1beta/models/unknown:generateContent',
       (body: { error: object }) => body.error,
       { code: 404, status: 'NOT_FOUND' },
     ],
     [
-      '/v1/models/nobodys:streamGenerateContent?alt=sse',
+      '/v1/models/unknown:streamGenerateContent?alt=sse',
       (body: { error: object }) => body.error,
       { code: 404, status: 'NOT_FOUND' },
     ],
   ])('%s', async (path, part, expected) => {
-    const answer = await post(path, { ...chat, model: 'nobodys', stream: true });
+    const answer = await post(path, { ...chat, model: 'unknown', stream: true });
 
     expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
     expect(part(answer.json)).toMatchObject(expected);
