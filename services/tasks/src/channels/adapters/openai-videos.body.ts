@@ -10,7 +10,7 @@ export function requestOf({ model, order, content, extra }: Attempt): VideoReque
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const [frame, second] = media;
   if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
-    return { unfit: 'the videos API takes one first frame and no other medium' };
+    return { unfit: 'the videos API takes one first frame and no other media' };
   const size = sizeOf(order);
   const fields = {
     ...extra,

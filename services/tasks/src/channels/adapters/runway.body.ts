@@ -10,7 +10,7 @@ const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'fi
 /** Frames go to image_to_video, text and references to text_to_video. Nothing of an order is left out silently. */
 export function requestOf({ model: id, order, content }: Attempt): RunwayRequest {
   const model = Object.hasOwn(RUNWAY_MODELS, id) ? RUNWAY_MODELS[id] : undefined;
-  if (model === undefined) return { unfit: `how the model ${id} is asked is not known` };
+  if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const frames = media.filter(({ role }) => POSITIONS[role ?? ''] !== undefined);
   const unfit = unfitMedia(model, media, frames);
