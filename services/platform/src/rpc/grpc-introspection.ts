@@ -8,7 +8,7 @@ import { errorDetailsFile } from './error-details-descriptor.ts';
 import { healthFile } from './health-descriptor.ts';
 import type { Binding } from './service.ts';
 
-/** Server reflection from the descriptors: the services, health, and the details of a refusal, which no method names. */
+/** Server reflection from the descriptors: the services, health and the details of refusals, which no method names. */
 export function addReflection(server: Server, bindings: readonly Binding[]): void {
   const files = new Set<DescFile>();
   for (const file of [

@@ -70,7 +70,10 @@ export function problemOf(thrown: unknown): Problem {
       });
 }
 
-/** The status of an error, with its details, the Problem first. Many clients show only the status, so its message names the field too. */
+/**
+ * The status of an error with its details, the Problem first. Many clients show only the status, so its message names
+ * the field too.
+ */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
   const problem = problemOf(thrown);

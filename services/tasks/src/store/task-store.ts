@@ -198,7 +198,7 @@ export interface Change {
 export interface ChangeStore {
   /** The versions of those of the tasks that an owner can see. */
   versions(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
+  /** Tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
   changesOf(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
   /** The visible tasks of an account in the order of their last changes, after a position. */
   changedTasks(filter: ChangeFilter, after: ChangePosition, limit: number): Promise<readonly Task[]>;
