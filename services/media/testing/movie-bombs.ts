@@ -196,7 +196,7 @@ const changedWav = (change: (bytes: Buffer) => void): Buffer => {
   return copy;
 };
 
-export const SOUND_BOMBS: readonly Row[] = [
+export const AUDIO_BOMBS: readonly Row[] = [
   [
     'a WAV that claims four gigabytes',
     () => changedWav((bytes) => bytes.writeUInt32LE(MOST, 40)),

@@ -43,7 +43,7 @@ const MEDIA_TYPES: Readonly<Record<Family, { readonly named: string; readonly ty
   audio: { named: 'audio (WAV or MP3)', types: ['audio/wav', 'audio/mpeg'] },
 };
 const VIDEO_CODECS = ['avc', 'hevc'];
-const SOUND_CODECS = ['aac', 'mp3'];
+const AUDIO_CODECS = ['aac', 'mp3'];
 
 /** A file beyond these limits has false tables. */
 const RESULT_SIDE: Range = { min: 1, max: 16_384 };
@@ -116,7 +116,7 @@ function faultOfFrameRate(frameRate: number): string | undefined {
 
 function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
   if (!VIDEO_CODECS.includes(videoCodec)) return `must be encoded as H.264 or H.265; it is ${videoCodec}`;
-  if (audioCodec !== undefined && !SOUND_CODECS.includes(audioCodec))
+  if (audioCodec !== undefined && !AUDIO_CODECS.includes(audioCodec))
     return `must have AAC or MP3 audio; it has ${audioCodec}`;
   return undefined;
 }

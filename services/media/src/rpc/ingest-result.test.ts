@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
@@ -110,10 +111,7 @@ describe('a broken transfer', () => {
   const other = Buffer.from(whole).fill(7, 150_000, 150_100);
   /** Resolves when the thumbnails of earlier results are drawn. */
   const settled = async (): Promise<readonly string[]> => {
-    for (let tries = 0; tries < 500 && under.blobs().some((name) => name.startsWith('in_')); tries += 1)
-      await new Promise((resolve) => {
-        setTimeout(resolve, 10);
-      });
+    await until(() => !under.blobs().some((name) => name.startsWith('in_')));
     return under.blobs();
   };
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@reelgate/platform/testing/until';
 import sharp from 'sharp';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
@@ -26,11 +27,7 @@ afterAll(async () => {
 const arriving = (): readonly string[] => under.blobs().filter((name) => name.startsWith('in_'));
 afterEach(async () => {
   // the thumbnail of a result is drawn in the background
-  for (let tries = 0; tries < 200 && arriving().length > 0; tries += 1)
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  expect(arriving()).toEqual([]);
+  await until(() => arriving().length === 0);
 });
 
 const newTask = (): string => `task_${String((tasks += 1))}`;
@@ -187,7 +184,7 @@ describe('an external address', () => {
     ['an image that is too small', () => served('small.png'), Category.IMAGE, /256 to 5760 pixels; it has 32×32/],
     ['a video as an image', () => served('768p.mp4'), Category.IMAGE, /must be an image/],
     ['an image as a video', () => served('image.png'), Category.VIDEO, /must be a video/],
-    ['an image as audio', () => served('image.png'), Category.AUDIO, /must be sound|at most 20 KiB/],
+    ['an image as audio', () => served('image.png'), Category.AUDIO, /must be audio|at most 20 KiB/],
     ['a 2K video as a base video', () => served('2k.mp4'), Category.BASE_VIDEO, /768P/],
     ['too many bytes', () => origin.url(serves(wav(4))), Category.AUDIO, /at most 20 KiB/],
     ['audio that is too short', () => origin.url(serves(wav(1))), Category.AUDIO, /2 to 15 seconds/],

@@ -58,7 +58,7 @@ export async function requestFollowing(
   let url = first;
   for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
     checkTarget(url, deps.policy);
-    if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to ourselves`);
+    if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to this service`);
     deps.watch.enter('queue');
     await deps.permits.enterHost(url);
     deps.watch.enter('connect');
@@ -141,7 +141,7 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
   if (continuation === undefined) return { ...said, length, whole: length };
   const rest = restIn(response, continuation);
   if (rest === undefined)
-    return refuse(new FetchFault('network', NOT_REACHED, 'the rest of a transfer that broke off was not given'));
+    return refuse(new FetchFault('network', NOT_REACHED, 'the origin did not send the rest of a broken transfer'));
   return { ...said, length: rest, whole: continuation.from + rest };
 }
 

@@ -122,7 +122,7 @@ async function receive(
       const mayGoOn =
         order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
-      deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and goes on');
+      deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and continues');
     }
   }
 }

@@ -1,4 +1,4 @@
-/* The program of the child process in which files are parsed: a job a line comes in, an answer a line goes out. */
+/* The program of the child process that parses files. It reads one job per line and writes one answer per line. */
 import './close-world.ts';
 import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 

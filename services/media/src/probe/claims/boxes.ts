@@ -41,7 +41,7 @@ export class BoxReader {
     for (let at = start; at + HEAD_BYTES <= end;) {
       if (this.bytes.u32(at) === 0) return;
       const box = this.#head(at, end);
-      if (box === undefined || box.end > end) throw new FalseClaim('has a box that ends behind the one that it is in');
+      if (box === undefined || box.end > end) throw new FalseClaim('has a box that ends behind its parent');
       yield box;
       at = box.end;
     }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { seededIntegers } from '../../../testing/seeded-random.ts';
 import { ascii, box, hex, u16, u32 } from '../../../testing/boxes.ts';
-import { MP4_BOMBS, SOUND_BOMBS, WEBM_BOMBS, element, webm } from '../../../testing/movie-bombs.ts';
+import { MP4_BOMBS, AUDIO_BOMBS, WEBM_BOMBS, element, webm } from '../../../testing/movie-bombs.ts';
 import { fragmentedMp4, mp4, spinningMp4 } from '../../../testing/mp4.ts';
 import type { Mp4Options } from '../../../testing/mp4.ts';
 import { fixture } from '../../../testing/origin.ts';
@@ -293,7 +293,7 @@ test.each(FALSE)('%s is recognised as false in milliseconds', (_what, make, medi
 test.each([
   ...MP4_BOMBS.map(([what, make]) => [what, make, 'video/mp4'] as const),
   ...WEBM_BOMBS.map(([what, make]) => [what, make, 'video/webm'] as const),
-  ...SOUND_BOMBS.flatMap(
+  ...AUDIO_BOMBS.flatMap(
     ([what, make]) =>
       [
         [what, make, 'audio/wav'],

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { FalseClaim } from './false-claim.ts';
 import { FileBytes } from './file-bytes.ts';
 import { checkMovie } from './movie-claims.ts';
-import { checkMp3, checkWave } from './sound-claims.ts';
+import { checkMp3, checkWave } from './audio-claims.ts';
 import { checkWebm } from './webm-claims.ts';
 
 /** The checks by container. A picture is checked where its size is read. */

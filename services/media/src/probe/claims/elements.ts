@@ -24,7 +24,7 @@ interface Vint {
 export function vintAt(bytes: FileBytes, at: number): Vint {
   const first = bytes.u8(at);
   const length = Math.clz32(first) - 23;
-  if (length > SIZE_BYTES_MAX) throw new FalseClaim('has a number of no length');
+  if (length > SIZE_BYTES_MAX) throw new FalseClaim('has a number without a length');
   let value = first - 2 ** (8 - length);
   let isUnknown = value === 2 ** (8 - length) - 1;
   for (let next = 1; next < length; next += 1) {
@@ -35,7 +35,7 @@ export function vintAt(bytes: FileBytes, at: number): Vint {
   return { value, length, isUnknown };
 }
 
-/** Reads and counts the element heads of one file. */
+/** Reads and counts the element headers of one file. */
 export class ElementReader {
   readonly bytes: FileBytes;
   #elements = 0;
@@ -48,7 +48,7 @@ export class ElementReader {
     this.#elements += 1;
     if (this.#elements > ELEMENTS_MAX) throw new FalseClaim('has too many elements');
     const idLength = Math.clz32(this.bytes.u8(position)) - 23;
-    if (idLength > ID_BYTES_MAX) throw new FalseClaim('has an element of no kind');
+    if (idLength > ID_BYTES_MAX) throw new FalseClaim('has an element without a kind');
     let id = 0;
     for (let next = 0; next < idLength; next += 1) id = id * 0x100 + this.bytes.u8(position + next);
     const size = vintAt(this.bytes, position + idLength);
@@ -67,7 +67,7 @@ export class ElementReader {
     for (let position = start; position < end;) {
       const element = this.at(position);
       if (element.end === undefined || element.end > end)
-        throw new FalseClaim('has an element that ends behind the one that it is in');
+        throw new FalseClaim('has an element that ends behind its parent');
       yield { ...element, end: element.end };
       position = element.end;
     }

@@ -89,7 +89,7 @@ class MovieCheck {
       this.#check(box, parent);
       return;
     }
-    claim(expected === parent, `has a box ${name} where none may stand`);
+    claim(expected === parent, `has a box ${name} in a wrong position`);
     this.#enter(box);
     for (const child of this.boxes.within(box)) this.open(child, name);
     if (name === 'trak') this.#track?.tables.check(this.#track.handler);

@@ -80,11 +80,11 @@ export class MovieFragments {
     const count = this.#bytes.u32(start + 12);
     const each = (isLong ? 16 : 8) + 3 + ((widths >> 4) & 3) + ((widths >> 2) & 3) + (widths & 3);
     claim(count * each <= end - start - 16, 'has an index with more entries than bytes');
-    claim(count <= this.#starts.size, 'has an index of more fragments than there are');
+    claim(count <= this.#starts.size, 'has an index of more fragments than exist');
     for (let at = start + 16; at < start + 16 + count * each; at += each) {
       claim(
         this.#starts.has(isLong ? this.#bytes.u64(at + 8) : this.#bytes.u32(at + 4)),
-        'has an index of fragments that are not there',
+        'has an index of missing fragments',
       );
     }
   }

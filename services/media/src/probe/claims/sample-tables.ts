@@ -5,8 +5,8 @@ import type { FileBytes } from './file-bytes.ts';
 /** Writers differ in the last chunk and the last time, by at most this number of samples. */
 const SAMPLES_TOLERATED = 64;
 /** QuickTime counts the decoded samples of compressed audio, and gives each a size of one. */
-const SOUND_SAMPLES_PER_BYTE = 64;
-const SOUND_SIZE = 1;
+const AUDIO_SAMPLES_PER_BYTE = 64;
+const AUDIO_SIZE = 1;
 /** The bits of a size in the compact table. */
 const FIELD_BITS: ReadonlySet<number> = new Set([4, 8, 16]);
 /** The offset of the entry count behind the header of a table, and the bytes of each entry. */
@@ -78,24 +78,21 @@ export class SampleTables {
     const samples = this.#checkSizes(handler === 'soun');
     const most = 2 * samples + SAMPLES_TOLERATED;
     for (const name of ['stts', 'ctts']) {
-      claim(
-        this.#sum(name, 8, (at) => this.#bytes.u32(at)) <= most,
-        `has a table ${name} of more samples than there are`,
-      );
+      claim(this.#sum(name, 8, (at) => this.#bytes.u32(at)) <= most, `has a table ${name} of more samples than exist`);
     }
     claim((this.#entries('stss')?.count ?? 0) <= most, 'has more key samples than samples');
-    claim(this.#samplesInChunks() <= most, 'has chunks of more samples than there are');
+    claim(this.#samplesInChunks() <= most, 'has chunks of more samples than exist');
   }
 
   /** The number of samples; together they are no larger than the file. */
-  #checkSizes(isSound: boolean): number {
+  #checkSizes(isAudio: boolean): number {
     const table = this.#tables.get('sizes');
     if (table === undefined) return 0;
     if (table.name === 'stz2') return this.#checkCompactSizes(table);
     const size = this.#bytes.u32(table.start + 4);
     const count = this.#bytes.u32(table.start + 8);
     if (size > 0) {
-      const perByte = isSound && size === SOUND_SIZE ? SOUND_SAMPLES_PER_BYTE : 1;
+      const perByte = isAudio && size === AUDIO_SIZE ? AUDIO_SAMPLES_PER_BYTE : 1;
       claim(count * size <= perByte * this.#bytes.size, 'has samples that are larger than the file');
       return count;
     }
@@ -111,7 +108,7 @@ export class SampleTables {
   #checkCompactSizes({ start, end }: Box): number {
     const bits = this.#bytes.u8(start + 7);
     const count = this.#bytes.u32(start + 8);
-    claim(FIELD_BITS.has(bits), 'has sizes of a width that there is not');
+    claim(FIELD_BITS.has(bits), 'has sizes of an invalid width');
     claim(count * bits <= 8 * (end - start - 12), 'has a table stz2 with more entries than bytes');
     return count;
   }

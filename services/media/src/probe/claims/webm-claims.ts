@@ -60,7 +60,8 @@ function checkSegment(reader: ElementReader, segment: Known): void {
 }
 
 /**
- * The end of a cluster. One of unknown length ends where the next child of the segment begins. The last may be cut off.
+ * The end of a cluster. One of unknown length ends where the next child of the segment begins. The last one can be
+ * truncated.
  */
 function checkCluster(reader: ElementReader, cluster: Element, segmentEnd: number): number {
   const end = Math.min(cluster.end ?? segmentEnd, segmentEnd);
@@ -107,7 +108,7 @@ const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => numb
       const change = vintAt(bytes, at + taken);
       size += change.value - (2 ** (7 * change.length - 1) - 1);
       taken += change.length;
-      claim(size >= 0, 'has a frame of less than nothing');
+      claim(size >= 0, 'has a frame of negative size');
       sum += size;
     }
     return taken + sum;
@@ -116,7 +117,7 @@ const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => numb
 
 function checkLacing(bytes: FileBytes, { start, end }: Known): void {
   const flagsAt = start + vintAt(bytes, start).length + BLOCK_TIME_BYTES;
-  claim(flagsAt < end, 'has a block without a head');
+  claim(flagsAt < end, 'has a block without a header');
   const lacing = LACINGS[(bytes.u8(flagsAt) >> 1) & 3];
   if (lacing === undefined) return;
   claim(flagsAt + 1 < end, 'has a block without its number of frames');
@@ -140,10 +141,7 @@ function checkCues(reader: ElementReader, cues: Known, segmentStart: number): vo
 function checkCuePositions(reader: ElementReader, positions: Known, segmentStart: number): void {
   for (const field of reader.within(positions)) {
     if (field.id === CUE_CLUSTER_AT)
-      claim(
-        segmentStart + uint(reader.bytes, field) < reader.bytes.size,
-        'has an index of clusters that are not there',
-      );
+      claim(segmentStart + uint(reader.bytes, field) < reader.bytes.size, 'has an index of missing clusters');
   }
 }
 

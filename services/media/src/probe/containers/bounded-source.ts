@@ -20,7 +20,7 @@ export function openBoundedSource(path: string): BoundedSource {
   const source = new CustomSource({
     getSize: () => fstatSync(descriptor).size,
     read: (start, end) => {
-      if (end - start > MOVIE_BYTES_MAX + AROUND_BYTES) throw new Error('too much of the file is asked for at once');
+      if (end - start > MOVIE_BYTES_MAX + AROUND_BYTES) throw new Error('a read exceeds the limit of one piece');
       const bytes = new Uint8Array(end - start);
       readSync(descriptor, bytes, 0, bytes.byteLength, start);
       return bytes;

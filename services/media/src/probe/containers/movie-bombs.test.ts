@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MP4_BOMBS, SOUND_BOMBS, WEBM_BOMBS } from '../../../testing/movie-bombs.ts';
+import { MP4_BOMBS, AUDIO_BOMBS, WEBM_BOMBS } from '../../../testing/movie-bombs.ts';
 import { fixture } from '../../../testing/origin.ts';
 import { ANY_ACCOUNT, startProbePool } from '../../../testing/probe-pool-under-test.ts';
 
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test.each([...MP4_BOMBS, ...WEBM_BOMBS, ...SOUND_BOMBS])(
+test.each([...MP4_BOMBS, ...WEBM_BOMBS, ...AUDIO_BOMBS])(
   '%s gets an answer in time and within the memory of one worker, and the next file is read',
   async (_what, make, verdict) => {
     writeFileSync(file, make());

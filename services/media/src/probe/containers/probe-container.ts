@@ -9,7 +9,7 @@ const FRAMES_COUNTED = 1000;
 
 /** Formats of a single file. A playlist would lead to other files. */
 const VIDEO: readonly InputFormat[] = [MP4, QTFF, WEBM];
-const SOUND: readonly InputFormat[] = [MP3, WAVE];
+const AUDIO_FORMATS: readonly InputFormat[] = [MP3, WAVE];
 
 export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
   return withInput(path, VIDEO, async (input) => {
@@ -19,8 +19,8 @@ export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise
     const end = await track.computeDuration();
     const durationMs = milliseconds(end);
     if (durationMs === undefined || !(await isWhole(track, end))) return { fault: 'broken' };
-    const sound = await input.getPrimaryAudioTrack();
-    const audioCodec = sound === null ? undefined : ((await sound.getCodec()) ?? 'unknown');
+    const audio = await input.getPrimaryAudioTrack();
+    const audioCodec = audio === null ? undefined : ((await audio.getCodec()) ?? 'unknown');
     const { averagePacketRate, packetCount } = await track.computePacketStats(FRAMES_COUNTED);
     return {
       facts: {
@@ -38,7 +38,7 @@ export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise
 }
 
 export async function probeAudio({ path }: ProbeJob, mediaType: string): Promise<ProbeOutcome> {
-  return withInput(path, SOUND, async (input) => {
+  return withInput(path, AUDIO_FORMATS, async (input) => {
     const track = await input.getPrimaryAudioTrack();
     const codec = (await track?.getCodec()) ?? null;
     if (track === null || codec === null) return { fault: 'no_audio' };

@@ -1,4 +1,4 @@
-/** The parser of headers; the package's own way of fetching is not used. */
+/** The parser of headers. This service does not use the fetch function of the package. */
 declare module 'probe-image-size/sync.js' {
   interface ImageHeader {
     readonly width: number;

@@ -37,7 +37,7 @@ export async function probeImage(job: ProbeJob, mediaType: string): Promise<Prob
   const picture = openPicture(job.path, job, mediaType === 'image/jpeg' ? 'warning' : 'error');
   const decoded = await picture.metadata();
   if ((decoded.pages ?? 1) > 1) return { fault: 'several_frames' };
-  // scaled down from every pixel, so that all is decoded and little is held in memory
+  // scaled down from every pixel: it decodes everything and holds little memory
   await picture.resize(DECODED_SIDE, DECODED_SIDE, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
   return { facts: { family: 'image', mediaType, width: decoded.width, height: decoded.height } };
 }

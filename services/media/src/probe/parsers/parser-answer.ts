@@ -12,7 +12,7 @@ const CODEC = /^[a-z0-9][a-z0-9.-]{0,31}$/;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answer of a child process; undefined: no parser answers so. A process that a file has taken over can write
+ * Reads the answer of a child process; undefined: the answer is invalid. A compromised process can write
  * anything.
  */
 export function parserAnswer(line: string): ProbeOutcome | undefined {

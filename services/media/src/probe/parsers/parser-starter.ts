@@ -40,7 +40,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
     all.add(parser);
     if ((await parser.isUp(clock)) && !stopping.aborted) return parser;
     await end(parser);
-    throw new Error('a parser did not come up');
+    throw new Error('a parser did not start');
   };
   return {
     end,

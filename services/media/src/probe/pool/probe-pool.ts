@@ -14,9 +14,9 @@ const CONTINUED: ReadonlySet<Work> = new Set(['redraw', 'picture_thumbnail']);
 export interface ProbePool {
   readonly probe: Probe;
   readonly redraw: Draw;
-  /** Of a video whose codec the parsers decode. */
+  /** Draws the thumbnail of a video whose codec the parsers decode. */
   readonly thumbnail: Draw;
-  /** Of a picture file. */
+  /** Draws the thumbnail of a picture file. */
   readonly pictureThumbnail: Draw;
   /** Starts the warm processes. */
   warm(): void;
@@ -65,7 +65,7 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
       });
       used = usedMs;
       if (outcome === undefined)
-        log.warn({ accountId, usedMs }, 'a file held up, filled or ended its parser; the process was ended');
+        log.warn({ accountId, usedMs }, 'a file blocked, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };
     } finally {
       permit.end(used);

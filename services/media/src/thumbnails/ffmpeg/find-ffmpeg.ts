@@ -5,7 +5,7 @@ import type { Log } from '@reelgate/platform/log';
 
 const FIND_MS = 5000;
 const OUTPUT_BYTES_MAX = 64 * 1024;
-/** The setting that means: use none. */
+/** The setting that turns ffmpeg off. */
 const OFF = 'off';
 const VERSION = /^ffmpeg version (\S{1,64})/;
 

@@ -4,7 +4,7 @@ import { limitedCommand } from '../../probe/confinement/limited-command.ts';
 const MIB = 1024 ** 2;
 /** A PNG of the largest frame is a few mebibytes. */
 const FRAME_BYTES_MAX = 16 * MIB;
-/** What the libraries map beside the memory of the frame. */
+/** The memory that the libraries map beside the frame. */
 const RESERVED_BYTES = 256 * MIB;
 const STREAMS_MAX = 16;
 /** The longest side of the frame. */
@@ -15,7 +15,7 @@ const DEMUXERS: Readonly<Record<string, string>> = {
   'video/quicktime': 'mov',
   'video/webm': 'matroska',
 };
-/** The decoders that may open. ffmpeg has hundreds, most of them for formats that no result comes in. */
+/** The permitted decoders. ffmpeg has hundreds, most of them for formats that no result has. */
 const DECODERS = ['h264', 'hevc', 'vp8', 'vp9', 'libvpx', 'libvpx-vp9', 'libdav1d', 'libaom-av1', 'libgav1', 'av1'];
 
 export interface FrameCommand {
@@ -25,7 +25,7 @@ export interface FrameCommand {
   readonly processorMs: number;
   readonly memoryBytes: number;
   readonly pixelsMax: number;
-  /** Relative to the folder in which the command runs, so that no character of a path means something to ffmpeg. */
+  /** Relative to the working folder of the command, so that no character of a path has a meaning for ffmpeg. */
   readonly file: string;
   readonly frame: string;
 }

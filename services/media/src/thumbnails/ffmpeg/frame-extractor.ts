@@ -13,7 +13,7 @@ import { usageOf } from '../../probe/confinement/process-usage.ts';
 import { boundsReached } from '../../probe/confinement/watch-usage.ts';
 import { frameCommand } from './frame-command.ts';
 
-/** The most characters of what ffmpeg says of a file that go into the log. */
+/** The most characters of ffmpeg's error output that go into the log. */
 const SAID_CHARACTERS_MAX = 300;
 /** The kernel's limit is in whole seconds. It is the second line behind the limit that this process watches. */
 const SPARE_PROCESSOR_MS = 1000;
@@ -26,7 +26,7 @@ export interface FrameExtractorOptions {
   readonly confinement: () => Promise<Confinement>;
   /** The folder of the parsers' folders. */
   readonly folder: string;
-  /** Of the processor, for one file. */
+  /** The processor time for one file. */
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   readonly pixelsMax: number;

@@ -42,9 +42,9 @@ export function checkWave(bytes: FileBytes): void {
 }
 
 function checkFormat(bytes: FileBytes, start: number, size: number): void {
-  claim(size >= FORMAT_BYTES_MIN, 'has a format that is cut off');
+  claim(size >= FORMAT_BYTES_MIN, 'has a truncated format');
   const [channels, rate, block] = [bytes.u16le(start + 2), bytes.u32le(start + 4), bytes.u16le(start + 12)];
-  claim(channels > 0 && rate > 0 && block > 0, 'has sound of no bytes');
+  claim(channels > 0 && rate > 0 && block > 0, 'has samples of no bytes');
 }
 
 /** Throws a `FalseClaim` if an MP3 is too short for the tags or frames that it claims. */
