@@ -6,7 +6,7 @@ import type { Binding, Implementation } from '../src/rpc/service.ts';
 /** A service with the methods of the test. Its other methods return an empty message. */
 export function partialService<S extends DescService>(service: S, methods: Partial<Implementation<S>> = {}): Binding {
   const empty = Object.fromEntries(service.methods.map(({ localName }) => [localName, async () => ({})]));
-  return bind(service, { ...empty, ...methods });
+  return bind(service, { ...empty, ...methods } as Implementation<S>);
 }
 
 /** Keeps the RPC libraries from printing the errors with which they also reject. */

@@ -115,20 +115,34 @@ function jsonClient<S extends DescService>(service: S, baseUrl: string, key: str
   const client = createClient(
     service,
     createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false }),
-  ) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown>>>;
-  const methods = service.methods.map(({ localName }) => [
+  ) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown> | AsyncIterable<unknown>>>;
+  const headersOf = ({ requestId }: CallOptions): Record<string, string> => ({
+    authorization: `Bearer ${key}`,
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+  });
+  const methods = service.methods.map(({ localName, methodKind }) => [
     localName,
-    async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
-      const headers = {
-        authorization: `Bearer ${key}`,
-        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-      };
-      try {
-        return await client[localName]!(request, { signal, timeoutMs, headers });
-      } catch (error) {
-        throw fromConnectError(ConnectError.from(error));
-      }
-    },
+    methodKind === 'server_streaming'
+      ? async function* (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) {
+          const headers = headersOf({ requestId });
+          // This client does not cancel a call when its reader stops, so that is done here.
+          const leaving = new AbortController();
+          const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+          try {
+            yield* client[localName]!(request, { signal: either, timeoutMs, headers }) as AsyncIterable<unknown>;
+          } catch (error) {
+            throw fromConnectError(ConnectError.from(error));
+          } finally {
+            leaving.abort();
+          }
+        }
+      : async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
+          try {
+            return await client[localName]!(request, { signal, timeoutMs, headers: headersOf({ requestId }) });
+          } catch (error) {
+            throw fromConnectError(ConnectError.from(error));
+          }
+        },
   ]);
   return Object.fromEntries(methods) as Client<S>;
 }

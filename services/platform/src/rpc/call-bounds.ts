@@ -15,15 +15,20 @@ export interface CallBounds {
   readonly gone: AbortSignal | undefined;
 }
 
+export interface BoundsWatch {
+  /** Aborted at the deadline or when the caller leaves. Its `throwIfAborted` reads the clock too. */
+  readonly signal: AbortSignal;
+  release(): void;
+}
+
 /**
- * Resolves with the result of a method. Rejects with a CallEnded at the deadline or when the caller leaves; the method
- * then goes on alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an irreversible
- * step. That call reads the clock, because timers run late in a busy process.
+ * Watches the bounds of a call until it is released, and reports their end once. Throws a CallEnded if they have ended
+ * already.
  */
-export async function withinBounds<T>(
+export function watchBounds(
   { deadline = Infinity, gone }: CallBounds,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+  onEnd: (ended: CallEnded) => void = () => undefined,
+): BoundsWatch {
   const isLate = (): boolean => systemClock.now() >= deadline;
   const whyOver = (): CallEnded | undefined => {
     if (isLate() || isDeadline(gone?.reason)) return new CallEnded('deadline_exceeded');
@@ -32,27 +37,37 @@ export async function withinBounds<T>(
   const early = whyOver();
   if (early !== undefined) throw early;
   const ending = new AbortController();
-  const { promise: over, reject } = Promise.withResolvers<never>();
   const end = (): void => {
     const ended = whyOver() ?? new CallEnded('deadline_exceeded');
-    reject(ended);
+    onEnd(ended);
     ending.abort(ended);
   };
   const timer =
     deadline === Infinity ? undefined : setTimeout(end, Math.min(deadline - systemClock.now(), TIMER_MS_MAX));
   gone?.addEventListener('abort', end, { once: true });
+  return {
+    signal: askingTheClock(ending.signal, () => {
+      if (isLate()) end();
+    }),
+    release: () => {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', end);
+    },
+  };
+}
+
+/**
+ * Resolves with the result of a method. Rejects with a CallEnded at the deadline or when the caller leaves; the method
+ * then goes on alone, and its signal is aborted. A method calls `signal.throwIfAborted()` right before an irreversible
+ * step. That call reads the clock, because timers run late in a busy process.
+ */
+export async function withinBounds<T>(bounds: CallBounds, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const watch = watchBounds(bounds, reject);
   try {
-    return await Promise.race([
-      over,
-      run(
-        askingTheClock(ending.signal, () => {
-          if (isLate()) end();
-        }),
-      ),
-    ]);
+    return await Promise.race([over, run(watch.signal)]);
   } finally {
-    clearTimeout(timer);
-    gone?.removeEventListener('abort', end);
+    watch.release();
   }
 }
 

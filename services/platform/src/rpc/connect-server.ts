@@ -1,19 +1,20 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { create } from '@bufbuild/protobuf';
-import type { DescMethod } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { HostPort } from '../config/units.ts';
-import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
-import type { CallBounds, RunningCalls } from './call-bounds.ts';
+import type { CallBounds } from './call-bounds.ts';
 import type { RpcServer } from './grpc-server.ts';
 import { isFault, toConnectError } from './problems.ts';
+import { servedMethod } from './served-method.ts';
+import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import type { Binding } from './service.ts';
+import { openRunningStreams } from './streams.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 5000;
@@ -40,9 +41,10 @@ export async function startConnectServer({
   routes,
 }: ConnectServerOptions): Promise<RpcServer> {
   const calls = openRunningCalls(log);
+  const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      mount(router, bindings, { identify, log, calls });
+      mount(router, bindings, { identify, calls, streams }, log);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
   });
@@ -55,46 +57,62 @@ export async function startConnectServer({
   return {
     port: (server.address() as { port: number }).port,
     stop: async () => {
+      streams.stop();
       await stopHttp(server);
       await calls.settled(STOP_GRACE_MS);
     },
   };
 }
 
-interface Serving {
-  readonly identify: IdentifyCaller;
-  readonly log: Log;
-  readonly calls: RunningCalls;
-}
-
-type Handler = (request: object, context: HandlerContext) => Promise<object>;
-
-function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
+function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving, log: Log): void {
   for (const binding of bindings) {
-    const handlers = binding.service.methods.map((method) => [method.localName, handlerOf(binding, method, serving)]);
+    const handlers = binding.service.methods.map((method) => [
+      method.localName,
+      handlerOf(method, servedMethod(binding, method, serving), log),
+    ]);
     router.service(binding.service, Object.fromEntries(handlers) as never);
   }
 }
 
-function handlerOf({ service, methods }: Binding, method: DescMethod, { identify, log, calls }: Serving): Handler {
-  const run = methods[method.localName];
-  if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
-  const assertMayCall = accessCheckOf(method);
-  return async (request, context) => {
-    try {
-      return await calls.run(method.name, boundsOf(context), async (signal) => {
-        const caller = identify(context.requestHeader.get('authorization') ?? undefined);
-        assertMayCall(caller, request);
-        const requestId = context.requestHeader.get('x-request-id') ?? '';
-        return create(
-          method.output,
-          (await run(request as never, { caller, signal, requestId })) as Record<string, unknown>,
-        );
-      });
-    } catch (thrown) {
-      if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
-      throw toConnectError(thrown);
-    }
+type Handler = (request: never, context: HandlerContext) => Promise<Message> | AsyncIterable<Message>;
+type Refuse = (thrown: unknown) => unknown;
+type HandlerOf = (served: ServedMethod, refuse: Refuse) => Handler;
+
+const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
+  unary: (served, refuse) => (request, context) => served.unary(incoming(context), request).catch(rethrow(refuse)),
+  client_streaming: (served, refuse) => (requests, context) =>
+    served.clientStream(incoming(context), requests).catch(rethrow(refuse)),
+  server_streaming: (served, refuse) =>
+    async function* (request, context) {
+      try {
+        yield* served.serverStream(incoming(context), request);
+      } catch (thrown) {
+        throw refuse(thrown);
+      }
+    },
+  bidi_streaming: () => {
+    throw new Error('a stream in both directions is not supported');
+  },
+};
+
+function handlerOf(method: DescMethod, served: ServedMethod, log: Log): Handler {
+  return HANDLERS[method.methodKind](served, (thrown) => {
+    if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+    return toConnectError(thrown);
+  });
+}
+
+function rethrow(refuse: Refuse): (thrown: unknown) => never {
+  return (thrown) => {
+    throw refuse(thrown);
+  };
+}
+
+function incoming(context: HandlerContext): IncomingCall {
+  return {
+    authorization: context.requestHeader.get('authorization') ?? undefined,
+    requestId: context.requestHeader.get('x-request-id') ?? '',
+    bounds: boundsOf(context),
   };
 }
 

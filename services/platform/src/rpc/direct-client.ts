@@ -1,37 +1,87 @@
 import { create } from '@bufbuild/protobuf';
-import type { DescService } from '@bufbuild/protobuf';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { systemClock } from '../clock.ts';
 import { accessCheckOf } from './access.ts';
 import { withinBounds } from './call-bounds.ts';
+import type { CallBounds } from './call-bounds.ts';
 import { problemOf } from './problems.ts';
+import { methodOf, streamOf, withFirstChecked } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
+import { abortable, openRunningStreams } from './streams.ts';
+import type { RunningStreams } from './streams.ts';
 
 /** Calls a service of the same process as `caller`. Refusals and faults are the same as over the network. */
 export function directClient<S extends DescService>(service: S, binding: Binding, caller: Caller): Client<S> {
-  const methods = service.methods.map((method) => {
-    const call = binding.methods[method.localName];
-    if (call === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
-    const assertMayCall = accessCheckOf(method);
-    return [
-      method.localName,
-      async (
-        request: Record<string, unknown>,
-        { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {},
-      ) => {
-        try {
-          const bounds = { deadline: systemClock.now() + timeoutMs, gone: signal };
-          const message = create(method.input, request);
-          const answer = await withinBounds(bounds, (ending) => {
-            assertMayCall(caller, message);
-            return call(message as never, { caller, requestId, signal: ending });
-          });
-          return create(method.output, answer as Record<string, unknown>);
-        } catch (thrown) {
-          throw problemOf(thrown);
-        }
-      },
-    ] as const;
-  });
-  return Object.fromEntries(methods) as unknown as Client<S>;
+  const streams = openRunningStreams();
+  return Object.fromEntries(
+    service.methods.map((method) => [method.localName, CALLS[method.methodKind](method, binding, { caller, streams })]),
+  ) as unknown as Client<S>;
+}
+
+interface Calling {
+  readonly caller: Caller;
+  readonly streams: RunningStreams;
+}
+
+type CallOf = (method: DescMethod, binding: Binding, calling: Calling) => unknown;
+type Init = Record<string, unknown>;
+
+const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
+  unary: (method, binding, { caller }) => {
+    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    return async (request: Init, { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {}) => {
+      try {
+        const message = create(method.input, request);
+        const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
+          assertMayCall(caller, message);
+          return run(message as never, { caller, requestId, signal: ending });
+        });
+        return create(method.output, answer as Init);
+      } catch (thrown) {
+        throw problemOf(thrown);
+      }
+    };
+  },
+  server_streaming: (method, binding, { caller, streams }) => {
+    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    return async function* (request: Init, { signal, timeoutMs, requestId = '' }: CallOptions = {}) {
+      try {
+        const message = create(method.input, request);
+        assertMayCall(caller, message);
+        const answers = streams.run(caller.name, boundsOf(signal, timeoutMs), (ending) =>
+          streamOf(run(message as never, { caller, requestId, signal: ending })),
+        );
+        for await (const answer of answers) yield create(method.output, answer as Init);
+      } catch (thrown) {
+        throw problemOf(thrown);
+      }
+    };
+  },
+  client_streaming: (method, binding, { caller }) => {
+    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    return async (requests: AsyncIterable<Init>, { signal, timeoutMs, requestId = '' }: CallOptions = {}) => {
+      try {
+        const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
+          const messages = abortable(created(method, requests), ending);
+          const checked = await withFirstChecked(messages, caller, assertMayCall);
+          return run(checked as never, { caller, requestId, signal: ending });
+        });
+        return create(method.output, answer as Init);
+      } catch (thrown) {
+        throw problemOf(thrown);
+      }
+    };
+  },
+  bidi_streaming: () => {
+    throw new Error('a stream in both directions is not supported');
+  },
+};
+
+function boundsOf(gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
+  return { deadline: timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs, gone };
+}
+
+async function* created(method: DescMethod, requests: AsyncIterable<Init>): AsyncGenerator<object> {
+  for await (const request of requests) yield create(method.input, request);
 }

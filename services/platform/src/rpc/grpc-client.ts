@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { Client as GrpcClient, Metadata, credentials } from '@grpc/grpc-js';
-import type { ServiceError } from '@grpc/grpc-js';
+import type { ClientWritableStream, ServiceError } from '@grpc/grpc-js';
 import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
@@ -33,7 +34,7 @@ export function connectGrpc(address: string, key: Secret): GrpcConnection {
   return {
     client: (service) =>
       Object.fromEntries(
-        service.methods.map((method) => [method.localName, unary(grpc, service, method, key)]),
+        service.methods.map((method) => [method.localName, CALLS[method.methodKind](callingOf(grpc, key, method))]),
       ) as never,
     ready: (timeoutMs) =>
       new Promise((resolve, reject) => {
@@ -48,38 +49,128 @@ export function connectGrpc(address: string, key: Secret): GrpcConnection {
   };
 }
 
-function unary(grpc: GrpcClient, service: DescService, method: DescMethod, key: Secret) {
-  const path = `/${service.typeName}/${method.name}`;
-  const serialize = (message: unknown): Buffer => Buffer.from(toBinary(method.input, message as never));
-  const deserialize = (bytes: Buffer): unknown => fromBinary(method.output, bytes);
-  return (
-    request: Record<string, unknown>,
-    { signal, timeoutMs = DEADLINE_MS, requestId }: CallOptions = {},
-  ): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      const metadata = new Metadata();
-      metadata.set('authorization', `Bearer ${key.reveal()}`);
-      if (requestId !== undefined) metadata.set('x-request-id', requestId);
+interface Calling {
+  readonly grpc: GrpcClient;
+  readonly key: Secret;
+  readonly method: DescMethod;
+  readonly path: string;
+  readonly serialize: (message: unknown) => Buffer;
+  readonly deserialize: (bytes: Buffer) => unknown;
+}
+
+function callingOf(grpc: GrpcClient, key: Secret, method: DescMethod): Calling {
+  return {
+    grpc,
+    key,
+    method,
+    path: `/${method.parent.typeName}/${method.name}`,
+    serialize: (message) => Buffer.from(toBinary(method.input, message as never)),
+    deserialize: (bytes) => fromBinary(method.output, bytes),
+  };
+}
+
+type Init = Record<string, unknown>;
+
+const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unknown>> = {
+  unary:
+    (calling) =>
+    (request: Init, options: CallOptions = {}) =>
+      answerOf(options.signal, (done) => {
+        const { grpc, method, path, serialize, deserialize } = calling;
+        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs ?? DEADLINE_MS)];
+        const message = create(method.input, request);
+        return grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done);
+      }),
+  server_streaming: (calling) =>
+    async function* (request: Init, options: CallOptions = {}) {
+      const { grpc, method, path, serialize, deserialize } = calling;
+      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs)];
       const message = create(method.input, request);
-      const call = grpc.makeUnaryRequest(
-        path,
-        serialize,
-        deserialize,
-        message,
-        metadata,
-        { deadline: Date.now() + timeoutMs },
-        (error, answer) => {
-          signal?.removeEventListener('abort', cancel);
-          if (error === null) resolve(answer);
-          else reject(problemOfStatus(error));
-        },
-      );
-      const cancel = (): void => {
+      const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
+      const ended = cancelOn(options.signal, call);
+      try {
+        yield* call;
+      } catch (error) {
+        throw problemOfStatus(error as ServiceError);
+      } finally {
+        ended();
         call.cancel();
-      };
-      if (signal?.aborted === true) cancel();
-      else signal?.addEventListener('abort', cancel, { once: true });
-    });
+      }
+    },
+  client_streaming:
+    (calling) =>
+    (requests: AsyncIterable<Init>, options: CallOptions = {}) =>
+      answerOf(options.signal, (done, fail) => {
+        const { grpc, method, path, serialize, deserialize } = calling;
+        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs)];
+        const call = grpc.makeClientStreamRequest(path, serialize, deserialize, metadata, bounds, done);
+        sendAll(call, method, requests).catch((error: unknown) => {
+          fail(error);
+          call.cancel();
+        });
+        return call;
+      }),
+  bidi_streaming: () => {
+    throw new Error('a stream in both directions is not supported');
+  },
+};
+
+type Done = (error: ServiceError | null, answer?: unknown) => void;
+
+/** Resolves with the one answer of a call, or rejects with a Problem. `fail` rejects before the call has ended. */
+function answerOf(
+  signal: AbortSignal | undefined,
+  begin: (done: Done, fail: (error: unknown) => void) => Cancellable,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let ended = (): void => undefined;
+    const call = begin((error, answer) => {
+      ended();
+      if (error === null) resolve(answer);
+      else reject(problemOfStatus(error));
+    }, reject);
+    ended = cancelOn(signal, call);
+  });
+}
+
+interface Cancellable {
+  cancel(): void;
+}
+
+/** Cancels the call when the signal is aborted. Returns what ends that. */
+function cancelOn(signal: AbortSignal | undefined, call: Cancellable): () => void {
+  const cancel = (): void => {
+    call.cancel();
+  };
+  if (signal?.aborted === true) cancel();
+  else signal?.addEventListener('abort', cancel, { once: true });
+  return () => {
+    signal?.removeEventListener('abort', cancel);
+  };
+}
+
+async function sendAll(
+  call: ClientWritableStream<unknown>,
+  method: DescMethod,
+  requests: AsyncIterable<Init>,
+): Promise<void> {
+  for await (const request of requests) {
+    if (call.destroyed || call.writableEnded) return;
+    if (!call.write(create(method.input, request)))
+      await Promise.race([once(call, 'drain'), once(call, 'status'), once(call, 'close')]);
+  }
+  call.end();
+}
+
+function metadataOf({ key }: Calling, { requestId }: CallOptions): Metadata {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${key.reveal()}`);
+  if (requestId !== undefined) metadata.set('x-request-id', requestId);
+  return metadata;
+}
+
+function boundsOf(timeoutMs: number | undefined): { readonly deadline?: number } {
+  return timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
 }
 
 function problemOfStatus(error: ServiceError): Problem {

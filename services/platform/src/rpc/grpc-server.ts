@@ -1,10 +1,14 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
 import type {
+  Deadline,
+  ServerReadableStream,
   ServerUnaryCall,
+  ServerWritableStream,
   ServiceDefinition,
+  UntypedHandleCall,
   UntypedServiceImplementation,
-  handleUnaryCall,
   sendUnaryData,
   status,
 } from '@grpc/grpc-js';
@@ -12,20 +16,23 @@ import type { Log } from '../log.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
-import { accessCheckOf } from './access.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
-import type { CallBounds, RunningCalls } from './call-bounds.ts';
+import type { CallBounds } from './call-bounds.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
+import { servedMethod } from './served-method.ts';
+import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import type { Binding } from './service.ts';
 import { serveStatus } from './serving-status.ts';
 import type { ServingStatus } from './serving-status.ts';
+import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const CONNECTION_AGE_MS = 10 * 60_000;
-const CONNECTION_GRACE_MS = 30_000;
+/** The longest stream ends by itself before its connection is closed. */
+const CONNECTION_GRACE_MS = STREAM_MS_MAX + 30_000;
 const STOP_GRACE_MS = 5000;
 
 export interface GrpcServerOptions {
@@ -58,8 +65,9 @@ export async function startGrpcServer({
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
   const calls = openRunningCalls(log);
+  const streams = openRunningStreams();
   for (const binding of bindings)
-    server.addService(definitionOf(binding), handlersOf(binding, { identify, log, calls }));
+    server.addService(definitionOf(binding), handlersOf(binding, { identify, calls, streams }, log));
   const health = await serveStatus(
     server,
     bindings.map(({ service }) => service.typeName),
@@ -79,6 +87,7 @@ export async function startGrpcServer({
   return {
     port,
     stop: async () => {
+      streams.stop();
       await stop(server, health);
       await calls.settled(STOP_GRACE_MS);
     },
@@ -91,8 +100,8 @@ function definitionOf({ service }: Binding): ServiceDefinition {
       method.localName,
       {
         path: `/${service.typeName}/${method.name}`,
-        requestStream: false,
-        responseStream: false,
+        requestStream: method.methodKind === 'client_streaming',
+        responseStream: method.methodKind === 'server_streaming',
         requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
         requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
         responseSerialize: (message: unknown) => Buffer.from(toBinary(method.output, message as never)),
@@ -102,49 +111,79 @@ function definitionOf({ service }: Binding): ServiceDefinition {
   );
 }
 
-interface Serving {
-  readonly identify: IdentifyCaller;
-  readonly log: Log;
-  readonly calls: RunningCalls;
-}
-
-function handlersOf({ service, methods }: Binding, { identify, log, calls }: Serving): UntypedServiceImplementation {
+function handlersOf(binding: Binding, serving: Serving, log: Log): UntypedServiceImplementation {
   return Object.fromEntries(
-    service.methods.map((method) => {
-      const run = methods[method.localName];
-      if (run === undefined) throw new Error(`${service.typeName} has no ${method.name}`);
-      const assertMayCall = accessCheckOf(method);
-      const handle: handleUnaryCall<never, unknown> = (
-        call: ServerUnaryCall<never, unknown>,
-        done: sendUnaryData<unknown>,
-      ) => {
-        calls
-          .run(method.name, boundsOf(call), async (signal) => {
-            const caller = identify(first(call.metadata, 'authorization'));
-            assertMayCall(caller, call.request);
-            const answer = await run(call.request, {
-              caller,
-              signal,
-              requestId: first(call.metadata, 'x-request-id') ?? '',
-            });
-            return create(method.output, answer as Record<string, unknown>);
-          })
-          .then(
-            (message) => {
-              done(null, message);
-            },
-            (thrown: unknown) => {
-              if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
-              done(failureOf(thrown));
-            },
-          );
-      };
-      return [method.localName, handle];
-    }),
-  ) as UntypedServiceImplementation;
+    binding.service.methods.map((method) => [
+      method.localName,
+      HANDLERS[method.methodKind](servedMethod(binding, method, serving), (thrown) => {
+        if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+        return failureOf(thrown);
+      }),
+    ]),
+  );
 }
 
-function boundsOf(call: ServerUnaryCall<never, unknown>): CallBounds {
+type Refuse = (thrown: unknown) => Failure;
+type HandlerOf = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
+
+const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
+  unary: (served, refuse) => (call: ServerUnaryCall<object, unknown>, done: sendUnaryData<unknown>) => {
+    answer(served.unary(incoming(call), call.request), done, refuse);
+  },
+  client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
+    answer(served.clientStream(incoming(call), call as AsyncIterable<object>), done, refuse);
+  },
+  server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
+    sendAll(call, served.serverStream(incoming(call), call.request)).catch((thrown: unknown) => {
+      call.emit('error', refuse(thrown));
+    });
+  },
+  bidi_streaming: () => {
+    throw new Error('a stream in both directions is not supported');
+  },
+};
+
+function answer(work: Promise<unknown>, done: sendUnaryData<unknown>, refuse: Refuse): void {
+  work.then(
+    (message) => {
+      done(null, message);
+    },
+    (thrown: unknown) => {
+      done(refuse(thrown));
+    },
+  );
+}
+
+/** Takes the next message of the method only when the connection has room for it. */
+async function sendAll(call: ServerWritableStream<object, unknown>, messages: AsyncIterable<unknown>): Promise<void> {
+  for await (const message of messages) {
+    if (!call.write(message)) await roomOf(call);
+  }
+  call.end();
+}
+
+/** Resolves when the call takes messages again, or when its caller has left. */
+function roomOf(call: ServerWritableStream<object, unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ['drain', 'cancelled', 'close'];
+    const go = (): void => {
+      for (const event of events) call.off(event, go);
+      resolve();
+    };
+    if (call.cancelled) resolve();
+    else for (const event of events) call.on(event, go);
+  });
+}
+
+function incoming(call: ServerCall): IncomingCall {
+  return {
+    authorization: first(call.metadata, 'authorization'),
+    requestId: first(call.metadata, 'x-request-id') ?? '',
+    bounds: boundsOf(call),
+  };
+}
+
+function boundsOf(call: ServerCall): CallBounds {
   const gone = new AbortController();
   const leave = (): void => {
     gone.abort();
@@ -154,7 +193,21 @@ function boundsOf(call: ServerUnaryCall<never, unknown>): CallBounds {
   return { deadline: Number(call.getDeadline()), gone: gone.signal };
 }
 
-function failureOf(thrown: unknown): { code: status; details: string; metadata: Metadata } {
+/** What every kind of call has in common. */
+interface ServerCall {
+  readonly metadata: Metadata;
+  readonly cancelled: boolean;
+  getDeadline(): Deadline;
+  on(event: 'cancelled', listener: () => void): unknown;
+}
+
+interface Failure {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+function failureOf(thrown: unknown): Failure {
   const error = toConnectError(thrown);
   const metadata = new Metadata();
   if (error.details.length > 0) metadata.set('grpc-status-details-bin', statusDetailsOf(error));

@@ -1,4 +1,12 @@
-import type { DescMethodUnary, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMethod,
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import type { Scope } from '@reelgate/proto/access/v1/access';
 
 /** The caller of a service. */
@@ -19,7 +27,7 @@ export interface CallContext {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Default: DEADLINE_MS. */
+  /** Default: DEADLINE_MS for a call of one message, none for a stream. */
   readonly timeoutMs?: number | undefined;
   readonly requestId?: string | undefined;
 }
@@ -27,26 +35,39 @@ export interface CallOptions {
 /** The default time limit of a call. */
 export const DEADLINE_MS = 30_000;
 
-type Unary<S extends DescService, M extends keyof S['method']> =
-  S['method'][M] extends DescMethodUnary<infer I, infer O> ? { input: I; output: O } : never;
+/** A method throws a Problem to refuse a call. A stream that throws after some messages ends with that refusal. */
+type Method<D extends DescMethod> =
+  D extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageShape<I>, context: CallContext) => Promise<MessageInitShape<O>>
+    : D extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageShape<I>, context: CallContext) => AsyncIterable<MessageInitShape<O>>
+      : D extends DescMethodClientStreaming<infer I, infer O>
+        ? (requests: AsyncIterable<MessageShape<I>>, context: CallContext) => Promise<MessageInitShape<O>>
+        : never;
 
-/** The methods of a service. They refuse by throwing a Problem. */
+/** The methods of a service. A stream in both directions is not supported. */
 export type Implementation<S extends DescService> = {
-  readonly [M in keyof S['method']]: (
-    request: MessageShape<Unary<S, M>['input']>,
-    context: CallContext,
-  ) => Promise<MessageInitShape<Unary<S, M>['output']>>;
+  readonly [M in keyof S['method']]: Method<S['method'][M]>;
 };
 
-/** The same service for its callers. In this process or over the network, a refusal is a Problem. */
+type ClientMethod<D extends DescMethod> =
+  D extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, options?: CallOptions) => Promise<MessageShape<O>>
+    : D extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageInitShape<I>, options?: CallOptions) => AsyncIterable<MessageShape<O>>
+      : D extends DescMethodClientStreaming<infer I, infer O>
+        ? (requests: AsyncIterable<MessageInitShape<I>>, options?: CallOptions) => Promise<MessageShape<O>>
+        : never;
+
+/**
+ * The same service for its callers. In this process or over the network, a refusal is a Problem. A call of one message
+ * has a deadline in any case; a stream has one only if its options say so.
+ */
 export type Client<S extends DescService> = {
-  readonly [M in keyof S['method']]: (
-    request: MessageInitShape<Unary<S, M>['input']>,
-    options?: CallOptions,
-  ) => Promise<MessageShape<Unary<S, M>['output']>>;
+  readonly [M in keyof S['method']]: ClientMethod<S['method'][M]>;
 };
 
-type AnyMethod = (request: never, context: CallContext) => Promise<unknown>;
+type AnyMethod = (request: never, context: CallContext) => Promise<unknown> | AsyncIterable<unknown>;
 
 /** A service with its methods, ready to be mounted on any transport. */
 export interface Binding {

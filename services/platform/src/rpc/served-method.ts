@@ -1,0 +1,100 @@
+import { create } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { Problem } from '../problem.ts';
+import { accessCheckOf } from './access.ts';
+import type { IdentifyCaller } from './callers.ts';
+import type { CallBounds, RunningCalls } from './call-bounds.ts';
+import type { Binding, CallContext, Caller } from './service.ts';
+import { abortable } from './streams.ts';
+import type { RunningStreams } from './streams.ts';
+
+/** What a transport knows of a call. */
+export interface IncomingCall {
+  readonly authorization: string | undefined;
+  readonly requestId: string;
+  readonly bounds: CallBounds;
+}
+
+export interface Serving {
+  readonly identify: IdentifyCaller;
+  readonly calls: RunningCalls;
+  readonly streams: RunningStreams;
+}
+
+/** A method behind its checks, as every transport of a server calls it. The kind of the method says which one applies. */
+export interface ServedMethod {
+  unary(call: IncomingCall, request: object): Promise<Message>;
+  serverStream(call: IncomingCall, request: object): AsyncGenerator<Message>;
+  /** The access rule is checked on the first message, before the method runs. */
+  clientStream(call: IncomingCall, requests: AsyncIterable<object>): Promise<Message>;
+}
+
+/** Throws if the binding lacks the method, or if its access rule is not valid. */
+export function servedMethod(binding: Binding, method: DescMethod, serving: Serving): ServedMethod {
+  const run = methodOf(binding, method);
+  const assertMayCall = accessCheckOf(method);
+  const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
+  return {
+    unary: ({ authorization, requestId, bounds }, request) =>
+      serving.calls.run(method.name, bounds, async (signal) => {
+        const caller = serving.identify(authorization);
+        assertMayCall(caller, request);
+        return answer(await run(request as never, { caller, signal, requestId }));
+      }),
+    async *serverStream({ authorization, requestId, bounds }, request) {
+      const caller = serving.identify(authorization);
+      assertMayCall(caller, request);
+      const messages = serving.streams.run(caller.name, bounds, (signal) =>
+        streamOf(run(request as never, { caller, signal, requestId })),
+      );
+      for await (const message of messages) yield answer(message);
+    },
+    clientStream: ({ authorization, requestId, bounds }, requests) =>
+      serving.calls.run(method.name, bounds, async (signal) => {
+        const caller = serving.identify(authorization);
+        const checked = await withFirstChecked(abortable(requests, signal), caller, assertMayCall);
+        return answer(await run(checked as never, { caller, signal, requestId }));
+      }),
+  };
+}
+
+/** The method of a binding. Throws if it is missing. */
+export function methodOf(
+  { service, methods }: Binding,
+  { localName, name }: DescMethod,
+): (request: never, context: CallContext) => Promise<unknown> | AsyncIterable<unknown> {
+  const method = methods[localName];
+  if (method === undefined) throw new Error(`${service.typeName} has no ${name}`);
+  return method;
+}
+
+/** What a method of the kind `server_streaming` gives. */
+export function streamOf(given: Promise<unknown> | AsyncIterable<unknown>): AsyncIterable<unknown> {
+  return given as AsyncIterable<unknown>;
+}
+
+/** Reads the first message, checks it, and gives all messages with it in front. */
+export async function withFirstChecked(
+  requests: AsyncGenerator<object>,
+  caller: Caller,
+  assertMayCall: (caller: Caller, request: object) => void,
+): Promise<AsyncIterable<object>> {
+  const first = await requests.next();
+  if (first.done === true) {
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      message: 'the stream has no message; send the first one before you close it',
+    });
+  }
+  try {
+    assertMayCall(caller, first.value);
+  } catch (refusal) {
+    await requests.return(undefined);
+    throw refusal;
+  }
+  return (async function* () {
+    yield first.value;
+    yield* requests;
+  })();
+}
