@@ -37,7 +37,7 @@ export const RESPONSE_HEADERS = {
   },
   'openai-poll-after-ms': {
     description: 'Milliseconds after which to poll again; absent once the task is final.',
-    schema: { type: 'integer', minimum: 500, maximum: 60_000 },
+    schema: { type: 'integer', minimum: 1000, maximum: 60_000 },
   },
   'preference-applied': {
     description: 'The wait that the gateway applied, in seconds.',
