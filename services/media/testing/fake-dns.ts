@@ -30,15 +30,15 @@ export interface FakeDns {
  */
 export async function startFakeDns(): Promise<FakeDns> {
   const names = new Map<string, Answers>();
-  const turns = new Map<string, number>();
+  const queries = new Map<string, number>();
   const asked: string[] = [];
   const answerTo = (query: Buffer): Exclude<Answer, { four: Answer }> | undefined => {
     const { name, type } = questionOf(query);
     asked.push(name);
-    const turn = turns.get(`${name} ${String(type)}`) ?? 0;
-    turns.set(`${name} ${String(type)}`, turn + 1);
+    const earlier = queries.get(`${name} ${String(type)}`) ?? 0;
+    queries.set(`${name} ${String(type)}`, earlier + 1);
     const answers = names.get(name);
-    let now = answers?.[Math.min(turn, answers.length - 1)];
+    let now = answers?.[Math.min(earlier, answers.length - 1)];
     while (now !== undefined && typeof now === 'object' && 'four' in now) now = type === TYPE_AAAA ? now.six : now.four;
     return now;
   };
@@ -76,7 +76,7 @@ export async function startFakeDns(): Promise<FakeDns> {
     address: `127.0.0.1:${String(packets.address().port)}`,
     answer: (name, ...answers) => {
       names.set(name, answers);
-      for (const key of turns.keys()) if (key.startsWith(`${name} `)) turns.delete(key);
+      for (const key of queries.keys()) if (key.startsWith(`${name} `)) queries.delete(key);
     },
     asked,
     close: async () => {

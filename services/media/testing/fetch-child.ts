@@ -8,7 +8,7 @@ import { parseHostPort } from '@reelgate/platform/config/units';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
 import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
-import { anyPermits } from './any-permits.ts';
+import { orderOf } from './fetch-order.ts';
 
 /*
  * Fetches addresses in a separate process, whose environment is that of the test from its start. It prints the bytes of
@@ -37,14 +37,7 @@ const deps = {
 
 async function outcomeOf(url: string): Promise<string> {
   try {
-    const file = await guardedFetch(deps, {
-      url,
-      bytesMax: 1000,
-      limits: LIMITS,
-      resume: false,
-      acceptType: () => undefined,
-      permits: anyPermits(),
-    });
+    const file = await guardedFetch(deps, orderOf(url, LIMITS));
     return readFileSync(file.path, 'utf8');
   } catch (error) {
     return (error as { code: string }).code;

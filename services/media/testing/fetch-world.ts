@@ -11,7 +11,7 @@ import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
 import { FetchFault } from '../src/fetch/fetch-fault.ts';
 import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from '../src/fetch/transfers/guarded-fetch.ts';
-import { anyPermits } from './any-permits.ts';
+import { orderOf } from './fetch-order.ts';
 import { startFakeDns } from './fake-dns.ts';
 import type { FakeDns } from './fake-dns.ts';
 import { startRawOrigin } from './raw-origin.ts';
@@ -94,15 +94,7 @@ async function openFetchWorld(): Promise<FetchWorld> {
       ...over,
     };
     try {
-      const file = await guardedFetch(deps, {
-        url,
-        bytesMax: 1000,
-        limits: LIMITS,
-        resume: false,
-        acceptType: () => undefined,
-        permits: anyPermits(),
-        ...over,
-      });
+      const file = await guardedFetch(deps, { ...orderOf(url, LIMITS), ...over });
       const bytes = readFileSync(file.path);
       await file.discard();
       return { bytes };

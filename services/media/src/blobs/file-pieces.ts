@@ -21,11 +21,11 @@ export async function* filePieces(
   let next = fill(buffers[0]);
   let isOver = false;
   try {
-    for (let turn = 1; ; turn += 1) {
+    for (let round = 1; ; round += 1) {
       const piece = await next;
       isOver = piece.byteLength === 0;
       if (isOver) return;
-      next = at > end ? Promise.resolve(buffers[0].subarray(0, 0)) : fill(buffers[turn % 2] ?? buffers[0]);
+      next = at > end ? Promise.resolve(buffers[0].subarray(0, 0)) : fill(buffers[round % 2] ?? buffers[0]);
       yield piece;
     }
   } finally {

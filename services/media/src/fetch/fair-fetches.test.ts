@@ -134,7 +134,7 @@ async function pass(seconds: number): Promise<void> {
 /** Starts trickling fetches until they hold all permits. */
 async function attack(fetcher: Fetcher, accounts: number, fetches: number): Promise<{ attacks: Promise<string>[] }> {
   const urls = Array.from({ length: fetches }, () => trickle(origins[0]!));
-  const attacks = urls.map((url, turn) => reference(fetcher, url, account(turn % accounts)));
+  const attacks = urls.map((url, index) => reference(fetcher, url, account(index % accounts)));
   await until(() => trickling.size === 16);
   return { attacks };
 }
@@ -212,7 +212,7 @@ test('no transfer yields to its own account, even if that account uses all permi
 describe('permits by host count addresses:', () => {
   const atOnce = async (urls: readonly string[], expected: number): Promise<void> => {
     const fetcher = fetcherOf();
-    for (const [turn, url] of urls.entries()) void reference(fetcher, url, account(turn));
+    for (const [index, url] of urls.entries()) void reference(fetcher, url, account(index));
     await until(() => trickling.size >= expected);
     await clock.advance(1500);
     expect(trickling.size).toBe(expected);
@@ -243,7 +243,7 @@ describe('permits by host count addresses:', () => {
     const always = answer(['200 OK', 'content-length: 3'], 'abc');
     const second = await startRawOrigin({ address: '127.0.0.3', port: origins[0]!.port, always });
     const fetcher = fetcherOf({ allowed: [second.host] });
-    for (let turn = 0; turn < 4; turn += 1) void reference(fetcher, trickle(origins[0]!), account(turn));
+    for (let index = 0; index < 4; index += 1) void reference(fetcher, trickle(origins[0]!), account(index));
     await until(() => trickling.size === 4);
 
     expect(await inTime(reference(fetcher, named(healthy(origins[0]!), 'both.example'), 'another'))).toBe('3 bytes');

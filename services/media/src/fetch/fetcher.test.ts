@@ -96,27 +96,29 @@ async function mostAtOnce(fetches: readonly Promise<{ discard(): Promise<void> }
 }
 
 describe('concurrent fetches', () => {
-  const many = (count: number, fetch: (turn: number) => Promise<{ discard(): Promise<void> }>) =>
-    Array.from({ length: count }, (_, turn) => fetch(turn));
+  const many = (count: number, fetch: (index: number) => Promise<{ discard(): Promise<void> }>) =>
+    Array.from({ length: count }, (_, index) => fetch(index));
 
   test('are four for an account, over all hosts', async () => {
     const fetcher = fetcherOf({});
 
-    expect(await mostAtOnce(many(9, (turn) => fetcher.fetchReference(order(holding(turn % 2), 'one'))))).toBe(4);
+    expect(await mostAtOnce(many(9, (index) => fetcher.fetchReference(order(holding(index % 2), 'one'))))).toBe(4);
   });
 
   test('are four for a host, over all accounts', async () => {
     const fetcher = fetcherOf({});
 
     expect(
-      await mostAtOnce(many(9, (turn) => fetcher.fetchReference(order(holding(0), `account ${String(turn)}`)))),
+      await mostAtOnce(many(9, (index) => fetcher.fetchReference(order(holding(0), `account ${String(index)}`)))),
     ).toBe(4);
   });
 
   test('are limited over all', async () => {
     const fetcher = fetcherOf({ fetch: { in_flight: { total: 3, per_account: 9, per_host: 9 } } });
 
-    expect(await mostAtOnce(many(8, (turn) => fetcher.fetchReference(order(holding(turn % 2), String(turn)))))).toBe(3);
+    expect(await mostAtOnce(many(8, (index) => fetcher.fetchReference(order(holding(index % 2), String(index)))))).toBe(
+      3,
+    );
   });
 
   test('of results wait until an earlier file is used, so files do not accumulate', async () => {
@@ -166,9 +168,12 @@ describe('a host has one key', () => {
 
     expect(
       await mostAtOnce(
-        Array.from({ length: 10 }, (_, turn) =>
+        Array.from({ length: 10 }, (_, index) =>
           fetcher.fetchReference(
-            order(`${spelled[turn % spelled.length]!.replace('PORT', String(origins[0]!.port))}${path}`, String(turn)),
+            order(
+              `${spelled[index % spelled.length]!.replace('PORT', String(origins[0]!.port))}${path}`,
+              String(index),
+            ),
           ),
         ),
       ),
@@ -301,7 +306,7 @@ describe('permits are released', () => {
       response.end('x');
     });
 
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let index = 0; index < 3; index += 1) {
       await expect(fetcher.fetchReference(order(bad(), 'one'))).rejects.toBeInstanceOf(FetchFault);
       // the declared type of a result does not count
       await fetcher

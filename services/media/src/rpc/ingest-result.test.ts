@@ -266,11 +266,11 @@ describe('a file that is not a result', () => {
   });
 
   test('an origin that keeps breaking off is unreachable, and the next try can succeed', async () => {
-    let turn = 0;
+    let requests = 0;
     const taskId = newTask();
     const url = origin.url((request, response) => {
-      turn += 1;
-      if (turn > 1) video(request, response);
+      requests += 1;
+      if (requests > 1) video(request, response);
       else response.writeHead(200, { 'content-length': '1000' }).write('x', () => response.socket?.destroy());
     });
 
@@ -293,7 +293,7 @@ test('an expired result and its bytes are removed, and its object is remembered 
 
   // past the pin of the upload, and then until the sweep has run
   await clock.advance(3_600_000);
-  for (let turns = 0; turns < 1000 && short.blobs().length > 0; turns += 1) {
+  for (let tries = 0; tries < 1000 && short.blobs().length > 0; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 2));
     await clock.advance(30_000);
   }

@@ -146,10 +146,10 @@ describe('an external address', () => {
 
   test('is fetched once for a task, even if its content changes later', async () => {
     const taskId = newTask();
-    let turn = 0;
+    let requests = 0;
     const url = origin.url((request, response) => {
-      turn += 1;
-      serves(fixture(turn === 1 ? 'image.png' : 'image.jpg'))(request, response);
+      requests += 1;
+      serves(fixture(requests === 1 ? 'image.png' : 'image.jpg'))(request, response);
     });
     const [first, second] = await Promise.all([
       stage(url, Category.IMAGE, { taskId }),
@@ -158,7 +158,7 @@ describe('an external address', () => {
     const third = await stage(url, Category.IMAGE, { taskId });
 
     expect([first.mediaType, second.object, third.object]).toEqual(['image/png', first.object, first.object]);
-    expect(turn).toBe(1);
+    expect(requests).toBe(1);
     expect((await stage(url)).mediaType).toBe('image/jpeg');
   });
 

@@ -244,10 +244,10 @@ function suite(url: () => string | undefined): void {
   });
 
   test('concurrent claims, removals and uploads of the same content leave only claimed content', async () => {
-    const round = async (turn: number): Promise<void> => {
-      const pin = `aa-${String(turn)}`;
+    const round = async (index: number): Promise<void> => {
+      const pin = `aa-${String(index)}`;
       const { key } = await store.pinBlob({ sha256: 'aa', bytes: 3, key: pin }, NOW + 9000);
-      const id = `inl_${String(turn)}`;
+      const id = `inl_${String(index)}`;
       const object = await store.addObject(
         anObject({ id, purpose: 'inline', reference: '', taskId: '', blob: aBlob('aa', key), pin }),
         undefined,
@@ -255,8 +255,8 @@ function suite(url: () => string | undefined): void {
       expect([object?.id, object?.blob.key]).toEqual([id, key]);
       for (const removed of await store.removeObjects([id], ['inline'], NOW)) await store.forgetGarbage(removed);
     };
-    for (let turn = 0; turn < 10; turn += 1)
-      await Promise.all(Array.from({ length: 4 }, (_, actor) => round(turn * 10 + actor)));
+    for (let index = 0; index < 10; index += 1)
+      await Promise.all(Array.from({ length: 4 }, (_, actor) => round(index * 10 + actor)));
 
     expect([
       await sql.read('SELECT sha256 FROM blobs'),
@@ -266,13 +266,13 @@ function suite(url: () => string | undefined): void {
   });
 
   test('a task whose staging has ended gets no staged object, not even from a concurrent staging', async () => {
-    const task = (turn: number) => ({ accountId: 'demo', taskId: `task_${String(turn)}` });
-    for (let turn = 0; turn < 10; turn += 1) {
+    const task = (index: number) => ({ accountId: 'demo', taskId: `task_${String(index)}` });
+    for (let index = 0; index < 10; index += 1) {
       const stage = async (reference: string): Promise<string | undefined> => {
-        const pin = `${reference}-${String(turn)}`;
+        const pin = `${reference}-${String(index)}`;
         const blob = await store.pinBlob({ sha256: reference, bytes: 3, key: pin }, NOW + 9000);
         const added = await store.addObject(
-          anObject({ id: `med_${pin}`, taskId: task(turn).taskId, reference, blob, pin }),
+          anObject({ id: `med_${pin}`, taskId: task(index).taskId, reference, blob, pin }),
           undefined,
         );
         return added === undefined ? store.dropPin(pin, NOW) : undefined;
@@ -281,10 +281,10 @@ function suite(url: () => string | undefined): void {
       const keys = await Promise.all([
         stage('r1'),
         stage('r2'),
-        store.endStaging(task(turn), NOW, NOW + 1000),
+        store.endStaging(task(index), NOW, NOW + 1000),
         stage('r3'),
       ]);
-      expect(await stage('r4')).toBe(`r4-${String(turn)}`);
+      expect(await stage('r4')).toBe(`r4-${String(index)}`);
       for (const key of keys.flat()) if (key !== undefined) await store.forgetGarbage(key);
       expect(await sql.read('SELECT id FROM objects')).toEqual([]);
       expect((await store.takeGarbage(NOW, 10)).filter((key) => !key.startsWith('r4'))).toEqual([]);
@@ -295,7 +295,7 @@ function suite(url: () => string | undefined): void {
   test('concurrent reservations of an account never exceed its limit', async () => {
     const upload = (id: string, bytes: number, accountId = 'demo') => ({ id, accountId, bytes, expiresAt: NOW + 1000 });
     const taken = await Promise.all(
-      Array.from({ length: 12 }, (_, turn) => store.beginUpload(upload(`up_${String(turn)}`, 30), NOW, 100)),
+      Array.from({ length: 12 }, (_, index) => store.beginUpload(upload(`up_${String(index)}`, 30), NOW, 100)),
     );
     expect(taken.filter(Boolean)).toHaveLength(3);
     expect(await store.beginUpload(upload('up_other', 100, 'other'), NOW, 100)).toBe(true);

@@ -46,16 +46,26 @@ export function decodeLumaBlocks(decoding: Decoding, kind: typeof INTRA_4X4 | ty
   }
 }
 
-function decode4x4({ current, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
+interface PredictedBlock {
+  readonly x: number;
+  readonly y: number;
+  readonly side: 4 | 8;
+  readonly aboveRight: boolean;
+}
+
+/** Predicts a block and returns the position of its first sample. */
+function predictAt(current: Decoding['current'], { x, y, side, aboveRight }: PredictedBlock): number {
   const [grid] = current.frame.planes;
   const at = offsetOf(grid, current, 16) + 4 * (y * grid.stride + x);
-  const right = y > 0 ? RIGHT_DONE[4 * y + x] === true : x < 3 ? current.above : current.aboveRight;
   const left = x > 0 || current.left;
   const above = y > 0 || current.above;
-  predictBlock(
-    { grid, at, side: 4, left, above, corner: cornerOf(current, x, y), aboveRight: right },
-    modeAt(current, x, y),
-  );
+  predictBlock({ grid, at, side, left, above, corner: cornerOf(current, x, y), aboveRight }, modeAt(current, x, y));
+  return at;
+}
+
+function decode4x4({ current, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
+  const aboveRight = y > 0 ? RIGHT_DONE[4 * y + x] === true : x < 3 ? current.above : current.aboveRight;
+  const at = predictAt(current, { x, y, side: 4, aboveRight });
   if (!coded || syntax.block(LUMA_4X4, 0, x, y) === 0) return;
   scaleLevels(syntax.levels, block, {
     scale: scales.small[0]?.[qp % 6] as Int32Array,
@@ -63,19 +73,12 @@ function decode4x4({ current, syntax, scales, qp }: Decoding, x: number, y: numb
     qp,
     bits: SMALL_BITS,
   });
-  add4x4(block, grid, at);
+  add4x4(block, current.frame.planes[0], at);
 }
 
 function decode8x8({ current, syntax, scales, qp }: Decoding, x: number, y: number, coded: boolean): void {
-  const [grid] = current.frame.planes;
-  const at = offsetOf(grid, current, 16) + 4 * (y * grid.stride + x);
-  const right = y > 0 ? x === 0 : x === 0 ? current.above : current.aboveRight;
-  const left = x > 0 || current.left;
-  const above = y > 0 || current.above;
-  predictBlock(
-    { grid, at, side: 8, left, above, corner: cornerOf(current, x, y), aboveRight: right },
-    modeAt(current, x, y),
-  );
+  const aboveRight = y > 0 ? x === 0 : x === 0 ? current.above : current.aboveRight;
+  const at = predictAt(current, { x, y, side: 8, aboveRight });
   if (!coded || syntax.block(LUMA_8X8, 0, x, y) === 0) return;
   scaleLevels(syntax.levels, block, {
     scale: scales.large[qp % 6] as Int32Array,
@@ -83,7 +86,7 @@ function decode8x8({ current, syntax, scales, qp }: Decoding, x: number, y: numb
     qp,
     bits: LARGE_BITS,
   });
-  add8x8(block, grid, at);
+  add8x8(block, current.frame.planes[0], at);
 }
 
 function cornerOf({ left, above, aboveLeft }: Decoding['current'], x: number, y: number): boolean {

@@ -183,8 +183,8 @@ describe('a name whose answer changes', () => {
 
   test('is checked at each redirect: good at the first, bad at the second', async () => {
     for (const hops of [1, 2, 3]) {
-      const turns: Answer[] = [...Array.from({ length: hops }, () => [GOOD]), [BAD]];
-      const name = named(...turns);
+      const answers: Answer[] = [...Array.from({ length: hops }, () => [GOOD]), [BAD]];
+      const name = named(...answers);
       let url = `http://${name}:${String(good.port)}/0`;
       for (let hop = 0; hop < hops; hop += 1)
         url = good.url(answer(['302 Found', `location: ${url}`, 'content-length: 0'])).replace(GOOD, name);
