@@ -23,7 +23,8 @@ export function sqlChanges(sql: Sql): ChangeStore {
       // The index holds all that is read. Removed tasks are among the rows, because it does not know of them.
       const rows = await sql.read(
         `SELECT id, updated_at FROM tasks WHERE account_id IN (${placeholders(accountIds.length, 4)})
-         AND ${ANY_STATE} AND ${ADMITTED} AND updated_at >= $1 AND (updated_at, id) > ($1, $2) ORDER BY updated_at, id LIMIT $3`,
+         AND ${ANY_STATE} AND ${ADMITTED} AND updated_at >= $1
+         AND (updated_at, id) > ($1, $2) ORDER BY updated_at, id LIMIT $3`,
         [after.at, after.id, limit, ...accountIds.map(searchable)],
       );
       return rows.map((row) => ({ id: text(row['id']), version: Number(row['updated_at']) }));
