@@ -4,9 +4,8 @@ import { callOrder } from './call-orders.ts';
 import { openBilling, order } from './open-billing.ts';
 
 /*
- * A program for the crash test: on the folder that it is given it holds and settles without end, many tasks and calls
- * at a time, and writes a
- * line for everything that it was told is done.
+ * A program for the crash test. On the given folder it places and settles holds in an endless loop, many tasks and
+ * calls at a time, and writes a line for each call that billing has reported as done.
  */
 const [dataDir = '', prefix = ''] = process.argv.slice(2);
 const on = await openBilling({ dataDir, url: undefined, remove: () => undefined });

@@ -82,7 +82,7 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
       expect(await inTime(promise)).toEqual(anEvent('a'));
     });
 
-    test('goes to one member of a group', async () => {
+    test('is delivered to one member of a group', async () => {
       const names = Array.from({ length: 20 }, (_, number) => `event-${number}`);
       const [one, other, both] = [anInbox(), anInbox(), anInbox()];
       for (const member of [one, other])

@@ -9,8 +9,8 @@ import { openSqlite } from '../src/sql/sqlite.ts';
 import type { Sql } from '../src/sql/sql.ts';
 
 /**
- * Opens the database of the test that runs, empty at its beginning; again: as another process would. Closed after the
- * test.
+ * Opens the database of the running test. It is empty at the first call; a second call opens it as another process
+ * would. Every connection is closed after the test.
  */
 export type OpenSql = (poolSize?: number) => Sql;
 

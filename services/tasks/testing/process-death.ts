@@ -4,8 +4,8 @@ import type { Journal } from './journal.ts';
 export type Moment = 'before' | 'after';
 
 /**
- * From this step on no call across a port is carried out and no answer comes, so the process neither continues nor
- * cleans up. Resolves when the step is reached and every call that was carried out has ended.
+ * Stops the process at a step: from then on no call across a port runs and none gets an answer, so the process neither
+ * continues nor cleans up. Resolves when the step is reached and every started call has ended.
  */
 export function dieAt(journal: Journal, step: number, moment: Moment): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>();

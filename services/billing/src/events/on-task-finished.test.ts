@@ -69,7 +69,7 @@ test('the first delivery counts, and a second changes nothing', async () => {
 test.each([
   ['an unfinished state', TaskState.IN_PROGRESS],
   ['no state', TaskState.UNSPECIFIED],
-])('%s leaves the hold alone', async (_what, state) => {
+])('%s leaves the hold unchanged', async (_what, state) => {
   const on = await open();
   await on.billing.placeHold(order(on, 'task_1'));
 

@@ -67,7 +67,7 @@ const aCall = (id: string): Call => ({
   facts: priceFacts({ priceKey: 'Alpha-H3__regeneration', seconds: 1n }),
 });
 
-test('no statement on a batch of calls scans a table, whatever the size of the batch', async () => {
+test('no statement on a batch of any size scans a table', async () => {
   const store = sqlCallStore(sql);
   const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${String(index)}`));
   for (const size of [1, 2, 31, CALLS]) await store.place(`batch_${String(size)}`, calls.slice(0, size));

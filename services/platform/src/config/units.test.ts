@@ -31,7 +31,7 @@ describe('a duration', () => {
     '1h30m',
     '3s\n',
     '9007199254740993ms',
-  ])('%j is none', (text) => {
+  ])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
@@ -62,7 +62,7 @@ describe('a size', () => {
     '64\n',
     '9007199254740992',
     '8388608GiB',
-  ])('%j is none', (text) => {
+  ])('%j is not a size', (text) => {
     expect(parseBytes(text)).toBeUndefined();
   });
 });
@@ -100,7 +100,7 @@ describe('an address', () => {
     'http://host:80',
     'host:80/',
     'host:80\n',
-  ])('%j is none', (text) => {
+  ])('%j is not an address', (text) => {
     expect(parseHostPort(text)).toBeUndefined();
   });
 });

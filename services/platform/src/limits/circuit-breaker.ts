@@ -15,7 +15,7 @@ export interface Circuit {
   mayTryAnyway(): boolean;
   worked(): void;
   failed(): void;
-  /** The call that was let through showed nothing about the peer: it met another limit, or sent nothing. */
+  /** The admitted call showed nothing about the peer: it met another limit, or sent nothing. */
   undecided(): void;
 }
 

@@ -11,7 +11,7 @@ import { accessCheckOf, assertOwner } from './access.ts';
 type Rule = MessageInitShape<typeof AccessSchema>;
 
 /**
- * PlaceCalls under another rule: its request has a list of messages, a message in each, a flag and no text of its own.
+ * PlaceCalls under another rule. Its request has a list of messages with a message in each, a flag and no text.
  */
 const methodUnder = (rule: Rule | undefined): DescMethod => withRules(CallService, () => rule).method.placeCalls;
 const by = (accountField: string): Rule => ({

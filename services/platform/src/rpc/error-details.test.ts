@@ -66,7 +66,7 @@ describe('a refusal has the details of google.rpc', () => {
   });
 });
 
-test('a fault tells its code and nothing else', () => {
+test('a fault shows its code and nothing else', () => {
   const error = toConnectError(new TypeError('secret'));
 
   expect(error.code).toBe(Code.Internal);

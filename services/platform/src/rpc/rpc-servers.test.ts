@@ -141,7 +141,7 @@ describe.each([
     });
   });
 
-  test('cannot be started on a port that is taken', async () => {
+  test('cannot start on a port in use', async () => {
     const { port } = await opened(open, async () => ({}));
 
     await expect(

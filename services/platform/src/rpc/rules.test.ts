@@ -201,7 +201,7 @@ test('a oneof is checked only where its field is chosen', () => {
   expect(verdictOn({ fields, inner: { text: { type: 'string', rules: { required: true } } } }, {})).toBeUndefined();
 });
 
-test('items that are refused singly pass, and their number does not', () => {
+test('items that are refused one by one pass, and too many items do not', () => {
   const spec: MessageSpec = {
     fields: { outer: { type: 'message', repeated: true, rules: { refusedSingly: true, maxItems: 2 } } },
     inner: { text: { type: 'string', rules: { required: true } } },
@@ -239,7 +239,7 @@ describe('a rule that does not fit its field stops the start', () => {
     );
   });
 
-  test('and so does a value that its enum has not', () => {
+  test('and so does a value that the enum does not have', () => {
     expect(() => ruleCheckOf(aMessage({ fields: { one: { type: 'enum', rules: { in: ['RED'] } } } }))).toThrow(
       'not all of RED are values of the enum',
     );

@@ -11,7 +11,7 @@ import type { Check, ValueType } from './value-rules.ts';
 export type AssertRules = (message: object) => void;
 
 interface Breach {
-  /** The path of the field, below where the check stands. */
+  /** The path of the field, below the position of the check. */
   readonly path: string;
   readonly reason: string;
   readonly message: string;

@@ -48,8 +48,7 @@ function holdUp({ journal }: Pick<World, 'journal'>, port: string) {
 type Method = (request: unknown, context: CallContext) => Promise<unknown>;
 
 /**
- * The same methods. `told` resolves when one of them was told that its caller has left, `idle` when all calls have
- * ended.
+ * The same methods. `told` resolves when the signal of one of them is aborted, `idle` when all calls have ended.
  */
 function watched<I extends object>(implementation: I) {
   const running: Promise<unknown>[] = [];

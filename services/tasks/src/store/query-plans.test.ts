@@ -78,17 +78,17 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' }),
   ],
   [
-    'what changed in some accounts',
+    'the changes of some accounts',
     'tasks_changed',
     (store) => store.changesOf(['acme', 'rival'], { at: 1, id: 'task_1' }, 10),
   ],
   [
-    'what changed for an owner',
+    'the changes of an owner',
     'tasks_changed',
     (store) => store.changedTasks({ accountId: 'acme' }, { at: 1, id: '' }, 10),
   ],
   [
-    'what an owner has unfinished',
+    'the unfinished tasks of an owner',
     'tasks_changed',
     (store) =>
       store.changedTasks({ accountId: 'acme', states: ['queued', 'in_progress'], model: 'm' }, { at: 0, id: '' }, 10),

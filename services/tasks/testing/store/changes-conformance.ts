@@ -16,7 +16,7 @@ const SAME: Progress = {
   at: LATER,
 };
 
-/** Which changes count as changes, and how watches find them. */
+/** The changes that move the time of a task's last change, and the reads that find them. */
 export function changesConformance(open: OpenStore): void {
   let store: TaskStore;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ export function changesConformance(open: OpenStore): void {
       expect(await updatedAt('task_1')).toBe(LATER);
     });
 
-    test('moves from one unknown word to the next', async () => {
+    test('moves when one unknown word replaces another', async () => {
       await accepted(store, 'task_1');
       await store.progress('task_1', 'queued', { ...SAME, unrecognised: true, upstreamStatus: 'dreaming', at: AT + 1 });
 
@@ -55,7 +55,7 @@ export function changesConformance(open: OpenStore): void {
       expect(await updatedAt('task_1')).toBe(LATER);
     });
 
-    test('stays at a poll that shows the owner nothing new, whatever the upstream calls it', async () => {
+    test('stays after a poll that shows the owner nothing new', async () => {
       await changedAt('task_1', AT + 1);
 
       expect(
@@ -70,7 +70,7 @@ export function changesConformance(open: OpenStore): void {
       });
     });
 
-    test('stays when the lost work of a task is found, or its late answer comes', async () => {
+    test('stays when the lost work of a task is found, or when its late answer arrives', async () => {
       await unknown(store, 'task_1');
       await unknown(store, 'task_2');
 
@@ -99,7 +99,7 @@ export function changesConformance(open: OpenStore): void {
     });
   });
 
-  describe('versions', () => {
+  describe('the versions', () => {
     test('are those of the tasks that an owner can see', async () => {
       await changedAt('task_1', LATER);
       await unknown(store, 'task_2');
@@ -118,7 +118,7 @@ export function changesConformance(open: OpenStore): void {
   });
 
   describe('changes of accounts', () => {
-    test('come in the order of their times, page after page, each once', async () => {
+    test('are read in the order of their times, in pages, each once', async () => {
       for (const [index, id] of numbered(5).entries()) await changedAt(id, LATER - (index % 2));
       await changedAt('task_rival', LATER, { accountId: 'rival' });
       await changedAt('task_third', LATER, { accountId: 'third' });
@@ -135,7 +135,7 @@ export function changesConformance(open: OpenStore): void {
       expect(found).toEqual(['task_001', 'task_003', 'task_000', 'task_002', 'task_004', 'task_rival']);
     });
 
-    test('begin at the time, itself included', async () => {
+    test('start at the given time, inclusive', async () => {
       await changedAt('task_1', LATER - 1);
       await changedAt('task_2', LATER);
 
@@ -143,7 +143,7 @@ export function changesConformance(open: OpenStore): void {
       expect(await store.changesOf([], BEGINNING, 10)).toEqual([]);
     });
 
-    test('hold no task that no upstream has', async () => {
+    test('contain no task without an upstream', async () => {
       await begun(store, 'task_begun');
       await started(store, 'task_submitting');
       await begun(store, 'task_refused');
@@ -157,7 +157,7 @@ export function changesConformance(open: OpenStore): void {
     const found = async (...args: Parameters<TaskStore['changedTasks']>): Promise<string[]> =>
       idsOf(await store.changedTasks(...args));
 
-    test('come in the order of their times, of every state, after a position', async () => {
+    test('are read in the order of their times, in every state, after a position', async () => {
       await changedAt('task_3', LATER);
       await unknown(store, 'task_1');
       await completed(store, 'task_4', { at: LATER });
@@ -189,7 +189,7 @@ export function changesConformance(open: OpenStore): void {
       expect(await found({ ...owned, kind: 'generation', model: 'Other-V1' }, BEGINNING, 10)).toEqual(['task_5']);
     });
 
-    test('hold neither a removed task nor one that no upstream has', async () => {
+    test('contain no removed task and no task without an upstream', async () => {
       await completed(store, 'task_removed');
       await store.remove('task_removed', LATER);
       await begun(store, 'task_begun');

@@ -21,10 +21,10 @@ const statement = (
 ) => usage.getUsage({ accountId: 'demo', from: timestampFromMs(from), to: timestampFromMs(to), groupBy });
 
 /**
- * A task and its regeneration on the first day, a call by each of two tokens a day and half an hour later, and much
- * that is not charged.
+ * A task and its regeneration on the first day, one call by each of two tokens a day and half an hour later, and
+ * tasks and calls that are not charged.
  */
-async function aStory(on: TestBilling): Promise<string> {
+async function aHistory(on: TestBilling): Promise<string> {
   const { token } = await on.accounts.createToken({ accountId: 'demo', name: 'ci', models: ['*'] });
   await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
   await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 6n });
@@ -59,7 +59,7 @@ const OF_CALLS = { amountNanos: (19n * MILL) / 10n, requests: 2n, seconds: 0n, i
 describeOnEngines('a statement', (open) => {
   test('counts charged tasks and calls by model', async () => {
     const on = await open(config);
-    await aStory(on);
+    await aHistory(on);
 
     const { groups, total, currency, truncated } = await statement(on, UsageGroup.MODEL);
 
@@ -106,7 +106,7 @@ describeOnEngines('a statement', (open) => {
 
   test('is grouped by the day of the settlement, and by token with its name', async () => {
     const on = await open(config);
-    const other = await aStory(on);
+    const other = await aHistory(on);
 
     expect((await statement(on, UsageGroup.DAY)).groups).toMatchObject([
       { key: '2026-01-01', ...OF_TASKS },
@@ -128,7 +128,7 @@ describeOnEngines('a statement', (open) => {
     ['of whole hours', [START, START + HOUR_MS], 2n],
   ] as const)('is exact %s', async (_what, span, requests) => {
     const on = await open(config);
-    await aStory(on);
+    await aHistory(on);
 
     expect((await statement(on, UsageGroup.MODEL, span)).total?.requests).toBe(requests);
   });
@@ -138,7 +138,7 @@ describeOnEngines('a statement', (open) => {
       ...config,
       accounts: [...config.accounts, { id: 'other', currency: 'EUR', credit: '1', tokens: [] }],
     });
-    await aStory(on);
+    await aHistory(on);
     const span = { from: timestampFromMs(START), to: timestampFromMs(START + DAY_MS), groupBy: UsageGroup.DAY };
 
     expect(await on.usage.getUsage({ accountId: 'other', ...span })).toMatchObject({
@@ -213,7 +213,7 @@ describeOnEngines('a statement', (open) => {
 
   test('is reported by the audit when its hours are changed by hand', async () => {
     const on = await open(config);
-    await aStory(on);
+    await aHistory(on);
     await on.sql.write('UPDATE usage_hours SET charged_nanos = charged_nanos + 1 WHERE price_key = $1', ['chat']);
 
     expect(await on.accounts.verifyLedger({})).toMatchObject({

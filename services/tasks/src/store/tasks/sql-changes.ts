@@ -20,7 +20,7 @@ export function sqlChanges(sql: Sql): ChangeStore {
 
     changesOf: async (accountIds, after, limit) => {
       if (accountIds.length === 0) return [];
-      // The index holds all that is read. Removed tasks are among the rows, because it does not know of them.
+      // The index holds every column that is read. It does not show removals, so removed tasks are among the rows.
       const rows = await sql.read(
         `SELECT id, updated_at FROM tasks WHERE account_id IN (${placeholders(accountIds.length, 4)})
          AND ${ANY_STATE} AND ${ADMITTED} AND updated_at >= $1

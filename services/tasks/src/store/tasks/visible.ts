@@ -1,4 +1,4 @@
-/** What an upstream has or may have. It stands in the condition of an index in the same words. */
+/** What an upstream has or may have. The condition of an index has the same text. */
 export const ADMITTED = "admission IN ('accepted', 'unknown')";
 
 /** What the owner may see. */
