@@ -6,7 +6,7 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
-import { KEY, aConfig, order, temporaryPlace } from '../testing/open-billing.ts';
+import { KEY, aConfig, order, temporaryLocation } from '../testing/open-billing.ts';
 
 const keyless = (tokens: object[]) => ({
   ...aConfig(),
@@ -97,7 +97,7 @@ describeOnEngines('a start', (open) => {
   });
 });
 
-const open = opener(async () => temporaryPlace());
+const open = opener(async () => temporaryLocation());
 
 test('a reload adds accounts and tokens, and leaves tokens without a key to the next start', async () => {
   const on = await open();

@@ -2,8 +2,8 @@ import { afterEach, describe } from '@jest/globals';
 import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
-import { openBilling, temporaryPlace } from './open-billing.ts';
-import type { ConfigValue, Place, TestBilling } from './open-billing.ts';
+import { openBilling, temporaryLocation } from './open-billing.ts';
+import type { ConfigValue, Location, TestBilling } from './open-billing.ts';
 
 /** Opens a service on an empty database. The test's end stops the service and removes the database. */
 export type Open = (value?: ConfigValue) => Promise<TestBilling>;
@@ -11,30 +11,30 @@ export type Open = (value?: ConfigValue) => Promise<TestBilling>;
 /** Runs the same tests on every engine that the service supports. */
 export function describeOnEngines(title: string, tests: (open: Open) => void): void {
   describe(`${title} on SQLite`, () => {
-    tests(opener(async () => temporaryPlace()));
+    tests(opener(async () => temporaryLocation()));
   });
   let databases = 0;
   describeWith(postgresServer, title, (url) => {
     tests(
       opener(async () => {
         databases += 1;
-        return temporaryPlace(await createDatabase(url(), `billing_${databases}`));
+        return temporaryLocation(await createDatabase(url(), `billing_${databases}`));
       }),
     );
   });
 }
 
-export function opener(newPlace: () => Promise<Place>): Open {
+export function opener(newLocation: () => Promise<Location>): Open {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end();
   });
   return async (value) => {
-    const place = await newPlace();
-    let running = await openBilling(place, value);
+    const location = await newLocation();
+    let running = await openBilling(location, value);
     ends.push(async () => {
       await running.stop();
-      place.remove();
+      location.remove();
     });
     const followed = (opened: TestBilling): TestBilling => ({
       ...opened,

@@ -96,13 +96,13 @@ export interface TestBilling {
 }
 
 /** The location of a service's tables. */
-export interface Place {
+export interface Location {
   readonly dataDir: string;
   readonly url: string | undefined;
   remove(): void;
 }
 
-export function temporaryPlace(url?: string): Place {
+export function temporaryLocation(url?: string): Location {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-billing-'));
   return {
     dataDir,
@@ -115,7 +115,7 @@ export function temporaryPlace(url?: string): Place {
 
 /** A service on a real database. */
 export async function openBilling(
-  place: Place,
+  location: Location,
   value: ConfigValue = aConfig(),
   clock: FakeClock = fakeClock(),
 ): Promise<TestBilling> {
@@ -133,7 +133,7 @@ export async function openBilling(
   const metrics = openMetrics(false);
   const config = billingConfig({
     ...value,
-    billing: { ...value.billing, ...(place.url === undefined ? {} : { database: place.url }) },
+    billing: { ...value.billing, ...(location.url === undefined ? {} : { database: location.url }) },
   });
   const service = await startBilling(config, {
     clock,
@@ -144,12 +144,14 @@ export async function openBilling(
     log: silentLog,
     signingKey: new Secret('a signing key of the tests'),
     publicUrl: 'http://127.0.0.1:8080',
-    dataDir: place.dataDir,
+    dataDir: location.dataDir,
   });
   const [billingBinding, accountBinding, callBinding, usageBinding] = service.bindings;
   const billing = directClient(BillingService, billingBinding!, aCaller());
   const sql =
-    place.url === undefined ? openSqlite(path.join(place.dataDir, 'billing.sqlite')) : openPostgres(place.url, 2);
+    location.url === undefined
+      ? openSqlite(path.join(location.dataDir, 'billing.sqlite'))
+      : openPostgres(location.url, 2);
   const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
   const stop = async (): Promise<void> => {
     await bus.close();
@@ -175,7 +177,7 @@ export async function openBilling(
     },
     restart: async (again = value) => {
       await stop();
-      return openBilling(place, again, clock);
+      return openBilling(location, again, clock);
     },
   };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openPostgres } from '@reelgate/platform/sql/postgres';
 import { openSqlite } from '@reelgate/platform/sql/sqlite';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { aConfig, openBilling, temporaryPlace } from '../../../services/billing/testing/open-billing.ts';
+import { aConfig, openBilling, temporaryLocation } from '../../../services/billing/testing/open-billing.ts';
 import type { TestBilling } from '../../../services/billing/testing/open-billing.ts';
 import { CHAT_PRICES } from '../../../services/billing/testing/call-orders.ts';
 import { newDatabases } from '../../harness/databases.ts';
@@ -40,7 +40,7 @@ export async function postgresEngine(): Promise<Engine | undefined> {
 }
 
 async function engine(name: string, url: string | undefined, bare: Sql, stop: () => Promise<void>): Promise<Engine> {
-  const place = temporaryPlace(url);
+  const place = temporaryLocation(url);
   const on = await openBilling(place, aConfig({ credit: CREDIT, prices: PRICES }));
   for (const statement of BARE) await bare.write(statement);
   return {

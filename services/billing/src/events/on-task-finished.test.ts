@@ -3,10 +3,10 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { CENT, DOLLAR, books, expectSound } from '../../testing/books.ts';
 import { opener } from '../../testing/describe-on-engines.ts';
-import { order, temporaryPlace } from '../../testing/open-billing.ts';
+import { order, temporaryLocation } from '../../testing/open-billing.ts';
 
 /** Other tests run the operations on both engines. These tests cover the event handler. */
-const open = opener(async () => temporaryPlace());
+const open = opener(async () => temporaryLocation());
 
 test('a completed task is charged by its usage', async () => {
   const on = await open();

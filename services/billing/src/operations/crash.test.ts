@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { expectSound } from '../../testing/books.ts';
-import { aConfig, openBilling, temporaryPlace } from '../../testing/open-billing.ts';
+import { aConfig, openBilling, temporaryLocation } from '../../testing/open-billing.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../testing/spend-until-killed.ts', import.meta.url));
 const WORDS_BEFORE_THE_KILL = 400;
@@ -23,11 +23,11 @@ async function spendUntilKilled(dataDir: string, prefix: string): Promise<string
 }
 
 test('a killed process loses nothing that it reported as done, and leaves sound books', async () => {
-  const place = temporaryPlace();
+  const location = temporaryLocation();
   const said: string[] = [];
-  for (const prefix of ['first', 'second']) said.push(...(await spendUntilKilled(place.dataDir, prefix)));
+  for (const prefix of ['first', 'second']) said.push(...(await spendUntilKilled(location.dataDir, prefix)));
 
-  const on = await openBilling(place, aConfig());
+  const on = await openBilling(location, aConfig());
 
   expect(said.length).toBeGreaterThanOrEqual(2 * WORDS_BEFORE_THE_KILL);
   expect(new Set(said.map((line) => line.split(' ')[0]))).toEqual(new Set(['held', 'settled', 'placed', 'charged']));
@@ -47,5 +47,5 @@ test('a killed process loses nothing that it reported as done, and leaves sound 
   }
   await expectSound(on);
   await on.stop();
-  place.remove();
+  location.remove();
 }, 60_000);

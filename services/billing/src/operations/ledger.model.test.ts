@@ -6,8 +6,8 @@ import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import { callOrder } from '../../testing/call-orders.ts';
 import { createDatabase } from '@reelgate/platform/testing/create-database';
-import { openBilling, temporaryPlace } from '../../testing/open-billing.ts';
-import type { Place, TestBilling } from '../../testing/open-billing.ts';
+import { openBilling, temporaryLocation } from '../../testing/open-billing.ts';
+import type { Location, TestBilling } from '../../testing/open-billing.ts';
 
 /*
  * This test compares the service on either engine with a reference of a few lines, over random sequences of calls.
@@ -229,18 +229,18 @@ const steps = fc.commands(
   { maxCommands: 40, size: 'max' },
 );
 
-function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
-  let place: Place;
+function modelSuite(numRuns: number, newLocation: () => Promise<Location>): void {
+  let location: Location;
   let on: TestBilling;
   let runs = 0;
 
   beforeAll(async () => {
-    place = await newPlace();
-    on = await openBilling(place, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
+    location = await newLocation();
+    on = await openBilling(location, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
   });
   afterAll(async () => {
     await on?.stop();
-    place?.remove();
+    location?.remove();
   });
 
   const start = async (): Promise<{ model: Model; real: Real }> => {
@@ -275,9 +275,9 @@ function modelSuite(numRuns: number, newPlace: () => Promise<Place>): void {
 }
 
 describe('with SQLite', () => {
-  modelSuite(100, async () => temporaryPlace());
+  modelSuite(100, async () => temporaryLocation());
 });
 
 describeWith(postgresServer, 'the ledger', (url) => {
-  modelSuite(40, async () => temporaryPlace(await createDatabase(url(), 'ledger_model')));
+  modelSuite(40, async () => temporaryLocation(await createDatabase(url(), 'ledger_model')));
 });

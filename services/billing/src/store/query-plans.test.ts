@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';
 import { priceFacts } from '../../testing/facts.ts';
-import { openBilling, order, temporaryPlace } from '../../testing/open-billing.ts';
-import type { Place, TestBilling } from '../../testing/open-billing.ts';
+import { openBilling, order, temporaryLocation } from '../../testing/open-billing.ts';
+import type { Location, TestBilling } from '../../testing/open-billing.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
@@ -14,15 +14,15 @@ import { sqlUsageStore } from './usage/sql-usage-store.ts';
 const TABLES = 'calls|holds|usage_hours|ledger_lines|financial_events|tokens|accounts';
 const CALLS = 300;
 
-let place: Place;
+let location: Location;
 let on: TestBilling;
 let asked: Map<string, readonly SqlValue[]>;
 let sql: Sql;
 beforeEach(async () => {
-  place = temporaryPlace();
-  on = await openBilling(place);
+  location = temporaryLocation();
+  on = await openBilling(location);
   asked = new Map();
-  const file = openSqlite(path.join(place.dataDir, 'billing.sqlite'));
+  const file = openSqlite(path.join(location.dataDir, 'billing.sqlite'));
   const note =
     <T>(run: (text: string, values?: readonly SqlValue[]) => T) =>
     (text: string, values: readonly SqlValue[] = []): T => {
@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await sql.close();
   await on.stop();
-  place.remove();
+  location.remove();
 });
 
 /** The steps of a plan in which SQLite scans a whole table or a whole index. */

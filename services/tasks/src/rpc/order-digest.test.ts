@@ -14,21 +14,21 @@ const UNKNOWN_FIELD = Buffer.from([0xa0, 0x1f, 0x07]);
 const decoded = (bytes: Uint8Array): Order => fromWireOrder(fromBinary(OrderSchema, bytes));
 
 /** The same message with its fields in another order on the wire, which every reader accepts. */
-function encodedInOrder(order: Order, places: readonly number[]): Buffer {
+function encodedInOrder(order: Order, positions: readonly number[]): Buffer {
   const fields = Object.entries(toWireOrder(order)).map(([name, value], index) => ({
-    place: places[index] ?? 0,
+    position: positions[index] ?? 0,
     bytes: toBinary(OrderSchema, create(OrderSchema, { [name]: value })),
   }));
-  return Buffer.concat(fields.toSorted((one, other) => one.place - other.place).map(({ bytes }) => bytes));
+  return Buffer.concat(fields.toSorted((one, other) => one.position - other.position).map(({ bytes }) => bytes));
 }
 
 test('the same order has the same digest for every encoding of its message', () => {
   fc.assert(
-    fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, places) => {
+    fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, positions) => {
       const plain = toBinary(OrderSchema, create(OrderSchema, toWireOrder(order)));
       const digest = orderDigest(decoded(plain));
 
-      expect(orderDigest(decoded(encodedInOrder(order, places)))).toBe(digest);
+      expect(orderDigest(decoded(encodedInOrder(order, positions)))).toBe(digest);
       expect(orderDigest(decoded(Buffer.concat([UNKNOWN_FIELD, plain, UNKNOWN_FIELD])))).toBe(digest);
       expect(orderDigest(order)).toBe(digest);
     }),

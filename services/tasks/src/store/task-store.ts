@@ -182,7 +182,7 @@ export interface ChangeFilter {
   readonly kind?: string | undefined;
 }
 
-/** A place in the order of last changes. */
+/** A position in the order of last changes. */
 export interface ChangePosition {
   readonly at: number;
   readonly id: string;
