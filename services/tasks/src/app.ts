@@ -18,7 +18,7 @@ import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import { callbacks } from './callbacks.ts';
+import { callbackUrls } from './callback-urls.ts';
 import { channelFactories } from './channels/adapter.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
@@ -30,7 +30,7 @@ import type { MediaBytes } from './clients/media-bytes.ts';
 import { billingTokens } from './clients/tokens.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { counts, watchCircuits, watchJobs } from './counts.ts';
+import { tasksMetrics, watchCircuits, watchJobs } from './tasks-metrics.ts';
 import { announceEnded, announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -40,7 +40,7 @@ import type { Tokens } from './operations/cached-tokens.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobDeps } from './operations/jobs/job-deps.ts';
 import { reconcileUnknown } from './operations/recovery/reconcile-unknown.ts';
-import { removeOld } from './operations/retention/remove-old.ts';
+import { removeOldTasks } from './operations/retention/remove-old-tasks.ts';
 import { removeOldJobs } from './operations/retention/remove-old-jobs.ts';
 import { sweepJobs } from './operations/recovery/sweep-jobs.ts';
 import { watchDeadlines } from './operations/attention/watch-deadlines.ts';
@@ -104,7 +104,7 @@ export async function startTasks(
     newId,
     chance,
     log,
-    callbacks: callbacks(foundation.publicUrl, foundation.signingKey),
+    callbacks: callbackUrls(foundation.publicUrl, foundation.signingKey),
     models: () => current.models,
     grants: () => current.grants,
     processId: newId('proc'),
@@ -125,7 +125,7 @@ export async function startTasks(
         wakePolls(channelId);
       },
     },
-    count: counts(foundation.metrics),
+    count: tasksMetrics(foundation.metrics),
   };
 
   const tokens = await openTokens(foundation, peers, lifecycle);
@@ -183,7 +183,7 @@ function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts, liveness: Pro
     ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
-    ['retention', REMOVE_IDLE_MS, () => removeOld(deps, config.retentionMs)],
+    ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
     ['alive', HEARTBEAT_MS, () => liveness.pass()],
   ];
 }
@@ -222,7 +222,7 @@ function jobDeps(
     limits: config.jobs,
     announceQueued: announceQueued(bus),
     announceEnded: announceEnded(bus),
-    count: counts(metrics),
+    count: tasksMetrics(metrics),
   };
 }
 

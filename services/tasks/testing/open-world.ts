@@ -9,7 +9,7 @@ import { Secret } from '@reelgate/platform/secret';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { callbacks } from '../src/callbacks.ts';
+import { callbackUrls } from '../src/callback-urls.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 import { openChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';
@@ -102,7 +102,7 @@ async function openWorld(
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
-    callbacks: callbacks('https://gateway.example', new Secret('signing key')),
+    callbacks: callbackUrls('https://gateway.example', new Secret('signing key')),
     channels: openChannelRegistry(options.channels ?? [channelSettings()], {
       clock,
       adapters: { scripted: upstream.channels(journal) },

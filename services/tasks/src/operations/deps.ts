@@ -34,7 +34,7 @@ export interface Deps {
   readonly pollPlan: PollPlan;
   /** The URL under which a channel reads a staged media item. */
   readonly mediaUrl: MediaUrl;
-  readonly callbacks: Callbacks;
+  readonly callbacks: CallbackUrls;
   /** Tells listeners that a task has changed. */
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state'>) => void;
   readonly wake: { readonly outbox: () => void; readonly polls: (channelId: string) => void };
@@ -60,7 +60,7 @@ export interface AttemptName {
 }
 
 /** The URLs that upstreams call. A URL carries all that is needed, so nothing about it is stored. */
-export interface Callbacks {
+export interface CallbackUrls {
   readonly urlOf: (attempt: AttemptName) => string;
   /** The attempt that the last part of such a URL names; undefined if it is not one of ours. */
   readonly attemptOf: (token: string) => AttemptName | undefined;

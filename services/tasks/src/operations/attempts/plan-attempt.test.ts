@@ -19,7 +19,7 @@ import { aSource } from '../../../testing/tasks.ts';
 import type { Attempt, ChannelSettings } from '../../channels/channel.ts';
 import type { Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
-import { callbacks } from '../../callbacks.ts';
+import { callbackUrls } from '../../callback-urls.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { AttemptInputs } from './plan-attempt.ts';
 
@@ -47,7 +47,7 @@ function planner() {
   let addresses = 0;
   const given: string[] = [];
   const deps = {
-    callbacks: callbacks('https://gateway.example', new Secret('signing key')),
+    callbacks: callbackUrls('https://gateway.example', new Secret('signing key')),
     models: () => MODELS,
     mediaUrl: async ({ object }: { readonly object: string }, references: 'inline' | 'url') => {
       given.push(`${references}:${object}?${(addresses += 1)}`);

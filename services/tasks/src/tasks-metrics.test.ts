@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { openChannelRegistry } from './channels/channel-registry.ts';
-import { watchCircuits } from './counts.ts';
+import { watchCircuits } from './tasks-metrics.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import type { Channel } from './channels/channel.ts';
 

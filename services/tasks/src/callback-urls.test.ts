@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import { signName } from '@reelgate/platform/links/signed-name';
-import { callbacks } from './callbacks.ts';
+import { callbackUrls } from './callback-urls.ts';
 
 const key = new Secret('signing key');
-const { urlOf, attemptOf } = callbacks('https://gateway.example', key);
+const { urlOf, attemptOf } = callbackUrls('https://gateway.example', key);
 const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 describe('the callback address of an attempt', () => {

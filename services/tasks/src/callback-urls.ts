@@ -1,13 +1,13 @@
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
 import { signName, signedNameIn } from '@reelgate/platform/links/signed-name';
-import type { Callbacks } from './operations/deps.ts';
+import type { CallbackUrls } from './operations/deps.ts';
 
 const PURPOSE = 'upstream-callbacks';
 const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;
 
 /** Unguessable URLs for the callbacks of upstreams, one for each attempt. The gateway derives the same key. */
-export function callbacks(publicUrl: string, signingKey: Secret): Callbacks {
+export function callbackUrls(publicUrl: string, signingKey: Secret): CallbackUrls {
   const key = deriveSecret(signingKey, PURPOSE);
   return {
     urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${String(number)}`)}`,

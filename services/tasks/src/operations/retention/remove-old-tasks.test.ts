@@ -4,7 +4,7 @@ import { aRegeneration } from '../../../testing/orders.ts';
 import type { World } from '../../../testing/open-world.ts';
 import type { Task } from '../../domain/task.ts';
 import { completeTask } from '../polls/complete-task.ts';
-import { removeOld } from './remove-old.ts';
+import { removeOldTasks } from './remove-old-tasks.ts';
 import { settleTask } from '../ends/settle-task.ts';
 
 const open = useWorlds();
@@ -27,11 +27,11 @@ test('a finished task exists for its retention time, and is removed after it', a
   const { id } = await finished(world);
 
   await world.clock.advance(90 * DAY_MS);
-  await removeOld(world.deps, 90 * DAY_MS);
+  await removeOldTasks(world.deps, 90 * DAY_MS);
   expect(await world.deps.store.find(id)).toBeDefined();
 
   await world.clock.advance(1);
-  await removeOld(world.deps, 90 * DAY_MS);
+  await removeOldTasks(world.deps, 90 * DAY_MS);
   expect(await world.deps.store.find(id)).toBeUndefined();
   expect(await world.deps.store.inFlight('total')).toBe(0);
 });
@@ -42,7 +42,7 @@ test('a regeneration stays when its source is removed', async () => {
   const { task } = await world.create(aRegeneration({ sourceTaskId: id }));
 
   await world.clock.advance(91 * DAY_MS);
-  await removeOld(world.deps, 90 * DAY_MS);
+  await removeOldTasks(world.deps, 90 * DAY_MS);
   expect(await world.deps.store.find(id)).toBeUndefined();
 
   await completeTask(world.deps, task, {
@@ -64,7 +64,7 @@ test('one pass removes one batch of old tasks, and leaves the rest to the next',
     },
   };
 
-  expect(await removeOld({ ...world.deps, store }, DAY_MS)).toBe(0);
+  expect(await removeOldTasks({ ...world.deps, store }, DAY_MS)).toBe(0);
 
   expect(limits).toEqual([200]);
 });

@@ -7,7 +7,7 @@ import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { JobStore } from './store/job-store.ts';
 
 /** The counters of this service. */
-export function counts(metrics: Metrics): Counts & JobCounts {
+export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',
