@@ -42,7 +42,7 @@ const BANNER = 'banner of 10.0.0.1 in /etc/passwd';
 const problemOf = async (call: Promise<unknown>): Promise<Problem> =>
   call.then(
     () => {
-      throw new Error('it was taken');
+      throw new Error('the call was accepted');
     },
     (error: unknown) => error as Problem,
   );

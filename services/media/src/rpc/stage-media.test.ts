@@ -36,7 +36,7 @@ const stage = async (url: string, category = Category.IMAGE, over: { accountId?:
 const refusal = async (url: string, category = Category.IMAGE, over: { accountId?: string } = {}): Promise<string> => {
   const problem = await stage(url, category, over).then(
     () => {
-      throw new Error('it was staged');
+      throw new Error('the reference was staged');
     },
     (error: unknown) => error as { kind: string; reason: string; field?: string; message: string },
   );

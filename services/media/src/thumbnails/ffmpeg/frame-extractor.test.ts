@@ -131,8 +131,8 @@ describe('a compromised program', () => {
   };
 
   test.each([
-    ['computes for ever', 'while :; do :; done'],
-    ['waits for ever', 'exec sleep 1000'],
+    ['computes forever', 'while :; do :; done'],
+    ['waits forever', 'exec sleep 1000'],
     ['fills its memory', 'a=aaaaaaaa; while :; do a="$a$a"; done'],
     ['fills the disk', 'while :; do cat /proc/self/status >> drawn || exit 0; done'],
     ['floods its error output', 'while :; do echo flood >&2; done'],
