@@ -21,7 +21,7 @@ export interface Serving {
   readonly streams: RunningStreams;
 }
 
-/** A method behind its checks, as every transport of a server calls it. The kind of the method says which one applies. */
+/** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
 export interface ServedMethod {
   unary(call: IncomingCall, request: object): Promise<Message>;
   serverStream(call: IncomingCall, request: object): AsyncGenerator<Message>;

@@ -115,7 +115,9 @@ function streamExpired(): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'stream_expired',
-    message: `a stream lasts ${String(STREAM_MS_MAX / 60_000)} minutes at most; call again and go on from the last message`,
+    message:
+      `a stream lasts ${String(STREAM_MS_MAX / 60_000)} minutes at most; ` +
+      `call again and go on from the last message`,
   });
 }
 
