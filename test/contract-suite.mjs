@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /*
- * Runs the black-box suite of the contract against this checkout and holds it against test/contract-owed.json, the list of
- * cases that are known to fail: [{ "id": "case/id", "issue": 3, "why": "…" }]. A case that is not on the list and fails, and
- * one that is on it and passes, both count as failed: the list can only shrink. The last line is `N passed, N failed`.
+ * Runs the black-box suite of the contract against this checkout and compares it with test/contract-owed.json, the list
+ * of cases that are known to fail: [{ "id": "case/id", "issue": 3, "why": "…" }]. A case that fails and is not on the
+ * list counts as failed. So does a case that passes and is on the list, so the list can only shrink. The last line is
+ * `N passed, N failed`.
  *
- *   node test/contract-suite.mjs SUITE [further arguments for the suite]      e.g. … ../shared/contract/run.mjs --only '^ir-'
+ *   node test/contract-suite.mjs SUITE [further arguments for the suite]
+ *   node test/contract-suite.mjs ../shared/contract/run.mjs --only '^ir-'
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +22,7 @@ const TIMEOUT_MS = 40 * 60_000;
 const isOwed = (entry) =>
   typeof entry?.id === 'string' && Number.isInteger(entry.issue) && typeof entry.why === 'string' && entry.why !== '';
 
-/** The list as a map from id to entry; throws on an entry that does not say which issue it waits for, and why. */
+/** The list as a map from id to entry. Throws on an entry without its issue or its reason. */
 function readOwed() {
   const list = JSON.parse(readFileSync(owedPath, 'utf8'));
   const wrong = list.find((entry) => !isOwed(entry));
@@ -31,7 +33,7 @@ function readOwed() {
   return owed;
 }
 
-/** Runs the suite; its whole output goes to the log, and each line to `read`. Gives how it ended. */
+/** Runs the suite. Writes its output to the log and gives each line to `read`. Returns how the suite ended. */
 async function runSuite(suite, args, read) {
   const log = createWriteStream(logPath);
   const child = spawn(process.execPath, [suite, '--project', root, ...args], {
@@ -50,7 +52,7 @@ async function runSuite(suite, args, read) {
   return { status, signal };
 }
 
-/** What each case did, in the order of the suite: its id and why it failed (undefined: it passed). */
+/** The outcome of each case, in the order of the suite: its id, and why it failed (undefined if it passed). */
 function caseReader() {
   const cases = new Map();
   let total;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { accessCheckOf, ruleOf } from '@reelgate/platform/rpc/access';
 import { everyRpc } from '../harness/contracts.ts';
 
-/** What names an account, or several. */
+/** The names of fields that hold one account or several. */
 const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
 
 const rpcs = await everyRpc();
@@ -19,7 +19,7 @@ function accountFields(message: DescMessage, above: readonly DescMessage[] = [])
   ]);
 }
 
-test('the contracts are found', () => {
+test('the contracts have RPCs', () => {
   const services = new Set(rpcs.map(([, { parent }]) => parent.typeName));
 
   expect([...services]).toEqual(
@@ -33,7 +33,7 @@ test('the contracts are found', () => {
 });
 
 describe.each(rpcs)('%s', (_name, method) => {
-  test('has a sound access rule beside it', () => {
+  test('has a valid access rule', () => {
     expect(() => accessCheckOf(method)).not.toThrow();
   });
 

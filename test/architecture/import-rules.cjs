@@ -1,5 +1,6 @@
 /*
- * Who may import whom; the README draws it. Run as: depcruise --config test/architecture/import-rules.cjs services deploy
+ * Who may import whom; the README draws it. Run it as:
+ *   depcruise --config test/architecture/import-rules.cjs services deploy
  * A path in `to` that begins with ^node: or node_modules is a package; all others are files of this repository.
  */
 const service = '^services/(gateway|tasks|billing|media)/src/';
@@ -8,7 +9,7 @@ const concrete =
   '/src/(store|store/[a-z]+|blobs|rate-counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
-/** A library that opens connections, and the one place that may use it. */
+/** Restricts a library that opens connections to the one folder that may use it. */
 const driver = (name, library, place) =>
   rule(
     `${name}-behind-its-seam`,
@@ -118,7 +119,8 @@ const connections = [
   driver(
     'undici',
     'node_modules/undici/',
-    '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)|^deploy/local/',
+    '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)' +
+      '|^deploy/local/',
   ),
   driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres\\.ts$'),
   driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite\\.ts$'),

@@ -6,27 +6,37 @@ import { expect, test } from '@jest/globals';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
-/** Golden replies are called by the operation that they answer. */
+/** A golden reply has the name of the operation that it answers. */
 const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
-/** Names that others have fixed: documents, images, contracts (buf wants snake_case) and numbered migrations. */
-const OTHER_NAMES =
-  /^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$|^Dockerfile$|^[a-z0-9_]+\.proto$|^[a-z0-9_]+_pb\.(d\.ts|js)$|^\d{4}_[a-z0-9_]+\.sql$/;
-/** What says nothing about its content: alone, or as a part of a longer name. */
+/** Names that other tools fix: documents, images, contracts (buf requires snake_case) and numbered migrations. */
+const OTHER_NAMES = new RegExp(
+  [
+    String.raw`^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$`,
+    '^Dockerfile$',
+    String.raw`^[a-z0-9_]+\.proto$`,
+    String.raw`^[a-z0-9_]+_pb\.(d\.ts|js)$`,
+    String.raw`^\d{4}_[a-z0-9_]+\.sql$`,
+  ].join('|'),
+);
+/** Names that say nothing about the content, alone or as a part of a longer name. */
 const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers?)(-|$)/;
 
-/** The platform knows nothing of the trade; the words of the glossary that have no other use in a program. */
-const TRADE_WORDS =
-  /\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?|staged ?media|regenerations?|context.?ir)\b/i;
+/** The words of the glossary that have no other use in a program. The platform must not know them. */
+const TRADE_WORDS = new RegExp(
+  String.raw`\b(tasks?|dialects?|channels?|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?` +
+    String.raw`|staged ?media|regenerations?|context.?ir)\b`,
+  'i',
+);
 
 interface DroppedWord {
-  /** As a pattern over words: `ModelKind`, `model_kind` and `model-kind` are read as `model kind`. */
+  /** A pattern over separate words: `ModelKind`, `model_kind` and `model-kind` are read as `model kind`. */
   readonly dropped: string;
   readonly used: string;
-  /** An honest other use of the word. */
+  /** A line with another, permitted use of the word. */
   readonly except?: RegExp;
 }
 
-/** One word for each thing; `proto/glossary.md` has the words that are used. */
+/** The words that are not used. `proto/glossary.md` has the word for each thing. */
 const DROPPED_WORDS: readonly DroppedWord[] = [
   { dropped: 'berths?', used: 'channel runtime' },
   { dropped: 'fleets?', used: 'channel registry' },
@@ -49,12 +59,12 @@ const DROPPED_WORDS: readonly DroppedWord[] = [
 ];
 
 const LINES_MEDIAN_MAX = 100;
-/** A migration that has run keeps its name. */
+/** A published migration keeps its name. */
 const MIGRATION = /\/migrations\/\d{4}_/;
 const DOCUMENT = /(^|\/)(README|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/;
 const TEXT = /\.(ts|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
 const UNFINISHED = /\b(TODO|FIXME)\b/;
-/** The host of a package registry: which one is used is each machine's own affair. */
+/** The host of a package registry. Each machine has its own registry, so the repository names none. */
 const REGISTRY_HOST = /\b(registry|npm|packages?)\.[a-z0-9-]+\.(org|com|io|net|dev|local|internal)\b/;
 const REASONLESS_DISABLE = /eslint-disable(?!.* -- \S)/;
 
@@ -98,7 +108,7 @@ test('no file or folder has a name that says nothing', () => {
   expect(empty).toEqual([]);
 });
 
-test('the platform has no word of the trade', () => {
+test('the platform has no word of this product', () => {
   const platform = products.filter((file) => file.startsWith('services/platform/src/'));
   const said = platform.flatMap((file) =>
     linesOf(file)
@@ -129,11 +139,11 @@ test('product code, file names and documents use one word for one thing', () => 
   expect(found).toEqual([]);
 });
 
-test('nothing is left for later in a comment', () => {
+test('no comment leaves work for later', () => {
   expect(linesThatMatch(texts, UNFINISHED)).toEqual([]);
 });
 
-test('no registry of packages is named, in the lock file neither', () => {
+test('no file names a package registry, and the lock file names none either', () => {
   expect(linesThatMatch(texts, REGISTRY_HOST)).toEqual([]);
   expect(linesThatMatch(['package-lock.json'], /"resolved": "http/)).toEqual([]);
 });

@@ -11,26 +11,26 @@ import type { Program } from '../harness/program.ts';
 import { startLyingUpstream } from './lying-upstream.ts';
 import type { LyingUpstream } from './lying-upstream.ts';
 
-/** What a canary says: no answer of the program may hold it. */
+/** The text of a canary. No answer of the program may hold it. */
 export const CANARY_WORDS = 'canary-of-the-internal-network';
-/** Loopback addresses where a canary listens; none of them may be dialled. */
+/** Loopback addresses where a canary listens. The program must dial none of them. */
 const CANARY_HOSTS = ['127.0.0.1', '127.0.0.2', '::1'];
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 
-/** A running program, and everything that an attacker has around it: all of it on loopback. */
+/** A running program and everything that an attacker controls around it, all on loopback. */
 export interface AttackWorld {
   readonly program: Program;
   readonly upstream: LyingUpstream;
   readonly dns: FakeDns;
-  /** These three may be dialled, on this address and port alone. */
+  /** The program may dial these three, on this address and port only. */
   readonly origin: Origin;
   readonly secure: Origin;
   readonly raw: RawOrigin;
-  /** The port of the canaries. The configuration names it as a permitted port: only the address forbids it. */
+  /** The port of the canaries. The configuration permits this port, so only the address forbids it. */
   readonly canary: number;
-  /** The port of the program's own metrics, permitted in the same way; so is the port of its public address. */
+  /** The port of the program's own metrics. The configuration permits it, and the port of the public address too. */
   readonly admin: number;
-  /** Connections to canaries, whatever was said on them. */
+  /** The number of connections to canaries. */
   touched(): number;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { runAttacks } from './fetch-attacks.ts';
 
 const START_MS = 60_000;
 const RUN_MS = 400_000;
-/** The attacks that were once tried by hand. */
+/** The number of attacks that were first tried by hand. */
 const ATTACKS_MIN = 483;
 let world: AttackWorld;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world?.close(), START_MS);
 
 test(
-  'every address that may not be fetched is refused with its documented reason, whatever field names it, and nothing is reached',
+  'every forbidden address is refused with its documented reason in every field, and no connection reaches one',
   async () => {
     const { refused, failed, reached, faults } = await runAttacks(world);
 

@@ -17,27 +17,31 @@ import { responseAttacks } from './tables/responses.ts';
 import { spellingAttacks } from './tables/spellings.ts';
 
 const PARALLEL = 12;
-/** One attack in this many is tried as the address of a result too. */
+/** Every eleventh attack is also tried as the address of a result. */
 const RESULT_STEP = 11;
 const RESULT_POLLS = 2;
 const RESULT_WAIT_MS = 40_000;
 const RESULT_TICK_MS = 200;
 const MESSAGE_SHOWN = 200;
 
-/** What no message to a client holds: addresses, names, ports, and the words of resolvers, sockets and servers. */
-const TELLING =
-  /\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local|\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|\bat \S+:\d+/;
+/** Text that no message to a client may hold: addresses, names, ports, the words of resolvers, sockets and servers. */
+const TELLING = new RegExp(
+  [
+    String.raw`\d+\.\d+\.\d+|[0-9a-f]*::|:\d{2,5}|localhost|\.example|\.internal|\.local`,
+    String.raw`\b[A-Z]{3,}_|E[A-Z]{4,}|query|socket|certificate|TLS|SSL|HTTP\/|parse|banner|\bat \S+:\d+`,
+  ].join('|'),
+);
 const GOOD = { image: 'image.png', video: '768p.mp4', audio: 'audio.mp3' } as const;
 
 export interface AttackReport {
-  /** Attacks by group. */
+  /** The number of attacks in each group. */
   readonly groups: ReadonlyMap<string, number>;
   readonly refused: number;
-  /** Attacks that were not refused with a documented reason, and what happened instead. */
+  /** Attacks that were not refused with a documented reason, each with what happened instead. */
   readonly failed: readonly string[];
-  /** Connections to canaries. */
+  /** The number of connections to canaries. */
   readonly reached: number;
-  /** What else went wrong: bytes that stayed, orders that an upstream saw. */
+  /** Other faults: bytes that stayed in the store, orders that an upstream saw. */
   readonly faults: readonly string[];
 }
 
@@ -46,7 +50,7 @@ function allAttacks(world: AttackWorld): readonly Attack[] {
   return [...new Map(all.map((attack) => [`${attack.field ?? ''} ${attack.url}`, attack])).values()];
 }
 
-/** Tries every attack once, and tells how each ended. */
+/** Tries every attack once and reports how each ended. */
 export async function runAttacks(world: AttackWorld): Promise<AttackReport> {
   const all = allAttacks(world);
   const failed: string[] = [];
@@ -92,7 +96,7 @@ async function send({ program }: AttackWorld, { target, body }: Carrier, url: st
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as unknown };
 }
 
-/** Without these the attacks could be refused for another reason than their address. */
+/** Shows that the same orders with good addresses are accepted, so that only the address is refused. */
 async function controlFaults(world: AttackWorld): Promise<string[]> {
   const faults: string[] = [];
   await inParallel(FIELD_NAMES, async (name) => {
@@ -117,7 +121,7 @@ async function problemOf(world: AttackWorld, attack: Attack, index: number): Pro
   return undefined;
 }
 
-/** A task whose upstream reports such an address never completes, and its owner is told nothing of it. */
+/** A task whose upstream reports such an address never completes, and its owner does not see the address. */
 async function lieAbout(world: AttackWorld, lies: readonly Attack[]): Promise<string[]> {
   const { program, upstream } = world;
   const caller = httpCaller(program.base, KEYS.demo);
@@ -147,7 +151,7 @@ async function lieAbout(world: AttackWorld, lies: readonly Attack[]): Promise<st
   return failed;
 }
 
-/** The contract forwards the callback address of context-IR unchanged, and fetches nothing. */
+/** The contract forwards the callback address of context-IR unchanged, and the program fetches nothing from it. */
 async function forwardedFaults(world: AttackWorld): Promise<string[]> {
   const url = `http://127.0.0.1:${String(world.canary)}/callback`;
   const { status, text } = await httpCaller(world.program.base, KEYS.demo).call('POST', '/v2/h3_context_ir', {

@@ -1,6 +1,6 @@
 import { fixture } from '../../services/media/testing/origin.ts';
 
-/** A request that carries one URL in one field. */
+/** A request with one URL in one field. */
 export interface Carrier {
   readonly target: string;
   readonly family: 'image' | 'video' | 'audio';
@@ -34,7 +34,7 @@ const regeneration = (content: readonly object[]): object => ({
   content: [TEXT, ...content],
 });
 
-/** Each role of a content item, and what else an order with it needs. */
+/** Each role of a content item, with the other items that its order needs. */
 const ROLES = [
   ['first_frame', 'image', []],
   ['last_frame', 'image', []],
@@ -121,10 +121,10 @@ function form(fields: Readonly<Record<string, string>>): FormData {
 }
 
 export type FieldName = ContentField | keyof typeof FLAT;
-/** Every field of a create that takes the address of a medium. */
+/** Every field of a create that can hold the address of a medium. */
 export const FIELDS: Readonly<Record<FieldName, Carrier>> = { ...CONTENT, ...FLAT };
 export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
-/** Those whose orders hold one picture and nothing else. */
+/** The fields whose orders hold one picture and no other medium. */
 export const PICTURE_FIELDS = FIELD_NAMES.filter(
   (name) => FIELDS[name].family === 'image' && !name.startsWith('/v2/video_regeneration'),
 );

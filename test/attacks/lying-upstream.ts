@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The vendor's V2 API that ends every task at once, with whatever result it was told to report. */
+/** The vendor's V2 API. It ends every task at once, with the result that the test gave it. */
 export interface LyingUpstream {
   /** `host:port` */
   readonly host: string;
   /** The bodies of all creates. */
   readonly orders: readonly string[];
-  /** What the work of orders with `[lie:N]` in their text ends with: `result(N)`. */
+  /** Sets the result of orders with `[lie:N]` in their text: `result(N)`. */
   lies(result: (lie: number) => string): void;
-  /** How often the state of the work with this lie was asked for. */
+  /** The number of polls of the task with this lie. */
   polls(lie: number): number;
   stop(): Promise<void>;
 }

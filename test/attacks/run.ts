@@ -1,4 +1,7 @@
-/** All fetch attacks against a program of its own, on loopback: `npm run attacks`. Exits with 1 when one was not refused. */
+/**
+ * Tries all fetch attacks against a program of its own on loopback: `npm run attacks`. It exits with 1 if one was not
+ * refused.
+ */
 import { openAttackWorld } from './attack-world.ts';
 import { runAttacks } from './fetch-attacks.ts';
 

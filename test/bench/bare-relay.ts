@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** Where its packages are found. */
+/** The folder whose packages the program uses. */
 const PACKAGES = path.join(import.meta.dirname, '../../services/gateway');
 
 /**
- * The least that a relay can be with these packages: it reads a body, sends it on and passes the answer back, without
- * tokens or money.
+ * The smallest relay that these packages allow: it passes a body and its answer on, without tokens or money.
  */
 const PROGRAM = `
 import Koa from 'koa';
@@ -19,10 +18,15 @@ app.use((context) => new Promise((resolve, reject) => {
   const parts = [];
   context.respond = false;
   req.on('data', (part) => parts.push(part)).on('end', () => {
-    pool.dispatch({ method: 'POST', path: context.url, headers: { 'content-type': 'application/json', authorization: 'Bearer some-key' }, body: Buffer.concat(parts) }, {
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer some-key' };
+    pool.dispatch({ method: 'POST', path: context.url, headers, body: Buffer.concat(parts) }, {
       onRequestStart() {},
-      onResponseStart(_controller, status, { 'content-type': type, 'content-length': length }) { res.writeHead(status, { 'content-type': type, ...(length === undefined ? {} : { 'content-length': length }) }); },
-      onResponseData(controller, part) { if (!res.write(part)) { controller.pause(); res.once('drain', () => controller.resume()); } },
+      onResponseStart(_controller, status, { 'content-type': type, 'content-length': length }) {
+        res.writeHead(status, { 'content-type': type, ...(length === undefined ? {} : { 'content-length': length }) });
+      },
+      onResponseData(controller, part) {
+        if (!res.write(part)) { controller.pause(); res.once('drain', () => controller.resume()); }
+      },
       onResponseEnd() { res.end(); resolve(); },
       onResponseError(_controller, error) { res.destroy(); reject(error); },
     });
@@ -37,7 +41,7 @@ export interface BareRelay {
   stop(): void;
 }
 
-/** Runs it in a process of its own, as the program has one. */
+/** Runs the relay in a process of its own, like the product. */
 export async function startBareRelay(upstreamPort: number): Promise<BareRelay> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, String(upstreamPort)], {
     cwd: PACKAGES,

@@ -13,23 +13,20 @@ export interface BenchProgram {
   readonly program: Program;
   readonly upstream: InstantUpstream;
   readonly port: number;
-  /** Processor time that its processes have used so far; other work on the machine does not change it. */
+  /** The processor time of its processes so far. Other work on the machine does not change it. */
   cpuMs(): number;
   end(): Promise<void>;
 }
 
 interface BenchOptions {
   readonly bus?: string;
-  /** Polls of the upstream; the default is that of a new installation. */
+  /** The poll plan. The default is that of a new installation. */
   readonly pollsPerMinute?: number;
-  /** Whether the upstream calls back. */
+  /** Whether the upstream sends callbacks. */
   readonly callbacks?: boolean;
 }
 
-/**
- * The real program with no limit in the way of a create, and an upstream that answers at once. The poll plan is the one
- * of a new installation.
- */
+/** The real program without limits on creates, and an upstream that answers at once. */
 export async function startBenchProgram(
   shape: Shape,
   { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
@@ -70,7 +67,7 @@ export async function startBenchProgram(
   };
 }
 
-/** As Linux counts it, in hundredths of a second; NaN elsewhere. */
+/** The processor time by Linux's count, in hundredths of a second; NaN on other systems. */
 export function cpuMsOf(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
   const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
@@ -81,7 +78,7 @@ export function cpuMsOf(pid: number): number {
 
 let created = 0;
 
-/** A create like any other, and unlike all before it. */
+/** An ordinary create with a prompt that no earlier create has. */
 export function createRequest(): Buffer {
   created += 1;
   const text = `a red boat at dawn, number ${String(created)}; ${'the camera glides over the water. '.repeat(10)}`;

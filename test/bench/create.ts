@@ -15,12 +15,12 @@ const PACED_WARM_UP_MS = 1500;
 const OPEN_PER_SECOND = 500;
 const OPEN_MS = 5000;
 
-/** Durable creates without media, everything in one process. */
+/** Durable creates without media, with all services in one process. */
 export async function createBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   try {
     const target = { port: bench.port, request: createRequest };
-    // The paced calls come first: later tens of thousands of tasks would be polled beside them.
+    // The paced calls come first, before tens of thousands of tasks are polled beside them.
     await closedLoop(target, PACED_WARM_UP_IN_FLIGHT, PACED_WARM_UP_MS);
     const paced = await openLoop(target, OPEN_PER_SECOND, OPEN_MS);
     return [
@@ -33,7 +33,7 @@ export async function createBench(): Promise<readonly Line[]> {
   }
 }
 
-/** The same through four processes that call one another over gRPC. */
+/** Durable creates without media, with four processes that call one another over gRPC. */
 export async function grpcCreateBench(): Promise<readonly Line[]> {
   const what = 'create, four processes, 64 in flight';
   const missing = natsServer.missing();
@@ -75,7 +75,7 @@ async function against(
     );
     return [
       { ...line, figure, unit: '/s', baseline },
-      // It includes the cost of the polls of all tasks that run meanwhile.
+      // The figure includes the polls of all tasks that run at that time.
       { what: 'processor time for each of them', figure: (cpu.ms * 1000) / cpu.calls, unit: 'us' },
     ];
   } finally {

@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request as undici } from 'undici';
 
-/** The vendor's V2 API, answering at once: everything runs until it is told to fail. */
+/** The vendor's V2 API. It answers at once, and every task runs until the benchmark ends it. */
 export interface InstantUpstream {
   readonly host: string;
-  /** The upstream's ids in the order in which the creates came. */
+  /** The upstream's ids in the order of the creates. */
   readonly ids: readonly string[];
-  /** Ends this work; the next poll shows it. Where the order named an address, it is called at once. */
+  /** Ends this task. The next poll shows it, and the callback address of the order is called at once. */
   fail(id: string): void;
-  /** How many polls there were. */
+  /** The number of polls so far. */
   polls(): number;
   stop(): Promise<void>;
 }

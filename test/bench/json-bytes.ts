@@ -8,9 +8,7 @@ const MS = 300;
 const [FROM, TO] = ['some-model', 'upstream-model-2026'];
 const parse = (bytes: Buffer): Record<string, unknown> => JSON.parse(bytes.toString()) as Record<string, unknown>;
 
-/**
- * What the relay does to JSON as bytes, beside the same with JSON.parse and JSON.stringify, of a short and a long text.
- */
+/** The relay's work on JSON as bytes, for a short and a long text. The baseline is JSON.parse and JSON.stringify. */
 export async function jsonBytesBench(): Promise<readonly Line[]> {
   return [512, 16 * 1024].flatMap((length) => {
     const text = 'word "quoted" \n'.repeat(length / 15);
@@ -49,7 +47,7 @@ function line(what: string, run: Readonly<Record<'figure' | 'baseline', () => un
   return { what, figure: best.figure, baseline: best.baseline, unit: 'a ms' };
 }
 
-/** How often it runs in a millisecond. */
+/** The number of runs in a millisecond. */
 function rate(run: () => unknown): number {
   const start = performance.now();
   let count = 0;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openLine } from './wire.ts';
 import type { Line } from './wire.ts';
 
-/** How long each call took, in milliseconds, and over how long in all. */
+/** The milliseconds of each call, and of the whole measurement. */
 export interface Measured {
   readonly perSecond: number;
   readonly latencies: readonly number[];
@@ -13,7 +13,7 @@ export interface Target {
   readonly request: () => Buffer;
 }
 
-/** This many calls are always under way; any answer but 200 ends the measurement. */
+/** Keeps this many calls under way. Any answer but 200 ends the measurement. */
 export async function closedLoop({ port, request }: Target, inFlight: number, ms: number): Promise<Measured> {
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openLine(port)));
   const latencies: number[] = [];
@@ -28,9 +28,7 @@ export async function closedLoop({ port, request }: Target, inFlight: number, ms
   return { perSecond: (latencies.length * 1000) / took, latencies };
 }
 
-/**
- * Calls begin at their times, whatever has become of those before; a call's time runs from when it should have begun.
- */
+/** Begins each call at its planned time, even if earlier calls still run, and measures it from that planned time. */
 export async function openLoop({ port, request }: Target, perSecond: number, ms: number): Promise<Measured> {
   const idle: Line[] = [];
   const latencies: number[] = [];
@@ -65,7 +63,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** Baseline and product alternately, so that both meet the same load of the machine; the medians of the rounds. */
+/** The medians of rounds. A round measures baseline and product in turn, under the same load of the machine. */
 export async function byTurns(
   rounds: number,
   baseline: () => Promise<number>,

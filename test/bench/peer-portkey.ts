@@ -11,16 +11,17 @@ const PACKAGE = '@portkey-ai/gateway';
 const VERSION = '1.15.2';
 const START_TIMEOUT_MS = 20_000;
 
-/** It has no setting for the address that it listens on, and opens its port to everybody otherwise. */
+/** Portkey has no setting for its listen address and listens on every address. This patch restricts it to loopback. */
 const LOOPBACK_ONLY = `
 import net from 'node:net';
 const { listen } = net.Server.prototype;
 net.Server.prototype.listen = function (port, ...rest) {
-  return listen.call(this, { port: Number(port), host: '127.0.0.1' }, ...rest.filter((one) => typeof one === 'function'));
+  const callbacks = rest.filter((one) => typeof one === 'function');
+  return listen.call(this, { port: Number(port), host: '127.0.0.1' }, ...callbacks);
 };
 `;
 
-/** It changes headers that cannot be changed, and so answers every stream with 500; its issues #1389 and #1550. */
+/** Portkey changes immutable headers, so it answers every stream with 500 (its issues #1389, #1550). This mends it. */
 const HEADERS_THAT_CHANGE = `
 const { get } = Object.getOwnPropertyDescriptor(Response.prototype, 'headers');
 const copies = new WeakMap();
@@ -31,18 +32,18 @@ Object.defineProperty(Response.prototype, 'headers', { configurable: true, get()
 } });
 `;
 
-/** Another relay, side by side: it holds no money, knows no tokens and counts nothing. */
+/** Another relay for comparison. It has no holds, no tokens and no counters. */
 export interface Portkey {
   readonly port: number;
   readonly pid: number;
-  /** What a request needs beside a client's own headers to reach that upstream. */
+  /** The headers that a request needs, besides the client's own, to reach that upstream. */
   headersTo(upstreamPort: number): readonly string[];
   stop(): void;
 }
 
 /**
- * Installs it where it is not yet: in the system's temporary folder, without scripts, and never as a dependency.
- * Undefined where that cannot be done.
+ * Installs Portkey in the system's temporary folder if it is not there yet: without install scripts, and never as a
+ * dependency. Undefined if the installation fails.
  */
 export async function installPortkey(): Promise<string | undefined> {
   const folder = path.join(tmpdir(), `reelgate-bench-portkey-${VERSION}`);
@@ -62,7 +63,7 @@ export async function installPortkey(): Promise<string | undefined> {
   return existsSync(program) ? program : undefined;
 }
 
-/** JSON is measured of it as published; only streams need the mended headers. */
+/** JSON is measured on the published package. Only streams need the mended headers. */
 export async function startPortkey(program: string, kind: 'JSON' | 'SSE'): Promise<Portkey> {
   const [port = 0] = await freePorts(1);
   const preloads = [LOOPBACK_ONLY, ...(kind === 'SSE' ? [HEADERS_THAT_CHANGE] : [])];

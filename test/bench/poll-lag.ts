@@ -9,23 +9,20 @@ import { openLine, requestOf } from './wire.ts';
 
 const TASKS = Number(process.env['REELGATE_BENCH_TASKS'] ?? 10_000);
 const CREATORS = 64;
-/** A channel that allows it. */
+/** The channel's limit of polls, which the benchmark does not reach. */
 const POLLS_PER_MINUTE = 600_000;
-/** Long enough for every task to have come to the longest interval. */
+/** After this time every task is polled at the longest interval. */
 const AGEING_MS = 25_000;
 const SAMPLES = 300;
 const ENDINGS_MS = 15_000;
 const WAIT_HEADER = 'prefer: wait=60';
 
-/**
- * From the moment at which the upstream has ended a task to the one at which a client that waits knows it, by polling
- * alone.
- */
+/** The time from the end of a task at the upstream to the answer of a client that waits for it, by polls only. */
 export function pollLagBench(): Promise<readonly Line[]> {
   return lagBench('by polling', { callbacks: false, goalMs: 16_000 });
 }
 
-/** The same where the upstream calls back; the polls go on beside the calls. */
+/** The same time with callbacks of the upstream. The polls continue beside them. */
 export function callbackLagBench(): Promise<readonly Line[]> {
   return lagBench('by callbacks', { callbacks: true, goalMs: 500 });
 }
@@ -65,9 +62,7 @@ interface Pair {
   readonly upstreamId: string;
 }
 
-/**
- * Creates the tasks, and finds out by the order of one connection at a time which upstream id the sampled ones have.
- */
+/** Creates the tasks. It creates the sampled ones one at a time, so that the order gives their upstream ids. */
 async function createMany({ port, upstream }: BenchProgram): Promise<readonly Pair[]> {
   const lines = await Promise.all(Array.from({ length: CREATORS }, () => openLine(port)));
   let left = TASKS - SAMPLES;

@@ -25,9 +25,9 @@ const ORDER = JSON.stringify({
   ratio: '16:9',
 });
 
-/** Taking 64 due tasks of a channel and putting them off again, with few and with many unfinished tasks beside them. */
+/** Claims 64 due tasks of a channel and postpones them, with few and with many unfinished tasks beside them. */
 export async function pollPassBench(): Promise<readonly Line[]> {
-  // The first one pays for the compiler.
+  // The first run includes the time of the compiler.
   await measured(FEW);
   const few = await measured(FEW);
   const many = await measured(MANY);
@@ -78,15 +78,18 @@ async function measured(
   }
 }
 
-/** The first 64 are due now; the others in an hour. */
+/** Inserts tasks: the first 64 are due now, the others in an hour. */
 async function fill(sql: Sql, tasks: number): Promise<void> {
   const now = systemClock.now();
   for (let from = 0; from < tasks; from += ROWS_AT_ONCE) {
     await sql.transaction(async (query) => {
       for (let row = from; row < from + ROWS_AT_ONCE; row += 1) {
         await query(
-          `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, state, seconds, created_at, updated_at, in_flight_json, channel, upstream_account, upstream_id, next_poll_at)
-           VALUES ($1, 'demo', 'token', 'generation', 'Alpha-H3', $2, 'accepted', 'in_progress', 5, $3, $3, '[]', 'main', 'vendor', $1, $4)`,
+          `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, state, seconds,
+                              created_at, updated_at, in_flight_json, channel, upstream_account, upstream_id,
+                              next_poll_at)
+           VALUES ($1, 'demo', 'token', 'generation', 'Alpha-H3', $2, 'accepted', 'in_progress', 5,
+                   $3, $3, '[]', 'main', 'vendor', $1, $4)`,
           [`task_${String(row).padStart(8, '0')}`, ORDER, now, row < DUE ? now - 1 : now + 60 * MINUTE_MS],
         );
       }

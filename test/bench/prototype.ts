@@ -5,15 +5,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
- * The least that a durable create can be: node:http, one row by node:sqlite, the rows that wait at the same moment in
- * one commit. A GET gives a fixed body.
+ * The smallest durable create: node:http and one row by node:sqlite. Creates that wait at the same moment share one
+ * commit. A GET gives a fixed body.
  */
 const PROGRAM = `
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { randomUUID } from 'node:crypto';
 const database = new DatabaseSync(process.argv[1]);
-database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE tasks (id TEXT PRIMARY KEY, body TEXT NOT NULL)');
+database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+database.exec('CREATE TABLE tasks (id TEXT PRIMARY KEY, body TEXT NOT NULL)');
 const insert = database.prepare('INSERT INTO tasks (id, body) VALUES (?, ?)');
 let waiting = [];
 const commit = () => {
@@ -28,7 +29,10 @@ const send = (response, body) => {
   const text = JSON.stringify(body);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
 };
-const shown = { id: randomUUID(), object: 'video', status: 'queued', model: 'Alpha-H3', progress: 0, created_at: 0, seconds: '5', size: '1280x720', metadata: {} };
+const shown = {
+  id: randomUUID(), object: 'video', status: 'queued', model: 'Alpha-H3', progress: 0, created_at: 0,
+  seconds: '5', size: '1280x720', metadata: {},
+};
 const server = createServer((request, response) => {
   if (request.method === 'GET') return send(response, shown);
   const parts = [];
@@ -46,7 +50,7 @@ export interface Prototype {
   stop(): void;
 }
 
-/** Runs it in a process of its own, as the program has one. */
+/** Runs the prototype in a process of its own, like the product. */
 export async function startPrototype(): Promise<Prototype> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-prototype-'));
   const child = spawn(

@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const ROUND_MS = 2000;
 const TASKS = 100;
 
-/** Reads of the same tasks over and over, as pollers do. */
+/** Repeated reads of the same tasks, as clients poll. */
 export async function readStatusBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   const prototype = await startPrototype();

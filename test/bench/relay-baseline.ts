@@ -1,20 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a body has in it whose answer takes as long as a quick model does; without it an answer comes at once. */
+/** A body with these words is answered after 10 ms, like a quick model. A body without them is answered at once. */
 export const UNHURRIED = 'take your time';
 const UNHURRIED_MS = 10;
 
-/** The least that an upstream can be: chat of a kilobyte, whole or in fifty events that each leave by themselves. */
+/** The smallest upstream: a chat answer of a kilobyte, whole or in fifty events, each in a write of its own. */
 const PROGRAM = `
 import { createServer } from 'node:http';
 const model = 'vendor-secret-model-2026';
 const usage = { prompt_tokens: 150, completion_tokens: 50, total_tokens: 200 };
 const text = 'the camera glides over the water. '.repeat(20);
-const whole = Buffer.from(JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }], usage }));
-const chunk = (choices, more = {}) => 'data: ' + JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices, ...more }) + '\\n\\n';
+const head = { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model };
+const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' };
+const whole = Buffer.from(JSON.stringify({ ...head, choices: [choice], usage }));
+const chunk = (choices, more = {}) =>
+  'data: ' + JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more }) + '\\n\\n';
+const word = (at) => chunk([{ index: 0, delta: { content: 'word ' + at }, finish_reason: null }]);
 const events = [
-  ...Array.from({ length: 50 }, (_, at) => chunk([{ index: 0, delta: { content: 'word ' + at }, finish_reason: null }])),
+  ...Array.from({ length: 50 }, (_, at) => word(at)),
   chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]), chunk([], { usage }), 'data: [DONE]\\n\\n',
 ].map((event) => Buffer.from(event));
 const server = createServer((request, response) => {
@@ -22,7 +26,8 @@ const server = createServer((request, response) => {
   request.on('data', (part) => parts.push(part)).on('end', () => {
     const body = Buffer.concat(parts);
     if (!body.includes('"stream":true')) {
-      const answer = () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole);
+      const headers = { 'content-type': 'application/json', 'content-length': whole.length };
+      const answer = () => response.writeHead(200, headers).end(whole);
       return body.includes('${UNHURRIED}') ? setTimeout(answer, ${String(UNHURRIED_MS)}) : answer();
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -44,7 +49,7 @@ export interface RelayBaseline {
   stop(): void;
 }
 
-/** Runs it in a process of its own, as an upstream is. */
+/** Runs the upstream in a process of its own. */
 export async function startRelayBaseline(): Promise<RelayBaseline> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],

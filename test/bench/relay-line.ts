@@ -5,14 +5,14 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 export interface Timed {
   readonly status: number;
-  /** From the request to the first byte of the body, and to the last, in milliseconds. */
+  /** The milliseconds from the request to the first byte of the body, and to the last. */
   readonly firstMs: number;
   readonly wholeMs: number;
 }
 
 /**
- * One connection that asks one thing at a time and reads answers of a known length as well as streams, as cheaply as
- * can be.
+ * A connection that sends one request at a time and reads answers of a known length and streams, with as little work as
+ * possible.
  */
 export interface RelayLine {
   ask(request: Buffer): Promise<Timed>;
@@ -24,9 +24,9 @@ interface Asking {
   readonly done: PromiseWithResolvers<Timed>;
   status: number;
   firstAt: number;
-  /** Bytes of the body that are still to come; undefined: until the last chunk. */
+  /** The bytes of the body that are still to come; undefined for a body that ends with its last chunk. */
   left: number | undefined;
-  /** Until the head is whole, all; then the last bytes. */
+  /** All bytes until the head is complete, then the last bytes. */
   got: Buffer;
 }
 

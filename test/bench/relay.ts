@@ -17,8 +17,8 @@ import { requestOf } from './wire.ts';
 
 const PLENTY = 2 ** 31 - 1;
 /**
- * One of an upstream that answers at once, where added time is time in our queue, and one of an upstream that takes 10
- * ms.
+ * JSON of an upstream that answers at once, so that added time is time in the gateway's queue; and JSON of an upstream
+ * that takes 10 ms.
  */
 const KINDS = ['JSON', 'JSON after 10 ms', 'SSE'] as const;
 const IN_FLIGHT = [1, 32, 128] as const;
@@ -30,11 +30,11 @@ const PATH = '/v1/chat/completions';
 
 type Kind = (typeof KINDS)[number];
 
-/** Something that can be called: the upstream itself, the product, another relay. */
+/** A program to call: the upstream itself, the product, another relay. */
 interface Target {
   readonly port: number;
   readonly request: Buffer;
-  /** Whose processor time is counted. */
+  /** The processes whose processor time counts. */
   readonly pids: () => readonly number[];
 }
 
@@ -42,15 +42,15 @@ interface Measured {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** To the first byte. */
+  /** The time to the first byte. */
   readonly firstP50: number;
-  /** Processor time of a call; other work on the machine hardly changes it. */
+  /** The processor time of a call. Other work on the machine hardly changes it. */
   readonly cpuUs: number;
 }
 
 /**
- * Chat through the gateway, with its authentication, hold and settlement, beside a direct call, another relay and the
- * least that a relay can be, in the same run.
+ * Chat through the gateway, with its authentication, hold and settlement. In the same run: a direct call, another
+ * relay, and the smallest relay.
  */
 export async function relayBench(): Promise<readonly Line[]> {
   const upstream = await startRelayBaseline();
@@ -70,7 +70,7 @@ export async function relayBench(): Promise<readonly Line[]> {
   }
 }
 
-/** One channel, and no limit in the way. */
+/** One channel without limits. */
 function configured(upstreamPort: number): (config: TestConfig) => TestConfig {
   const relayed = withRelay({ upstream: `127.0.0.1:${String(upstreamPort)}`, nobody: '127.0.0.1:1', gateway: {} });
   return (config) => {
@@ -133,7 +133,7 @@ interface Targets {
   readonly other: Target | undefined;
 }
 
-/** Alternately, so that all meet the same load of the machine; medians of the rounds. */
+/** The medians of rounds that measure all alternately, so that they have the same load of the machine. */
 async function measured(
   what: string,
   inFlight: number,
@@ -191,7 +191,7 @@ async function measured(
   ];
 }
 
-/** This many calls are always under way; any answer but 200 ends the measurement. */
+/** Keeps this many calls under way. Any answer but 200 ends the measurement. */
 async function load({ port, request, pids }: Target, inFlight: number, ms: number): Promise<Measured> {
   const lines = await Promise.all(Array.from({ length: inFlight }, () => openRelayLine(port)));
   const calls: Timed[] = [];
@@ -223,7 +223,9 @@ function requestTo(kind: Kind, model: string, headers: readonly string[] = []): 
   const messages = [
     {
       role: 'user',
-      content: `${kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn'}; ${'the camera glides over the water. '.repeat(20)}`,
+      content:
+        (kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn') +
+        `; ${'the camera glides over the water. '.repeat(20)}`,
     },
   ];
   return requestOf({

@@ -1,11 +1,11 @@
-/** A line of the table: a figure, or why there is none. */
+/** A line of the table: a figure, or the reason why it is missing. */
 export type Line = Figure | { readonly what: string; readonly skipped: string };
 
 interface Figure {
   readonly what: string;
   readonly figure: number;
   readonly unit: string;
-  /** The same measure of the baseline, in the same run. */
+  /** The same figure of the baseline, from the same run. */
   readonly baseline?: number;
   readonly goal?: string;
 }

@@ -8,7 +8,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** One connection that asks one thing at a time, as cheaply as can be: what is measured is the server. */
+/** A connection that sends one request at a time, with as little work as possible, because the server is measured. */
 export interface Line {
   ask(request: Buffer): Promise<Reply>;
   close(): void;
@@ -44,7 +44,7 @@ export async function openLine(port: number): Promise<Line> {
   };
 }
 
-/** The servers measured here give every body its length. */
+/** Reads the body by its length, which every measured server gives. */
 function wholeReply(got: Buffer): Reply | undefined {
   const headEnd = got.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
@@ -69,7 +69,7 @@ export interface Call {
   readonly headers?: readonly string[];
 }
 
-/** A request as it goes over the wire. */
+/** The bytes of a request. */
 export function requestOf({ method, target, token, body, headers = [] }: Call): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const head = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${token}`, ...headers];

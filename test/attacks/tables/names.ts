@@ -5,20 +5,20 @@ import { attacks } from '../attack.ts';
 import type { Attack } from '../attack.ts';
 import type { AttackWorld } from '../attack-world.ts';
 
-/** May be dialled on the ports of the origins, and nowhere else. */
+/** A permitted address, on the ports of the origins only. */
 const LOOPBACK = '127.0.0.1';
-/** May be dialled on no port. */
+/** A forbidden address on every port. */
 const BAD = '127.0.0.2';
 const BAD_SIX = '0:0:0:0:0:0:0:1';
-/** The most addresses that one answer by a stream holds. */
+/** The most addresses that one DNS answer over TCP holds. */
 const MANY = 3900;
 const HOPS = [1, 2, 3];
 
-/** Names whose answers lead to where nothing may be dialled, or to nothing. */
+/** Names that resolve to forbidden addresses or do not resolve. */
 export function nameAttacks(world: AttackWorld): readonly Attack[] {
   const { dns, raw, canary } = world;
   let names = 0;
-  /** The address of a new name that is answered so; the last answer stays. */
+  /** The URL of a new name with these DNS answers. The last answer repeats. */
   const at = (answers: readonly Answer[], port: number, scheme = 'http'): string => {
     names += 1;
     const name = `n${String(names)}.attack.example`;
@@ -48,14 +48,14 @@ export function nameAttacks(world: AttackWorld): readonly Attack[] {
     ),
     ...attacks('names that change between look-ups', ['unreached'], changing(world, at)),
     ...attacks(
-      'names that are none',
+      'names that are not valid',
       ['unreached', 'address'],
       NO_NAMES.map((name) => `http://${name}/`),
     ),
   ];
 }
 
-/** A name that may be dialled until it has redirected to itself so many times. */
+/** A name with a permitted address until it has redirected to itself this many times. */
 function changing(
   { origin, canary }: AttackWorld,
   at: (answers: readonly Answer[], port: number) => string,

@@ -7,7 +7,7 @@ import type { AttackWorld } from '../attack-world.ts';
 
 const STATUSES = [301, 302, 303, 307, 308];
 
-/** A permitted origin that redirects to where nothing may be dialled. */
+/** A permitted origin that redirects to forbidden addresses. */
 export function redirectAttacks(world: AttackWorld): readonly Attack[] {
   const { origin, secure, raw, canary, program } = world;
   const port = String(canary);
@@ -105,7 +105,7 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
       ],
     ),
     ...attacks(
-      'a Location beside a state that is no redirect',
+      'a Location beside a status that is not a redirect',
       ['status'],
       raws(
         [300, 304, 305, 306, 309, 201, 404, 401, 407].map((status) =>

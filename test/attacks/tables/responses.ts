@@ -19,7 +19,7 @@ const sends =
     socket.write(answer(lines));
     socket.end(body);
   };
-/** Says the beginning, then a little now and then. */
+/** Sends the beginning, then a little at intervals. */
 const drips =
   (beginning: string, drop: string): Raw =>
   (socket) => {
@@ -37,13 +37,13 @@ const silent =
 const typed = (type: string, body: Buffer = PNG): Raw =>
   sends([OK, `content-type: ${type}`, `content-length: ${String(body.byteLength)}`], body);
 
-/** Answers of a permitted origin that are no file, or no file to take. */
+/** Answers of a permitted origin that are not a file, or a file that must not be accepted. */
 export function responseAttacks({ raw }: AttackWorld): readonly Attack[] {
   const table: readonly (readonly [string, readonly Reason[], readonly Raw[]])[] = [
     ['types that are not declared so', ['type', 'unreached'], TYPES.map((type) => typed(type))],
     ['bytes of other types', ['bytes'], OTHER_BYTES.map((bytes) => typed('image/png', bytes))],
     [
-      'states that are no file',
+      'statuses without a file',
       ['status'],
       STATES.map((status) => answer([`${String(status)} X`, 'content-length: 3'], 'abc')),
     ],
@@ -62,7 +62,7 @@ export function responseAttacks({ raw }: AttackWorld): readonly Attack[] {
       ],
     ],
     [
-      'bombs that are not called encoded',
+      'bombs without a Content-Encoding',
       ['bytes'],
       [gzipSync, deflateSync, brotliCompressSync].map((compress) =>
         typed('image/png', Buffer.from(compress(Buffer.alloc(BOMB_BYTES)))),

@@ -15,7 +15,7 @@ import { FIELD_NAMES } from '../fields.ts';
 const LOOPBACK = fromDotted('127.0.0.1');
 const METADATA = fromDotted('169.254.169.254');
 
-/** Forbidden addresses as a URL can write them, and text that is no URL to fetch. Nothing is resolved for any of these. */
+/** The spellings of forbidden addresses in a URL, and text that is not a URL to fetch. None of these is resolved. */
 export function spellingAttacks({ canary, admin, program, origin }: AttackWorld): readonly Attack[] {
   const port = String(canary);
   const own = program.base;
@@ -37,7 +37,7 @@ export function spellingAttacks({ canary, admin, program, origin }: AttackWorld)
     ),
     ...attacks('every forbidden block, first and last', ['unreached'], BLOCKS.flatMap(edges)),
     ...attacks(
-      'addresses that are none',
+      'texts that are not addresses',
       ['address'],
       BROKEN_HOSTS.map((host) => `http://${host}/`),
     ),
@@ -127,7 +127,7 @@ function edges(block: (typeof BLOCKS)[number]): readonly string[] {
   return [block.first, block.last].map((value) => `${scheme}://${write(value)}/latest/meta-data/`);
 }
 
-/** What each field is tried with. */
+/** The URLs that every field is tried with. */
 const core = (port: string): readonly string[] => [
   `http://127.0.0.1:${port}/`,
   `https://127.0.0.1:${port}/`,

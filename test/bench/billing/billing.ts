@@ -18,8 +18,8 @@ const AT_ONCE = 64;
 const BATCHES_AT_ONCE = 3;
 
 /**
- * Money, on both engines: holds, settlements, calls in batches, and who calls. Each beside the least that the engine
- * could do.
+ * Money on both engines: holds, settlements, calls in batches, token look-ups. The baseline of each figure is the least
+ * work that the engine could do.
  */
 export async function billingBench(): Promise<readonly Line[]> {
   const lines = await ofEngine(await sqliteEngine());
@@ -47,13 +47,13 @@ async function ofEngine(engine: Engine): Promise<readonly Line[]> {
 
 const number = { next: 0 };
 
-/** Sorts by time, as the ids of the service do. */
+/** An id that sorts by time, like the ids of the service. */
 function newId(prefix: string): string {
   number.next += 1;
   return `${prefix}_${String(number.next).padStart(26, '0')}`;
 }
 
-/** A hold is five writes in one transaction, the baseline one. */
+/** A hold is five writes in one transaction. The baseline is one write. */
 async function holds({ name, on, bare }: Engine): Promise<readonly Line[]> {
   const placed: string[] = [];
   const bareWrite = async (): Promise<number> => {
@@ -91,7 +91,7 @@ async function holds({ name, on, bare }: Engine): Promise<readonly Line[]> {
   ];
 }
 
-/** Placed and settled; the baseline adds as many rows in one statement, and changes them in another. */
+/** Holds and settles batches. The baseline inserts as many rows in one statement and updates them in another. */
 async function calls({ name, on, bare }: Engine, size: number): Promise<readonly Line[]> {
   const cells = Array.from(
     { length: size },
@@ -128,7 +128,7 @@ async function calls({ name, on, bare }: Engine, size: number): Promise<readonly
 }
 
 /**
- * Tokens known to the gateway, known to billing alone, and unknown. The baselines: a digest, and a read by an index.
+ * Tokens known to the gateway, known only to billing, and unknown. The baselines are a digest and a read by an index.
  */
 async function authentications({ name, on, bare }: Engine): Promise<readonly Line[]> {
   const principals = cachedPrincipals(billingAuthenticate(on.billing), systemClock);
@@ -169,7 +169,7 @@ async function authentications({ name, on, bare }: Engine): Promise<readonly Lin
   ];
 }
 
-/** A warm-up of each, then both alternately. */
+/** Warms up both, then measures them alternately. */
 async function against(
   baseline: Work,
   product: Work,

@@ -10,7 +10,7 @@ import { CHAT_PRICES } from '../../../services/billing/testing/call-orders.ts';
 import { newDatabases } from '../../harness/databases.ts';
 import { postgresServer } from '../../servers/postgres-server.ts';
 
-/** The service on an engine, and the same engine with bare tables beside it. */
+/** The service on an engine, and a bare table on the same engine. */
 export interface Engine {
   readonly name: string;
   readonly on: TestBilling;
@@ -21,7 +21,10 @@ export interface Engine {
 const PRICES = { 'Alpha-H3': { per_second: '0.000001' }, ...CHAT_PRICES };
 const CREDIT = '1000000000';
 const BARE = [
-  'CREATE TABLE bare (id TEXT PRIMARY KEY, account_id TEXT NOT NULL, amount_nanos BIGINT NOT NULL, facts TEXT NOT NULL, placed_at BIGINT NOT NULL, charged_nanos BIGINT)',
+  `CREATE TABLE bare (
+     id TEXT PRIMARY KEY, account_id TEXT NOT NULL, amount_nanos BIGINT NOT NULL, facts TEXT NOT NULL,
+     placed_at BIGINT NOT NULL, charged_nanos BIGINT
+   )`,
 ];
 
 export async function sqliteEngine(): Promise<Engine> {
@@ -31,7 +34,7 @@ export async function sqliteEngine(): Promise<Engine> {
   });
 }
 
-/** Undefined where there is no PostgreSQL. */
+/** Undefined if PostgreSQL is not installed. */
 export async function postgresEngine(): Promise<Engine | undefined> {
   const server = await postgresServer.start();
   if (server === undefined) return undefined;

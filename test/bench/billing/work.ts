@@ -1,14 +1,14 @@
-/** Does something; gives how much of it, or nothing when there is none left. */
+/** Does one piece of work. Returns its size, or undefined if none is left. */
 export type Work = () => Promise<number>;
 
 export interface Done {
   readonly done: number;
   readonly perSecond: number;
-  /** Of this process alone. */
+  /** Only of this process. */
   readonly cpuUs: number;
 }
 
-/** Keeps this many under way for this time, or until there is none left. */
+/** Keeps this many pieces of work under way for this time, or until none is left. */
 export async function workFor(ms: number, work: Work, atOnce: number): Promise<Done> {
   const [start, cpu] = [performance.now(), process.cpuUsage()];
   let done = 0;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The plainest server: one file, as a stream, over HTTP. It runs in its own process, as the product does. */
+/** The smallest server: one file, as a stream, over HTTP. It runs in its own process, like the product. */
 const PROGRAM = `
 const { createReadStream, statSync } = require('node:fs');
 const { createServer } = require('node:http');

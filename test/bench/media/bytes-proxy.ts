@@ -6,8 +6,8 @@ import { systemClock } from '../../../services/platform/src/clock.ts';
 import { writeThrough } from '../../../services/platform/src/http/write-response.ts';
 
 /*
- * The gateway's part of a download alone: a process that asks the origin for bytes and writes them into its answer.
- * Usage: `node bytes-proxy.ts bytes-client|undici PORT`; it prints its own port.
+ * The gateway's part of a download: a process that asks the origin for bytes and writes them into its answer.
+ * Usage: `node bytes-proxy.ts bytes-client|undici PORT`. It prints its own port.
  */
 
 const TIMEOUT_MS = 30_000;

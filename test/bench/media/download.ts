@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Keeps this many fetches under way and drops their bytes; gives bytes per second. The client does as little as can be:
- * what is measured is the server.
+ * Keeps this many fetches under way and drops their bytes. Returns bytes per second. The client does as little work as
+ * possible, because the server is measured.
  */
 export async function downloads(
   port: number,

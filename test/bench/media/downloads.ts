@@ -17,7 +17,7 @@ const CASES = [
   { what: '300 MB, eight clients at once', bytes: 300_000_000, atOnce: 8 },
 ];
 
-/** Downloads of results, and the memory of the processes meanwhile, beside the same file as a bare stream of Node. */
+/** Downloads of results, and the memory of the processes. The baseline is a bare stream of the same file. */
 export async function mediaBench(): Promise<readonly Line[]> {
   return [...(await inShape('one program')), ...(await overNats('four processes'))];
 }

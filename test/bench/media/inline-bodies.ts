@@ -12,10 +12,7 @@ const SIDE = 2800;
 const PIXEL_BYTES = 3;
 const TRIES_MAX = 60;
 
-/**
- * Requests with 64 MiB of data URLs, fifty at once: what the program's memory comes to, and how long the last one
- * waits.
- */
+/** Fifty requests at once, each with 64 MiB of data URLs: the program's memory, and the wait of the last request. */
 export async function inlineBodiesBench(): Promise<readonly Line[]> {
   const bench = await startBenchProgram('one program');
   try {
@@ -26,7 +23,8 @@ export async function inlineBodiesBench(): Promise<readonly Line[]> {
       () => bench.program.pids(),
       () => Promise.all(Array.from({ length: AT_ONCE }, () => post(bench.port, body))),
     );
-    const what = `create with ${String(Math.round(body.length / 2 ** 20))} MiB of data URLs, ${String(AT_ONCE)} at once`;
+    const size = String(Math.round(body.length / 2 ** 20));
+    const what = `create with ${size} MiB of data URLs, ${String(AT_ONCE)} at once`;
     return [
       { what: `${what}: memory, and before`, figure: peak, unit: 'MiB', baseline: before, goal: 'under 2048 MiB' },
       { what: `${what}: the last one`, figure: quantile(latencies, 1) / 1000, unit: 's' },
@@ -36,7 +34,7 @@ export async function inlineBodiesBench(): Promise<readonly Line[]> {
   }
 }
 
-/** Two pictures of noise, which nothing makes smaller. */
+/** An order with two pictures of noise, which no compression makes smaller. */
 function orderWithPictures(): Buffer {
   const url = `data:image/png;base64,${noisePng().toString('base64')}`;
   return Buffer.from(
@@ -77,7 +75,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([head, tagged, sum]);
 }
 
-/** Milliseconds until it was taken, tries that were put off included. */
+/** The milliseconds until the create was accepted, with all refused attempts. */
 async function post(port: number, body: Buffer): Promise<number> {
   const start = performance.now();
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

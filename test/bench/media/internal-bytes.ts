@@ -18,7 +18,7 @@ interface Proxy {
   stop(): Promise<void>;
 }
 
-/** Bytes between our services: the gateway's `bytes-client` beside undici, each as a proxy in a process of its own. */
+/** Bytes between the services: the gateway's `bytes-client` and undici, each as a proxy in a process of its own. */
 export async function internalBytesBench(): Promise<readonly Line[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-bytes-'));
   const file = path.join(folder, 'video');

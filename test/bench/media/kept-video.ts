@@ -11,15 +11,15 @@ const INGEST_TIMEOUT_MS = 300_000;
 const LINK_SECONDS = 86_400;
 
 export interface KeptVideo {
-  /** A signed link, from its path on. */
+  /** The path and query of a signed link. */
   readonly target: string;
-  /** Where the program keeps it. */
+  /** The file in which the program keeps the video. */
   readonly file: string;
 }
 
 let tasks = 0;
 
-/** Has a running program fetch a result and keep it. */
+/** Makes a task whose result a running program fetches and keeps. */
 export async function keepVideo({ config }: Program, url: string): Promise<KeptVideo> {
   const key = new Secret(readFileSync(path.join(config.data_dir, 'signing-key'), 'utf8'));
   const connection = connectGrpc(config.media.listen, keyOf('tasks', key));

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { mp4 } from '../../../services/media/testing/mp4.ts';
 
 const FILLER = Buffer.alloc(1024 * 1024, 'reelgate');
-/** Where the parts of the made-up movie are: a box of 24 bytes, then the pictures' box, then the tables. */
+/** The layout of the generated movie: a box of 24 bytes, then the box of the pictures, then the tables. */
 const PICTURES_AT = 24;
 const BOX_HEAD = 8;
 const PICTURES_BYTES = 107 * 4;
 
-/** A movie of this many bytes, nearly all of them filler behind its pictures. Nothing of it is held in memory. */
+/** A movie of this many bytes. Nearly all bytes are filler behind its pictures, and none is held in memory. */
 function* largeVideo(bytes: number): Generator<Buffer> {
   const small = mp4();
   const filler = bytes - small.length;
@@ -21,7 +21,7 @@ function* largeVideo(bytes: number): Generator<Buffer> {
   yield small.subarray(head.length);
 }
 
-/** A web server on loopback that has one movie of every size: `/SIZE`. */
+/** A web server on loopback that serves a movie of any size: `/SIZE`. */
 export interface VideoOrigin {
   readonly host: string;
   url(bytes: number): string;

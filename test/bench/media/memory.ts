@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const LOOK_MS = 20;
 const MIB = 2 ** 20;
 
-/** Memory of processes that is theirs and no cached file; NaN where the system does not say. */
+/** The memory of the processes without cached files; NaN if the system does not report it. */
 export function memoryMiB(pids: readonly number[]): number {
   if (process.platform !== 'linux') return Number.NaN;
   return pids.reduce((sum, pid) => sum + anonymousMiB(pid), 0);
@@ -15,7 +15,7 @@ function anonymousMiB(pid: number): number {
   return (Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / MIB;
 }
 
-/** The most that the processes held while the work ran. */
+/** The most memory that the processes held while the work ran. */
 export async function peakMiB<T>(
   pids: () => readonly number[],
   work: () => Promise<T>,
