@@ -7,7 +7,7 @@ import { startOwnWorlds } from './world/own-worlds.ts';
 import type { OwnWorlds } from './world/own-worlds.ts';
 
 const AT_ONCE = 12;
-/** Of all rows together, which run beside one another. */
+/** For all rows together, because they run in parallel. */
 const ROWS_TIMEOUT_MS = 420_000;
 
 let worlds: OwnWorlds;

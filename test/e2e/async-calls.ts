@@ -15,7 +15,7 @@ import type { TestConfig } from '../harness/test-config.ts';
 const TIMEOUT_MS = 60_000;
 const END_TIMEOUT_MS = 20_000;
 
-/** Short leases, so that what a kill cut off is decided soon. */
+/** Short leases, so that the outcome of a killed call is decided soon. */
 export function withJobs(upstream: string, gateway: object = {}): (config: TestConfig) => TestConfig {
   return (config) => {
     const made = withRelay({ upstream, nobody: '127.0.0.1:1' })(config);
@@ -45,7 +45,7 @@ export async function untilEnded(client: HttpCaller, id: string, timeoutMs = END
   }
 }
 
-/** What the generic asynchronous route does in the real program, whatever its shape. */
+/** The generic asynchronous route in the real program, in each of its shapes. */
 export function asyncCallsSuite(
   shape: Shape,
   servers: { readonly bus?: () => string; readonly redis?: () => string; readonly postgres?: () => string } = {},
@@ -56,7 +56,7 @@ export function asyncCallsSuite(
   const queue = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     client.call('POST', `/async${path}`, body, headers);
 
-  /** Where the gateway is a process of its own, only that one: the others are there to be told how it ended. */
+  /** Restarts the gateway alone if it is a process of its own, because the other services must learn how it ended. */
   const restart = async (): Promise<void> => {
     if (shape === 'four processes') await program.killOne('gateway', 0, 'SIGTERM');
     else {
@@ -128,7 +128,7 @@ export function asyncCallsSuite(
     ]);
   });
 
-  test("an upstream's refusal is a failure that is read with 200, without a name of the upstream", async () => {
+  test("an upstream's refusal is a failed call that is read with 200 and names nothing of the upstream", async () => {
     const { status, json, text } = await untilEnded(
       client,
       ((await queue('/v1/chat/completions', aChat('bad', '[status:400]'))).json as { id: string }).id,
@@ -163,7 +163,7 @@ export function asyncCallsSuite(
     expect((await httpCaller(program.base, KEYS.other).call('GET', `/get-async?id=${id}`)).status).toBe(404);
   });
 
-  test('who cannot pay is told at once, and nothing is left behind', async () => {
+  test('a call of an account without the money is refused at once and leaves nothing behind', async () => {
     const poor = httpCaller(program.base, KEYS.poor);
     const body = { ...aChat('poor'), max_tokens: 1_000_000 };
 
@@ -178,7 +178,7 @@ export function asyncCallsSuite(
 
   describe('over a stop', () => {
     test(
-      'a call that runs is let end, one that waits is made afterwards, and a key answers as before',
+      'a running call ends, a waiting call is made afterwards, and a key gives the same answer',
       async () => {
         const slow = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), { 'idempotency-key': 'slow-1' });
         const { id } = slow.json as { id: string };
@@ -205,7 +205,7 @@ export function asyncCallsSuite(
   });
 
   test(
-    'a call that runs is let end and paid for by what it used, also where everything is told to stop at the same moment',
+    'a running call ends and is charged by its usage, even if all processes get the stop at the same moment',
     async () => {
       const { id } = (await queue('/v1/chat/completions', aChat('together', '[slow:1500]'))).json as { id: string };
       await until(() => upstream.marked('together').length > 0);
@@ -218,12 +218,12 @@ export function asyncCallsSuite(
     TIMEOUT_MS,
   );
 
-  test('in the end the ledger is whole', async () => {
+  test('the ledger balances afterwards', async () => {
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });
   });
 }
 
-/** By how much a body grows when the model is named in the upstream's words. */
+/** The bytes that a body grows by when the upstream's name of the model replaces the public one. */
 function asDifference(model: string | undefined): number {
   return (model ?? '').length - 'solo'.length;
 }

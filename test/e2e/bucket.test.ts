@@ -41,7 +41,8 @@ describe.each([
 
   test('a task is made, polled and downloaded, whole and in part, and its blobs are in order', async () => {
     const demo = httpCaller(program.base, KEYS.demo);
-    const image = `data:image/png;base64,${readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png')).toString('base64')}`;
+    const fixture = path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png');
+    const image = `data:image/png;base64,${readFileSync(fixture).toString('base64')}`;
     const taskId = await demo.create('/v2/video_generation', {
       model: 'Alpha-H3',
       duration: 5,

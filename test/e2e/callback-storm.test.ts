@@ -1,51 +1,35 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
-import { newProgram } from '../harness/program.ts';
+import { aGeneration } from '../harness/orders.ts';
 import type { Program } from '../harness/program.ts';
 import { seeded } from '../harness/seeded.ts';
-import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
+import { startScriptedProgram } from '../harness/scripted-program.ts';
+import type { ScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedUpstream, Work } from '../harness/scripted-upstream.ts';
-import { KEYS } from '../harness/test-config.ts';
 
 const TIMEOUT_MS = 60_000;
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const TASKS = 20;
 const TAKE_MS = 400;
 const STATUSES = ['queued', 'running', 'running', 'succeeded', 'succeeded', 'failed', 'cancelled', 'who knows'];
-/** Polling alone begins after a minute. */
+/** The first poll comes after a minute, so only callbacks can end a task before. */
 const POLL = { first: '60s', factor: 1, max: '60s' };
 
+let started: ScriptedProgram | undefined;
 let upstream: ScriptedUpstream;
 let program: Program;
 let demo: HttpCaller;
 
 beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  program = await newProgram('one program', {
-    upstream: upstream.host,
-    tasks: { poll: POLL },
-    channel: { callbacks: true },
-  });
-  await program.start();
-  demo = httpCaller(program.base, KEYS.demo);
+  started = await startScriptedProgram({ tasks: { poll: POLL }, channel: { callbacks: true } });
+  ({ upstream, program, demo } = started);
 }, TIMEOUT_MS);
+afterAll(() => started?.end(), TIMEOUT_MS);
 
-afterAll(async () => {
-  await program?.end();
-  await upstream?.stop();
-}, TIMEOUT_MS);
+const order = (mark: string) => aGeneration(`a red boat [mark:${mark}] [take:${String(TAKE_MS)}]`);
 
-const order = (mark: string) => ({
-  model: 'Alpha-H3',
-  content: [{ type: 'text', text: `a red boat [mark:${mark}] [take:${String(TAKE_MS)}]` }],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-});
-
-/** Everything that an upstream could say of a work and of others, more than once and in no order. */
+/** Calls back with every status of this task and of another one, repeatedly and in a random order. */
 async function storm(work: Work, others: readonly Work[]): Promise<readonly number[]> {
   const { chance, pick } = seeded(SEED + Number(work.id.slice(-5)));
   const said = [work, work, pick(others)].flatMap(({ id }) =>
@@ -68,7 +52,8 @@ async function storm(work: Work, others: readonly Work[]): Promise<readonly numb
 }
 
 test(
-  `calls of an upstream that come too often, in any order and with lies end each task once, as its work ended (REELGATE_SEED=${String(SEED)})`,
+  'repeated, disordered and false callbacks end each task once, in the state of its upstream task ' +
+    `(REELGATE_SEED=${String(SEED)})`,
   async () => {
     const tasks = await Promise.all(
       Array.from({ length: TASKS }, (_, number) =>

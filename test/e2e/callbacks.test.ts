@@ -13,7 +13,7 @@ import { natsServer } from '../servers/nats-server.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
-/** Polling alone begins after a minute. */
+/** The first poll comes after a minute, so only callbacks can end a task before. */
 const POLL = { first: '60s', factor: 1, max: '60s' };
 const SOON_MS = 15_000;
 const TASKS = 30;
@@ -26,7 +26,7 @@ describeWith(natsServer, 'four processes', (bus) => {
   callbackSuite('four processes', bus);
 });
 
-/** A channel that calls back, whose upstream has no list that could be read. */
+/** A channel with callbacks, whose upstream has no list to search. */
 function callbackSuite(shape: Shape, bus?: () => string): void {
   let sandbox: Sandbox;
   let program: Program;
@@ -49,7 +49,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
     await sandbox?.stop();
   }, START_TIMEOUT_MS);
 
-  /** How many orders the upstream has taken. */
+  /** The number of orders that the upstream has accepted. */
   const taken = async (): Promise<number> => {
     const answer = await fetch(`${sandbox.url}/v2/query/video_generation?page_num=1&page_size=1`, {
       headers: { authorization: `Bearer ${UPSTREAM_KEY}` },
@@ -66,7 +66,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   };
 
   test(
-    'shows the end of every kind of task by its calls alone',
+    'learns the end of every kind of task from callbacks only',
     async () => {
       const begun = performance.now();
       const source = await demo.create('/v2/video_generation', generation);
@@ -88,7 +88,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'loses none of many that move at once',
+    'loses no callback of many tasks that change at once',
     async () => {
       const begun = performance.now();
       const tasks = await Promise.all(
@@ -102,7 +102,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'finds the work whose answer was lost, and has submitted it once',
+    'finds the upstream task of a lost answer by its callback, and has submitted it once',
     async () => {
       const before = await taken();
       const taskId = await demo.create('/v2/video_generation', {
@@ -118,7 +118,7 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'answers 404 to an invented address',
+    'answers 404 at an invented callback address',
     async () => {
       const stranger = httpCaller(program.base, undefined);
       const taskId = await demo.create('/v2/video_generation', generation);

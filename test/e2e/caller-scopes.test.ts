@@ -9,13 +9,13 @@ import { wordOfScope } from '@reelgate/platform/rpc/scopes';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { IDENTITIES, identityOf, keyOf } from '../../deploy/program/identities.ts';
 import { everyRpc } from '../harness/contracts.ts';
+import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { callGrpc, callJson } from '@reelgate/platform/testing/raw-rpc';
@@ -33,15 +33,6 @@ interface Owner {
   readonly jobId: string;
 }
 
-const order = (over: object = {}) => ({
-  kind: TaskKind.GENERATION,
-  model: 'Alpha-H3',
-  content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-  ...over,
-});
 const lease = ({ jobId }: Owner) => ({ jobId, lease: 'lease_none' });
 
 /** A request of every RPC that names the owner wherever it can. An RPC without one here fails the test. */
@@ -109,7 +100,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
 
 const rpcs = await everyRpc();
 const needed = (method: DescMethod): string => wordOfScope(ruleOf(method).scope);
-/** Those that a configured caller can be given. */
+/** The scopes that the configuration can grant to a caller. */
 const granted = rpcs.filter(([, method]) => (GRANTABLE_SCOPES as readonly string[]).includes(needed(method)));
 
 let sandbox: Sandbox;
@@ -141,14 +132,14 @@ function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnec
   return connection;
 }
 
-/** What an account gets from the public door and from the services. */
+/** Makes one thing of each kind for an account, over the public API and over the services. */
 async function anOwner(accountId: 'demo' | 'other'): Promise<Owner> {
   const { token } = await connect('billing', keyOf('operator', signingKey()))
     .client(AccountService)
     .createToken({ accountId, models: ['*'] });
   const tokenId = token!.id;
   const gateway = connect('tasks', keyOf('gateway', signingKey()));
-  const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, order: order() });
+  const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, order: anEndlessOrder() });
   const call = {
     endpoint: 'embeddings',
     model: 'none',
@@ -172,7 +163,7 @@ function portOf(method: DescMethod, port: 'listen' | 'http'): string {
   return program.config[service][port];
 }
 
-test('there is a request here for every RPC of every service', () => {
+test('this file has a request for every RPC of every service', () => {
   expect(Object.keys(REQUESTS).sort()).toEqual(rpcs.map(([name]) => name).sort());
 });
 
@@ -183,7 +174,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
   describe.each(rpcs)('%s', (name, method) => {
     const scope = needed(method);
 
-    test('is refused to callers with any other scope, and names the one that is missing', async () => {
+    test('is refused to callers with every other scope, and the refusal names the missing scope', async () => {
       for (const word of GRANTABLE_SCOPES.filter((one) => one !== scope)) {
         expect(await outcome(name, method, callerKey(word), demo)).toMatchObject({
           code: DENIED,
@@ -193,7 +184,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
       }
     });
 
-    test('is refused to our own parts that do not need it', async () => {
+    test('is refused to the parts of the program that do not need it', async () => {
       for (const identity of IDENTITIES.filter((one) => !identityOf(one).scopes.has(ruleOf(method).scope))) {
         expect(await outcome(name, method, keyOf(identity, signingKey()).reveal(), demo)).toMatchObject({
           code: DENIED,
@@ -202,7 +193,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
       }
     });
 
-    test('is refused to strangers, and to the one key that all services once had', async () => {
+    test('is refused without a known key, and with the key that all services once shared', async () => {
       for (const key of ['somebody-else', deriveSecret(signingKey(), 'service-calls').reveal()]) {
         expect(await outcome(name, method, key, demo)).toMatchObject({
           code: 'unauthenticated',
@@ -216,7 +207,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
     const { whose } = ruleOf(method);
     const key = callerKey(needed(method));
 
-    test('is refused for a foreign account, by the field that names it', async () => {
+    test('is refused for another account, and the refusal names the field with the account', async () => {
       const foreign = await outcome(name, method, key, other);
 
       if (whose.case === 'noAccount') expect(foreign).toMatchObject({ code: 'ok' });
@@ -224,7 +215,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
       if (whose.case === 'accountField' || whose.case === 'lookedUpBy') expect(foreign.field).toBe(whose.value);
     });
 
-    test('is let through for its own account, unless it concerns every account', async () => {
+    test('is permitted for its own account, unless the RPC concerns every account', async () => {
       const own = await outcome(name, method, key, demo);
 
       if (whose.case === 'everyAccount') expect(own).toMatchObject({ code: DENIED, reason: 'account_not_allowed' });
@@ -232,7 +223,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
     });
   });
 
-  test('what does not exist is refused like what belongs to others', async () => {
+  test('a missing task and a task of another account get the same refusal', async () => {
     const nobody: Owner = { accountId: 'nobody', tokenId: 'token_none', taskId: 'task_none', jobId: 'job_none' };
     for (const [name, method] of rpcs.filter(([, one]) => ruleOf(one).whose.case === 'lookedUpBy')) {
       const key = callerKey(needed(method));
@@ -243,20 +234,20 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
 });
 
 describe('a team with a key', () => {
-  test('that names no scopes may read tasks, and nothing else', async () => {
+  test('without scopes may read tasks and nothing else', async () => {
     const key = callerKey('reporting');
     await expect(
       connect('tasks', key).client(TaskService).listTasks({ accountId: 'demo', limit: 5 }),
     ).resolves.toBeDefined();
     await expect(
-      connect('tasks', key).client(TaskService).createTask({ accountId: 'demo', order: order() }),
+      connect('tasks', key).client(TaskService).createTask({ accountId: 'demo', order: anEndlessOrder() }),
     ).rejects.toMatchObject({ reason: 'scope_missing' });
     await expect(connect('billing', key).client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({
       reason: 'scope_missing',
     });
   });
 
-  test('reads its account and the money of its tasks', async () => {
+  test('with account.read reads its account and the money of its tasks', async () => {
     const billing = connect('billing', callerKey('pipeline'));
     expect((await billing.client(AccountService).getAccount({ id: 'demo' })).account).toMatchObject({
       id: 'demo',
@@ -267,7 +258,7 @@ describe('a team with a key', () => {
     });
   });
 
-  test('has tokens of its accounts made, and revoked, and of no others', async () => {
+  test('with tokens.write makes and revokes tokens of its own accounts only', async () => {
     const accounts = connect('billing', callerKey('pipeline')).client(AccountService);
     const { token } = await accounts.createToken({ accountId: 'demo', models: ['Beta-V1'] });
     expect((await accounts.listTokens({ accountId: 'demo' })).tokens.map(({ id }) => id)).toContain(token!.id);
@@ -284,7 +275,7 @@ describe('a team with a key', () => {
     ).toBeUndefined();
   });
 
-  test('creates with what the token may see, whatever its request says', async () => {
+  test('creates only with models that the token may see, whatever models the request names', async () => {
     const { tokens } = await connect('billing', callerKey('pipeline'))
       .client(AccountService)
       .listTokens({ accountId: 'demo' });
@@ -293,7 +284,13 @@ describe('a team with a key', () => {
     )!;
     const tasks = connect('tasks', callerKey('pipeline')).client(TaskService);
     const create = (over: object) =>
-      tasks.createTask({ accountId: 'demo', visibleModels: ['*'], inFlightLimit: 1000, order: order(), ...over });
+      tasks.createTask({
+        accountId: 'demo',
+        visibleModels: ['*'],
+        inFlightLimit: 1000,
+        order: anEndlessOrder(),
+        ...over,
+      });
 
     await expect(create({})).rejects.toMatchObject({ kind: 'invalid', field: 'token_id' });
     await expect(create({ tokenId: 'token_none' })).rejects.toMatchObject({
@@ -306,7 +303,7 @@ describe('a team with a key', () => {
     });
     await expect(create({ tokenId: narrow.id })).rejects.toMatchObject({ reason: 'model_not_found' });
     await expect(
-      tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: order() }),
+      tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: anEndlessOrder() }),
     ).rejects.toMatchObject({ reason: 'model_not_found' });
   });
 
@@ -314,7 +311,7 @@ describe('a team with a key', () => {
     const accounts = connect('billing', callerKey('pipeline')).client(AccountService);
     const { token } = await accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: 1 } });
     const tasks = connect('tasks', callerKey('pipeline')).client(TaskService);
-    const create = () => tasks.createTask({ accountId: 'demo', tokenId: token!.id, order: order() });
+    const create = () => tasks.createTask({ accountId: 'demo', tokenId: token!.id, order: anEndlessOrder() });
 
     expect((await create()).task?.accountId).toBe('demo');
     await expect(create()).rejects.toMatchObject({ reason: 'too_many_tasks' });
@@ -322,11 +319,11 @@ describe('a team with a key', () => {
     await expect(create()).rejects.toMatchObject({ reason: 'token_disabled' });
   });
 
-  test('cannot leave a hold without a task: the books are sound after all that it tried', async () => {
+  test('cannot leave a hold without a task: the ledger is in order after all its attempts', async () => {
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, orphan_holds: [] });
   });
 
-  test('for every account sees what concerns them all', async () => {
+  test('for every account may call the RPCs that concern all accounts', async () => {
     const accounts = connect('billing', callerKey('console')).client(AccountService);
     expect((await accounts.verifyLedger({})).ok).toBe(true);
     expect(new Set((await accounts.listTokens({})).tokens.map(({ accountId }) => accountId)).size).toBeGreaterThan(1);
@@ -350,6 +347,6 @@ describe('the bytes of media', () => {
   });
 });
 
-test('a service that runs here prints no key', () => {
+test('the program prints no key', () => {
   for (const name of IDENTITIES) expect(program.output()).not.toContain(keyOf(name, signingKey()).reveal());
 });

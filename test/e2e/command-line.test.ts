@@ -25,7 +25,7 @@ beforeAll(async () => {
   program = await newProgram(
     'one program',
     { upstream: upstream.host },
-    // As in the configuration of npm start, the first account has no key that is written down.
+    // As in the configuration of npm start, the first account has no key in the file.
     (config) =>
       ({
         ...config,
@@ -67,7 +67,7 @@ const videoFile = (): string => path.join(folder, 'boat.mp4');
 
 describe('video create', () => {
   test(
-    'makes a video without a token or an address given, saves it, and says what was charged',
+    'makes a video without an address or a token, saves it and prints the charge',
     async () => {
       const { code, out, err } = await run('video', 'create', 'a red boat at dawn', '-o', 'boat.mp4');
 
@@ -119,7 +119,7 @@ describe('video create', () => {
     TIMEOUT_MS,
   );
 
-  test('replaces no file without --force, and refuses before anything is made', async () => {
+  test('replaces no file without --force, and refuses before it creates a task', async () => {
     writeFileSync(videoFile(), 'mine');
     const before = (await program.command('task', 'list')).json;
     const { code, err } = await run('video', 'create', 'a boat', '-o', 'boat.mp4');
@@ -158,12 +158,12 @@ describe('video create', () => {
   });
 
   test(
-    'an answer that is lost is asked for again under the same key, so that there is one task and one charge',
+    'repeats a create without an answer under the same key, so that there is one task and one charge',
     async () => {
       const before = ((await program.command('task', 'list', '--account', 'demo')).json as unknown[]).length;
       let lost = 0;
       const keys: unknown[] = [];
-      // Takes the create to the gateway, and breaks off the first answers.
+      // Passes the create to the gateway and breaks off the first answers.
       const line = createServer((request, response) => {
         const parts: Buffer[] = [];
         request.on('data', (part: Buffer) => parts.push(part));
@@ -242,7 +242,7 @@ describe('video create', () => {
   );
 });
 
-test('a gateway that is not there is told from one that refuses', async () => {
+test('the message for a missing gateway differs from a refusal', async () => {
   const file = path.join(folder, 'elsewhere.yaml');
   writeFileSync(file, JSON.stringify({ public_url: 'http://127.0.0.1:1', accounts: [{ id: 'a' }] }));
   const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
@@ -262,7 +262,11 @@ describe('a list', () => {
   test.each<[string, RegExp]>([
     [
       'task list',
-      /^ID +STATE +CREATED +MONEY +MODEL +ERROR +PROMPT\ntask_\S+ +completed +\d+s ago +0\.4 +Alpha-H3 +a slow boat \[gate\]$/m,
+      new RegExp(
+        String.raw`^ID +STATE +CREATED +MONEY +MODEL +ERROR +PROMPT\n` +
+          String.raw`task_\S+ +completed +\d+s ago +0\.4 +Alpha-H3 +a slow boat \[gate\]$`,
+        'm',
+      ),
     ],
     ['task list --wide', /^ID +STATE .* ACCOUNT +TOKEN +KIND +CHANNEL +CREATED AT/],
     ['job list', /^none$/m],
@@ -281,11 +285,8 @@ describe('a list', () => {
   });
 });
 
-test.each(['media verify', 'ledger verify', 'ledger rebuild'])(
-  '%s says nothing of its progress in a pipe',
-  async (line) => {
-    const { code, err } = await run(...line.split(' '));
+test.each(['media verify', 'ledger verify', 'ledger rebuild'])('%s prints no progress in a pipe', async (line) => {
+  const { code, err } = await run(...line.split(' '));
 
-    expect([code, err]).toEqual([0, '']);
-  },
-);
+  expect([code, err]).toEqual([0, '']);
+});

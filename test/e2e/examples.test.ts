@@ -16,7 +16,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLES = path.join(ROOT, 'deploy/examples');
 const VIDEO = readFileSync(path.join(ROOT, 'services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
-/** Building included. */
+/** Includes the build of an example. */
 const RUN_TIMEOUT_MS = 240_000;
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
@@ -57,11 +57,11 @@ afterAll(async () => {
 
 interface Run {
   readonly cwd?: string;
-  /** A folder that goes before the others of the PATH. */
+  /** A folder that comes first in the PATH. */
   readonly path?: string | undefined;
 }
 
-/** What a command prints; one that ends with another code than 0 throws what it printed. */
+/** The output of a command. A command with another exit code than 0 throws an error with its output. */
 function run(file: string, args: readonly string[], { cwd = folder, path: front }: Run = {}): Promise<string> {
   const environment = {
     ...process.env,
@@ -86,7 +86,7 @@ function run(file: string, args: readonly string[], { cwd = folder, path: front 
   });
 }
 
-/** Runs an example in a folder of its own and gives what it printed and saved. */
+/** Runs an example in a folder of its own. Returns its output and its files. */
 async function savedBy(name: string, file: string, args: readonly string[]): Promise<{ out: string; saved: Buffer }> {
   const cwd = mkdtempSync(path.join(folder, `${name}-`));
   const out = await run(file, args, { cwd });
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  'the Vercel AI SDK streams a chat and knows its usage',
+  'the Vercel AI SDK streams a chat and reports its usage',
   async () => {
     const out = await run(process.execPath, [path.join(EXAMPLES, 'vercel-ai-sdk.mjs')]);
     expect(out).toMatch(/red boat[^]*\n[1-9]\d* tokens read, [1-9]\d* written\n$/);
@@ -124,7 +124,7 @@ test(
   RUN_TIMEOUT_MS,
 );
 
-/** A test that a machine without the toolchain skips, saying so. */
+/** A test that is skipped with a message if the machine does not have the toolchain. */
 function testWith(toolchain: Toolchain, title: string, body: (file: string) => Promise<void>): void {
   if ('missing' in toolchain) {
     process.stderr.write(`skipped: ${title}: ${toolchain.missing}\n`);

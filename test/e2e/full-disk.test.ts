@@ -66,7 +66,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     const plain = { model: 'Alpha-H3', prompt: 'a boat', seconds: '4', size: '1280x720' };
     const taskId = await demo.create('/v1/videos', plain);
     link = ((await demo.finish(taskId)).json as { video_url: string }).video_url;
-    // the thumbnail of the result is made beside it
+    // The thumbnail of the result is stored beside it.
     await until(() => readdirSync(path.join(blobs, 'incoming')).length === 0);
     disk?.fill();
   }, START_TIMEOUT_MS);
@@ -77,22 +77,19 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     rmSync(blobs, { recursive: true, force: true });
   }, START_TIMEOUT_MS);
 
-  test.each(orders)(
-    'an order with %s is refused as one to send again, and nothing is left of it',
-    async (_what, body) => {
-      const asked = upstream.asked.length;
-      const answer = await demo.call('POST', '/v1/videos', body());
+  test.each(orders)('an order with %s is refused as temporary and leaves nothing behind', async (_what, body) => {
+    const asked = upstream.asked.length;
+    const answer = await demo.call('POST', '/v1/videos', body());
 
-      const { status, headers } = answer;
-      expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([503, null, '5']);
-      expect(answer.json).toMatchObject({ error: { code: 'storage_unavailable', type: 'server_error' } });
-      expect(upstream.asked.length).toBe(asked);
-      expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
-      expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
-    },
-  );
+    const { status, headers } = answer;
+    expect([status, headers.get('x-should-retry'), headers.get('retry-after')]).toEqual([503, null, '5']);
+    expect(answer.json).toMatchObject({ error: { code: 'storage_unavailable', type: 'server_error' } });
+    expect(upstream.asked.length).toBe(asked);
+    expect(readdirSync(path.join(blobs, 'incoming'))).toEqual([]);
+    expect((await program.command('account', 'show', 'demo')).json).toMatchObject({ held: '0' });
+  });
 
-  test('what is kept is served', async () => {
+  test('stored results are still served', async () => {
     const answer = await fetch(link);
 
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([
@@ -101,7 +98,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     ]);
   });
 
-  test('and everything is taken again once there is room', async () => {
+  test('every order is accepted once there is room again', async () => {
     disk?.empty();
 
     for (const [, body] of orders) await demo.create('/v1/videos', body());

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
+import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const CALLER_KEY = callerKey('pipeline');
-/** How long the upstream takes to answer a create that says so. */
+/** The time of the upstream's answer to a create with `[late:…]`. */
 const LATE_UPSTREAM_MS = 2000;
 const ASK_EVERY_MS = 100;
 
@@ -33,23 +33,14 @@ afterAll(async () => {
   await sandbox?.stop();
 }, START_TIMEOUT_MS);
 
-const order = (over: object = {}) => ({
-  kind: TaskKind.GENERATION,
-  model: 'Alpha-H3',
-  content: [{ item: { case: 'text' as const, value: 'a red boat [never]' } }],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-  ...over,
-});
 const create = async (accountId: string, over: object = {}) => ({
   accountId,
   tokenId: await aToken(),
-  order: order(over),
+  order: anEndlessOrder(over),
 });
 
 describe('an internal team calls the services over gRPC', () => {
-  test('it creates and reads the tasks of its accounts, with the refusals as typed details', async () => {
+  test('it gets refusals with typed details for orders, tasks and accounts that it may not use', async () => {
     const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
     try {
       const tasks = connection.client(TaskService);
@@ -72,7 +63,7 @@ describe('an internal team calls the services over gRPC', () => {
     }
   });
 
-  test('without a known key nothing is answered', async () => {
+  test('a call without a known key is refused', async () => {
     const connection = connectGrpc(program.config.billing.listen, new Secret('somebody-else'));
     try {
       await expect(connection.client(AccountService).getAccount({ id: 'demo' })).rejects.toMatchObject({
@@ -102,7 +93,7 @@ async function aToken(): Promise<string> {
 
 describe('a caller that stops waiting', () => {
   test.each([1, 3, 10, 300])(
-    'after %i ms is answered then, and finds nothing or the task of its key',
+    'after %i ms gets the deadline error then, and its key has no task or one task',
     async (timeoutMs) => {
       const tasks = `http://${program.config.tasks.http}/reelgate.tasks.v1.TaskService`;
       const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
@@ -143,7 +134,7 @@ describe('a caller that stops waiting', () => {
 
       expect(left).toMatchObject({ status: 504, json: { code: 'deadline_exceeded' } });
       expect(performance.now() - asked).toBeLessThan(LATE_UPSTREAM_MS);
-      // what was begun holds the key until its answer is known
+      // The running create holds the key until its answer is known.
       let again = await call('CreateTask', request);
       const bound = performance.now() + 4 * LATE_UPSTREAM_MS;
       for (
@@ -159,7 +150,7 @@ describe('a caller that stops waiting', () => {
 });
 
 describe('a list', () => {
-  test('goes on only from a task of the account, over HTTP and over gRPC', async () => {
+  test('continues only after a task of the account, over HTTP and over gRPC', async () => {
     const demo = httpCaller(program.base, KEYS.demo);
     const connection = connectGrpc(program.config.tasks.listen, new Secret(CALLER_KEY));
     try {

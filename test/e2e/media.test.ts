@@ -81,7 +81,7 @@ const DIALECTS: readonly (readonly [string, (items: readonly Item[]) => Create])
   ['/v2/video_generation', vendor],
 ];
 
-/** What the channel was sent for the last medium of the last create. */
+/** The form in which the channel got the last medium of the last create. */
 function sentBytes(): Buffer {
   const { content } = upstream.works.at(-1)!.order as unknown as {
     content: Readonly<Record<string, { url: string }>>[];
@@ -99,13 +99,13 @@ describe.each(DIALECTS)('a reference in %s', (_route, body) => {
   test.each<[string, () => readonly Item[], (bytes: Buffer) => boolean]>([
     ['an external address', () => [image(origin.url(serves(PNG, { 'content-type': 'image/png' })))], isPng],
     [
-      'our own content, absolute',
+      'a result of this service, by an absolute address',
       () => [video(`${program.base}/v1/videos/${done}/content`)],
       (bytes) => bytes.equals(VIDEO),
     ],
     ['our own content, as a path', () => [video(`/v1/videos/${done}/content`)], (bytes) => bytes.equals(VIDEO)],
     [
-      'our own content, under another scheme',
+      'a result of this service, under another scheme',
       () => [video(`${program.base.replace('http:', 'https:')}/v1/videos/${done}/content`)],
       (bytes) => bytes.equals(VIDEO),
     ],
@@ -124,7 +124,7 @@ describe.each(DIALECTS)('a reference in %s', (_route, body) => {
     ['a data URL that calls a photo a PNG', () => [image(dataUrl('image/png', JPEG))], isJpeg],
     ['a data URL of a video', () => [video(dataUrl('video/mp4', VIDEO))], (bytes) => bytes.equals(VIDEO)],
     [
-      'a data URL of sound, as some name it',
+      'a data URL of sound, under an alternative type name',
       () => [image(dataUrl('image/png', PNG)), sound(dataUrl('audio/mp3', MP3))],
       (bytes) => bytes.equals(MP3),
     ],
@@ -227,7 +227,7 @@ test.each([
 });
 
 test.each(['dead', 'html', 'torn'])(
-  'a result whose link is %s is asked for again, and is stored and paid once',
+  'a result whose link is %s is polled again, and is stored and charged once',
   async (what) => {
     const taskId = await demo.create('/v1/videos', {
       model: 'Alpha-H3',
@@ -319,7 +319,7 @@ describe('the bytes of a result', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'invalid_link' } });
   });
 
-  test('are unknown to another token, and a conflict that is not to be tried again before there are any', async () => {
+  test('are unknown to another account, and a 409 that no SDK repeats before they exist', async () => {
     const waiting = await demo.create('/v1/videos', {
       model: 'Alpha-H3',
       prompt: '[take:60000] a boat',
@@ -340,7 +340,7 @@ describe('the bytes of a result', () => {
     expect(await early.json()).toMatchObject({ error: { code: 'task_not_completed' } });
   });
 
-  test('as a picture are a JPEG with a name of its own, in part and by HEAD too', async () => {
+  test('as a thumbnail are a JPEG with a name of its own, in part and by HEAD too', async () => {
     const thumbnail = (headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Response> =>
       fetch(`${program.base}/v1/videos/${done}/content?variant=thumbnail`, {
         method,

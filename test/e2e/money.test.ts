@@ -36,7 +36,7 @@ describeWith(natsServer, 'four processes', (bus) => {
   moneySuite('four processes', bus);
 });
 
-/** What an operator and a client see of the money, through real processes. */
+/** The money as an operator and a client see it, through real processes. */
 function moneySuite(shape: Shape, bus?: () => string): void {
   let upstream: ScriptedUpstream;
   let program: Program;
@@ -81,7 +81,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   const taskOf = (taskId: string) => shown<ShownTask>('task', 'show', taskId);
 
   test(
-    'a token that is revoked is refused within a second, and with it what it would create',
+    'a revoked token is refused within a second, and so is every create with it',
     async () => {
       const { token_id: tokenId, key } = await newToken();
       const caller = httpCaller(program.base, key);
@@ -101,7 +101,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'a token keeps to its own limits, whatever the configuration says',
+    "a token's own limits replace those of the configuration",
     async () => {
       const { key } = await newToken(
         '--reads-per-minute',
@@ -132,7 +132,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'what is under way when a price changes is charged by the price of its hold',
+    'a task that runs when its price changes is charged by the price of its hold',
     async () => {
       const calls = billing.client(CallService);
       const order = (callId: string) => ({
@@ -194,7 +194,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'the money of a task is told line by line, and a usage far above its hold with what it comes to',
+    'task show lists the money of a task line by line, and the deferred charge of a usage far above its hold',
     async () => {
       const taskId = await demo.create('/v2/video_generation', generation('[seconds:500] a long boat'));
       await demo.finish(taskId);
@@ -212,7 +212,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'a statement shows what was charged, to the account alone',
+    'a statement shows the charges of an account to that account only',
     async () => {
       const { json } = await demo.call('GET', '/v1/usage?group_by=model');
       const table = await demo.call('GET', '/v1/usage?group_by=model', undefined, { accept: 'text/csv' });
@@ -239,7 +239,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'an internal team reads the statements of its accounts alone',
+    'an internal team reads the statements of its own accounts only',
     async () => {
       const reporting = connectGrpc(program.config.billing.listen, new Secret(callerKey('pipeline')));
       const of = (accountId: string) =>
@@ -255,7 +255,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
   );
 
   test(
-    'the ledger balances, with no call left open',
+    'the ledger balances, and no call is open',
     async () => {
       expect(await shown('ledger', 'verify')).toMatchObject({
         ok: true,

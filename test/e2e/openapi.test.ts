@@ -25,9 +25,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const RELAYED = 'sandbox-chat';
 
 /**
- * Why what the document allows may be refused all the same: what a schema cannot say. The range of a model and what
- * goes together are
- * judged with the whole order, media when they were fetched, a source when it was looked up.
+ * The reasons why a request that fits the document can be refused: rules that a schema cannot express. The ranges of a
+ * model and the combination of fields are checked with the whole order, media after their fetch, a source after its
+ * look-up.
  */
 const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'invalid_duration',
@@ -41,24 +41,24 @@ const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'source_task_unsupported',
   'content_rejected',
 ]);
-/** The same in the vendor's envelope, which has no codes. */
+/** The same reasons as messages of the vendor's envelope, which has no codes. */
 const BEYOND_SCHEMAS_IN_WORDS =
   /^(duration|resolution|ratio|content|source_task_id)\b|generator refused|with another request/;
-/** Words of the routes themselves, by operation. */
+/** The messages of single routes, by operation. */
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   getUsage: /must be later than|at most \d+ days/,
   listVideos: /^after must be the id of a task/,
   relay_v1_realtime: /requires a WebSocket/,
   estimateVideo: /./,
   createAsync: /^model is required|stream/,
-  // the content of a form is JSON within text
+  // The content of a form is JSON in a text.
   createVideo: /JSON array|^input_reference/,
 };
 
 let sandbox: Sandbox;
 let program: Program;
 let document: ApiDocument;
-/** Things that there are, by the parameter that names them. */
+/** Existing values, by the parameter that takes them. */
 let known: Readonly<Record<string, readonly string[]>>;
 
 beforeAll(async () => {
@@ -130,7 +130,7 @@ interface Asked {
 
 const isPresent = (value: unknown): boolean => value !== undefined;
 
-/** The value of a parameter: often something that there is. */
+/** The value of a parameter: often an existing one. */
 function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
   const there = parameter.in === 'path' || parameter.name === 'id' ? (known[parameter.name] ?? []) : [];
   const any = valuesOf(document, parameter.schema);
@@ -141,7 +141,7 @@ function valueOf(parameter: Parameter): fc.Arbitrary<unknown> {
   return parameter.required === true ? value : fc.option(value, { nil: undefined });
 }
 
-/** A request by the document, or with one thing against it. */
+/** A request that fits the document, or breaks it in one place. */
 function requestOf(
   operation: Operation,
   body: fc.Arbitrary<unknown>,
@@ -196,7 +196,7 @@ function asked(
   };
 }
 
-/** What is known is written as it is; dots alone would be another path. */
+/** An existing value is not encoded. Dots alone are encoded, because they would make another path. */
 function pathPart(name: string, value: string): string {
   return known[name]?.includes(value) === true ? value : encodeURIComponent(value.replace(/^\.+$/, 'dots'));
 }
@@ -206,7 +206,8 @@ function formOf(fields: unknown): string {
     .filter(([, value]) => isPresent(value))
     .map(
       ([name, value]) =>
-        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${typeof value === 'object' ? JSON.stringify(value) : String(value)}\r\n`,
+        `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n` +
+        `${typeof value === 'object' ? JSON.stringify(value) : String(value)}\r\n`,
     );
   return `${parts.join('')}--${BOUNDARY}--\r\n`;
 }
@@ -220,7 +221,7 @@ function send(method: string, { target, headers, body }: Asked, token: string | 
   });
 }
 
-/** Each run is one request; the same seed sends the same ones. */
+/** Each run is one request. The same seed sends the same requests. */
 async function holds(
   requests: fc.Arbitrary<Asked>,
   check: (asked: Asked) => Promise<void>,
@@ -243,7 +244,7 @@ function expectAccepted({ operationId }: Operation, { status, text, json }: Answ
   expect({ explained, text, request }).toEqual({ explained: true, text, request });
 }
 
-/** A schema forbids two names for one thing; the routes take them where both say the same. */
+/** The schema forbids two names of one field. The routes accept both if their values are equal. */
 function saysTwice({ body = '' }: Asked): boolean {
   const { seconds, duration, size, width, height } = (JSON.parse(body) ?? {}) as Readonly<Record<string, unknown>>;
   return (
@@ -257,14 +258,14 @@ const bodiesOf = (operation: Operation): readonly (readonly [string | undefined,
     ? [[undefined, {}]]
     : Object.entries(operation.requestBody.content).map(([type, { schema }]) => [type, schema] as const);
 
-/** The unsupported routes are alike: one method of each stands for all. */
+/** The unsupported routes are alike, so one method of each is tried. */
 const isTried = ({ operationId }: Operation): boolean =>
   !operationId.startsWith('unsupported') || operationId.endsWith('_patch');
 const each = (): Operation[] => document.operations.filter(isTried);
 
 describe('what the document says of every operation holds', () => {
   test(
-    'a key, a wait and a range of a request are answered as it says',
+    'a key, a wait and a range of a request are answered as documented',
     async () => {
       const [done = '', , open = ''] = known['task_id'] ?? [];
       const operationOf = (operationId: string): Operation =>
@@ -313,7 +314,7 @@ describe('what the document says of every operation holds', () => {
   );
 
   test(
-    'a request by its schema is answered as it says, and not refused for its shape',
+    'a request that fits its schema is answered as documented, and not refused for its shape',
     async () => {
       for (const operation of each()) {
         for (const [type, schema] of bodiesOf(operation)) {
@@ -330,7 +331,7 @@ describe('what the document says of every operation holds', () => {
   );
 
   test(
-    'a body against its schema is refused, as it says',
+    'a body that breaks its schema is refused as documented',
     async () => {
       for (const operation of each().filter(({ requestBody }) => requestBody !== undefined)) {
         const { schema } = operation.requestBody!.content['application/json']!;
@@ -345,7 +346,7 @@ describe('what the document says of every operation holds', () => {
   );
 
   test(
-    'a parameter against its schema is refused, as it says',
+    'a parameter that breaks its schema is refused as documented',
     async () => {
       for (const operation of each()) {
         const [[type, schema] = [undefined, {}]] = bodiesOf(operation);
@@ -358,7 +359,7 @@ describe('what the document says of every operation holds', () => {
           await holds(
             requestOf(operation, body, type, parameter),
             async (request) => {
-              // an empty value is an absent one
+              // An empty value counts as absent.
               if (new URLSearchParams(request.target.split('?')[1]).get(parameter.name)?.trim() === '') return;
               const answer = await send(operation.method, request);
               expectNamed(operation, answer, request);
@@ -373,7 +374,7 @@ describe('what the document says of every operation holds', () => {
   );
 
   test(
-    'without a token, with an unknown one, with another type or no JSON it is refused, as it says',
+    'a request without a token, with an unknown token, of another type or without JSON is refused as documented',
     async () => {
       for (const operation of each()) {
         const [[type] = [undefined]] = bodiesOf(operation);
@@ -393,7 +394,7 @@ describe('what the document says of every operation holds', () => {
         for (const [status, promised] of refusals) {
           const answer = await promised;
           expectNamed(operation, answer, request);
-          // behind /async there may be no route at all
+          // Behind /async the route may not exist.
           expect([operation.name, answer.status === 404 ? status : answer.status]).toEqual([operation.name, status]);
         }
       }
@@ -402,7 +403,7 @@ describe('what the document says of every operation holds', () => {
   );
 
   test(
-    'a method that a path does not have is 405, and Allow names those that it has',
+    'a method that a path does not have is 405, and Allow names the methods that it has',
     async () => {
       for (const [, operations] of Map.groupBy(
         each().filter(({ operationId }) => !operationId.startsWith('unsupported')),

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
-import { newProgram } from '../harness/program.ts';
+import { aGeneration } from '../harness/orders.ts';
 import type { Program } from '../harness/program.ts';
 import { seeded } from '../harness/seeded.ts';
-import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
+import { startScriptedProgram } from '../harness/scripted-program.ts';
+import type { ScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
@@ -20,16 +21,16 @@ const RACERS = 200;
 const PAID = 50;
 const CANCELS = 60;
 /**
- * Longer than any stall between the poll and the DELETE of a cancel: the vendor's API would remove what ended in
+ * Longer than any stall between the poll and the DELETE of a cancel. The vendor's API would remove a task that ended in
  * between, with its result.
  */
 const RUNS_MS = 4000;
 const CROWD = 2000;
 const CROWD_PARALLEL = 64;
-/** Of the whole program, the services and their databases in one process. */
+/** For the whole program: the services and their databases in one process. */
 const MEMORY_MIB_MAX = 700;
 
-/** One account that can pay fifty tasks, and one that can pay everything. */
+/** An account with the money for fifty tasks, and an account with the money for all. */
 function forRaces(config: TestConfig): TestConfig {
   const credit: Readonly<Record<string, string>> = { poor: String((PAID * CENTS) / 100), demo: '10000.00' };
   return {
@@ -43,31 +44,20 @@ function forRaces(config: TestConfig): TestConfig {
   };
 }
 
-const order = (text: string) => ({
-  model: 'Alpha-H3',
-  content: [{ type: 'text', text: `a red boat ${text}` }],
-  duration: 5,
-  resolution: '768P',
-  ratio: '16:9',
-});
+const order = (text: string) => aGeneration(`a red boat ${text}`);
 const cents = (amount: string | undefined): number => Math.round(Number(amount) * 100);
 
 describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
+  let started: ScriptedProgram | undefined;
   let upstream: ScriptedUpstream;
   let program: Program;
   let demo: HttpCaller;
 
   beforeAll(async () => {
-    upstream = await startScriptedUpstream();
-    program = await newProgram('one program', { upstream: upstream.host }, forRaces);
-    await program.start();
-    demo = httpCaller(program.base, KEYS.demo);
+    started = await startScriptedProgram({}, forRaces);
+    ({ upstream, program, demo } = started);
   }, TIMEOUT_MS);
-
-  afterAll(async () => {
-    await program?.end();
-    await upstream?.stop();
-  }, TIMEOUT_MS);
+  afterAll(() => started?.end(), TIMEOUT_MS);
 
   const accountOf = async (id: string) =>
     (await program.command('account', 'show', id)).json as { balance: string; held: string; available: string };
@@ -78,7 +68,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
   };
 
   test(
-    'of two hundred creates at once the money pays for fifty, to the cent, and the others leave nothing behind',
+    'two hundred creates at once with the money for fifty make fifty tasks, and the others leave nothing behind',
     async () => {
       const poor = httpCaller(program.base, KEYS.poor);
       const answers = await Promise.all(
@@ -115,7 +105,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
   );
 
   test(
-    'cancels that race the work give each task one end, and the money follows it',
+    'a task that is cancelled at any moment of its work has one end, and the money of that end',
     async () => {
       const { whole } = seeded(SEED);
       const before = cents((await accountOf('demo')).balance);
@@ -182,8 +172,9 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
       const begun = performance.now();
       upstream.openGate();
       await untilNothingIsHeld('demo');
+      const tookS = ((performance.now() - begun) / 1000).toFixed(1);
       console.log(
-        `${String(CROWD)} tasks completed and settled in ${((performance.now() - begun) / 1000).toFixed(1)} s, at most ${memoryMiB(program).toFixed()} MiB`,
+        `${String(CROWD)} tasks completed and settled in ${tookS} s, at most ${memoryMiB(program).toFixed()} MiB`,
       );
 
       expect(cents((await accountOf('demo')).balance)).toBe(before - CROWD * CENTS);
@@ -198,7 +189,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
   );
 });
 
-/** The most that the program ever had in memory, as Linux counts it; NaN elsewhere. */
+/** The program's peak memory by Linux's count; NaN on other systems. */
 function memoryMiB(program: Program): number {
   const [pid] = program.pids();
   if (process.platform !== 'linux' || pid === undefined) return Number.NaN;

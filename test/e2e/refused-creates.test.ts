@@ -23,7 +23,7 @@ const [PNG, SMALL] = ['image.png', 'small.png'].map((name) => readFileSync(path.
   Buffer,
 ];
 const MIB = 1024 ** 2;
-/** Its tasks outlast the test, so that no result is stored. */
+/** The upstream's tasks outlast the test, so that no result is stored. */
 const RUNS = '[take:600000] a boat';
 const FULL = 'sk-full-0123456789';
 const LARGE = 30 * MIB - PNG.byteLength - 64;
@@ -82,7 +82,7 @@ function suite(shape: Shape, bus?: () => string): void {
   }, START_TIMEOUT_MS);
 
   let made = 0;
-  /** A unique picture with `behind` bytes after its end. */
+  /** A unique picture, followed by `behind` bytes. */
   function aPicture(behind = 4096): Buffer {
     made += 1;
     return Buffer.concat([PNG, Buffer.alloc(behind), Buffer.from(`picture ${String(made)}`)]);
@@ -99,7 +99,7 @@ function suite(shape: Shape, bus?: () => string): void {
   });
   const key = (name: string) => ({ 'idempotency-key': name });
 
-  /** What the store holds, on the disk and in its books. */
+  /** The content of the store, on the disk and in its database. */
   function store(): {
     readonly bytes: number;
     readonly files: number;
@@ -125,7 +125,7 @@ function suite(shape: Shape, bus?: () => string): void {
     };
   }
 
-  /** Work on other media of a refused create goes on for a moment. */
+  /** Waits for the work on other media of a refused create, which continues for a moment. */
   const untilSame = (before: object): Promise<void> => until(() => isDeepStrictEqual(store(), before));
 
   type Refused = () => Promise<Answer>;
@@ -208,7 +208,7 @@ function suite(shape: Shape, bus?: () => string): void {
       ),
     ],
     [
-      'channels that are all at their limit',
+      'a model whose channels are all at their limit',
       429,
       'rate_limit_exceeded',
       posts(
@@ -224,7 +224,7 @@ function suite(shape: Shape, bus?: () => string): void {
     expect(store()).toEqual(before);
   });
 
-  test('a create whose second address gives nothing leaves nothing of the first, however late that comes', async () => {
+  test('a create with a dead second address leaves nothing of the first, even if the first arrives later', async () => {
     const before = store();
     const { promise: refused, resolve: release } = Promise.withResolvers<undefined>();
     const late = origin.url((request, response) => {
@@ -251,7 +251,7 @@ function suite(shape: Shape, bus?: () => string): void {
   });
 
   test(
-    `${String(LARGE_CREATES)} refused creates of 30 MiB each leave the size of the store as it was, and each is answered in time`,
+    `${String(LARGE_CREATES)} refused creates of 30 MiB each do not change the store, and each is answered in time`,
     async () => {
       const before = store();
       const took: number[] = [];
@@ -268,8 +268,11 @@ function suite(shape: Shape, bus?: () => string): void {
       };
       await Promise.all([one(), one()]);
 
+      took.sort((a, b) => a - b);
+      const median = took[Math.floor(took.length / 2)]!;
       console.log(
-        `${String(LARGE_CREATES)} refused creates of 30 MiB: median ${took.sort((a, b) => a - b)[Math.floor(took.length / 2)]!.toFixed()} ms, most ${took.at(-1)!.toFixed()} ms, the store grew by ${String(most)} bytes at most`,
+        `${String(LARGE_CREATES)} refused creates of 30 MiB: median ${median.toFixed()} ms, ` +
+          `most ${took.at(-1)!.toFixed()} ms, the store grew by ${String(most)} bytes at most`,
       );
       await untilSame(before);
       expect(store()).toEqual(before);
@@ -292,7 +295,7 @@ function suite(shape: Shape, bus?: () => string): void {
     expect(store()).toEqual(before);
   });
 
-  test('a form that is refused leaves nothing, and neither does an estimate', async () => {
+  test('a refused form and an estimate leave nothing', async () => {
     const send = async (target: string, key: string, prompt = 'a boat'): Promise<number> => {
       const form = new FormData();
       for (const [name, value] of Object.entries({ model: 'Alpha-H3', prompt, seconds: '4', size: '1280x720' }))
@@ -313,14 +316,14 @@ function suite(shape: Shape, bus?: () => string): void {
     await untilSame(before);
   });
 
-  test('addresses of an account without the money are not asked for', async () => {
+  test('the addresses of an account without the money are not fetched', async () => {
     const before = [store(), origin.hits.length];
 
     expect((await poor!.call('POST', '/v1/videos', order([origin.url(serves(aPicture()))]))).status).toBe(429);
     expect([store(), origin.hits.length]).toEqual(before);
   });
 
-  test('a client that leaves in the middle of its body leaves nothing', async () => {
+  test('a client that disconnects in the middle of its body leaves nothing behind', async () => {
     const before = store();
     const url = new URL(`${program.base}/v1/videos`);
     const body = JSON.stringify(order([dataUrl(aPicture(2 * MIB))]));
@@ -341,7 +344,7 @@ function suite(shape: Shape, bus?: () => string): void {
     expect(store()).toEqual(before);
   });
 
-  test('an asynchronous call of an account without the money keeps none of its body', async () => {
+  test('the body of an asynchronous call of an account without the money is not kept', async () => {
     const before = store();
     const answer = await poor!.call('POST', '/async/v1/chat/completions', {
       model: 'Chat-1',
@@ -353,7 +356,7 @@ function suite(shape: Shape, bus?: () => string): void {
   });
 
   test(
-    'a key of another request, a replay and a full counter leave nothing either',
+    'a key of another request, a replay and a full counter leave nothing behind',
     async () => {
       const body = order([dataUrl(aPicture())], { prompt: RUNS });
       expect((await full!.call('POST', '/v1/videos', order([dataUrl(aPicture())], { prompt: RUNS }))).status).toBe(200);
@@ -373,7 +376,7 @@ function suite(shape: Shape, bus?: () => string): void {
     TEST_TIMEOUT_MS,
   );
 
-  test('a create that was taken keeps what was frozen for it, and not the bytes as they came', async () => {
+  test('an accepted create keeps its frozen media, and not the received bytes', async () => {
     const before = store();
     await demo!.create('/v1/videos', order([dataUrl(aPicture())], { prompt: RUNS }));
 

@@ -9,7 +9,7 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
 const START_TIMEOUT_MS = 60_000;
-/** A thousandth for a token read, two for one written; the upstream says eleven and seven. */
+/** A thousandth for each input token, two for each output token. The upstream reports eleven and seven tokens. */
 const USED = 25_000_000n;
 const HOLD = 500_000_000n;
 
@@ -97,7 +97,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       ...(signal === undefined ? {} : { signal }),
     });
 
-  describe('a call costs what its upstream says that it used, once', () => {
+  describe('a call is charged once, by the usage that its upstream reports', () => {
     test.each(ROWS.map((one) => [one.name, one] as const))('%s', async (name, { path, body, spent }) => {
       const answer = await send(name, path, body);
       await answer.arrayBuffer();
@@ -108,7 +108,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     });
   });
 
-  describe('a stream that does not end costs what came of it', () => {
+  describe('a stream that does not end is charged by the part that arrived', () => {
     test('when the upstream dies', async () => {
       await (await send('died', '/v1/chat/completions', chat('[die:4]', { stream: true }))).text();
       const { spent, held } = await relay.settled('died');
@@ -141,7 +141,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     });
   });
 
-  test('the ledger adds up afterwards', async () => {
+  test('the ledger balances afterwards', async () => {
     const { json } = await relay.program.command('ledger', 'verify');
 
     expect(json).toMatchObject({ ok: true });

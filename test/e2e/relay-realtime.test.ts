@@ -25,7 +25,7 @@ afterAll(async () => {
   await relay?.end();
 }, START_TIMEOUT_MS);
 
-/** The SDK's own client, which always speaks TLS: here it is given a plain connection. */
+/** The SDK's own client. It always uses TLS, so the test gives it a plain connection. */
 function realtime(key: string, model = 'solo'): OpenAIRealtimeWS {
   const { hostname, port } = new URL(relay.program.base);
   const createConnection = (options: NetConnectOpts) => connect({ ...options, host: hostname, port: Number(port) });
@@ -40,7 +40,7 @@ const dial = (account: string): WebSocket =>
     headers: { authorization: `Bearer ${moneyAccount(account).key}` },
   });
 
-test('the SDK holds a conversation, which is paid for once, when it ends', async () => {
+test('the SDK holds a conversation, which is charged once at its end', async () => {
   const session = realtime(moneyAccount('sdk').key);
   const seen: object[] = [];
   session.on('event', (event) => seen.push(event));
@@ -106,7 +106,7 @@ test.each([
   expect(spent).toBeLessThan(500_000_000n);
 });
 
-test('a program that stops says so to every session', async () => {
+test('a stopping program tells every session', async () => {
   const client = dial('sdk');
   await once(client, 'message');
   const closed = once(client, 'close');

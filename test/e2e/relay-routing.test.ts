@@ -42,7 +42,7 @@ const OPENAI = { error: { code: 'model_not_found', type: 'invalid_request_error'
 const ANTHROPIC = { type: 'error', error: { type: 'not_found_error', message: expect.any(String) } };
 const GOOGLE = { error: { code: 404, status: 'NOT_FOUND', message: expect.any(String) } };
 
-describe('a model that cannot be used is not found, in the dialect of the route, and no upstream is called', () => {
+describe('a model that cannot be used is 404 in the envelope of the route, and no upstream is called', () => {
   const routes: readonly (readonly [string, (model: string) => readonly [string, object], object])[] = [
     ['chat', (model) => ['/v1/chat/completions', chat(model, 'x')], OPENAI],
     ['a chat stream', (model) => ['/v1/chat/completions', chat(model, 'x', { stream: true })], OPENAI],
@@ -81,7 +81,7 @@ describe('a model that cannot be used is not found, in the dialect of the route,
     expect(relay.upstream.calls).toHaveLength(before);
   });
 
-  test('a channel must adapt the endpoint', async () => {
+  test('a model whose channel does not have the endpoint is 404', async () => {
     expect((await demo.call('POST', '/v1/chat/completions', chat('chat-only', 'x'))).status).toBe(200);
     expect(await demo.call('POST', '/v1/embeddings', { model: 'chat-only', input: 'x' })).toMatchObject({
       status: 404,
@@ -90,7 +90,7 @@ describe('a model that cannot be used is not found, in the dialect of the route,
   });
 });
 
-describe('money comes before the upstream', () => {
+describe('the money is checked before the upstream is called', () => {
   test.each([
     ['a model without a price', KEYS.demo, 'unpriced', 400, 'model_price_error'],
     ['an account without money', KEYS.poor, 'solo', 429, 'insufficient_quota'],
@@ -103,7 +103,7 @@ describe('money comes before the upstream', () => {
   });
 });
 
-describe('a route that is not implemented says so once, also to an SDK that would repeat it', () => {
+describe('a route that is not implemented is answered so that no SDK repeats the call', () => {
   test.each<[string, (client: ReturnType<typeof openaiClient>) => Promise<unknown>]>([
     ['files', (client) => client.files.list()],
     ['a file', (client) => client.files.retrieve('file-1')],
@@ -113,7 +113,7 @@ describe('a route that is not implemented says so once, also to an SDK that woul
   ])('%s', async (_name, run) => {
     let asked = 0;
     const counted: typeof fetch = (...request) => {
-      // The SDK tries out what this function can do with a data URL.
+      // The SDK tries this function with a data URL first.
       if (typeof request[0] !== 'string' || request[0].startsWith('http')) asked += 1;
       return fetch(...request);
     };
@@ -124,7 +124,7 @@ describe('a route that is not implemented says so once, also to an SDK that woul
   });
 });
 
-describe("the site token in its other spellings, and the channel's credential as its upstream wants it", () => {
+describe("the site token is accepted in every header, and the upstream gets the channel's credential", () => {
   test.each<[string, string, Record<string, string>, string, object]>([
     ['x-api-key', '/v1/messages', { 'x-api-key': KEYS.demo }, 'claude', { 'x-api-key': RELAY_KEYS['anthropic'] }],
     [
@@ -214,7 +214,7 @@ describe('the next channel', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test('is not there: what the last one said, and when to come back', async () => {
+  test('does not exist: the answer is that of the last channel, with the time to retry', async () => {
     const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', '[status:429]'));
 
     expect(answer).toMatchObject({
@@ -225,7 +225,7 @@ describe('the next channel', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test('is not there, and the channel is at its own limit', async () => {
+  test('does not exist, and the only channel is at its limit: the answer says so', async () => {
     const statuses = [];
     for (let call = 0; call < 3; call += 1)
       statuses.push((await demo.call('POST', '/v1/chat/completions', chat('limited', 'x'))).status);
@@ -236,7 +236,7 @@ describe('the next channel', () => {
   });
 });
 
-describe('what comes back', () => {
+describe('the answer of an upstream', () => {
   test.each([
     ['a model of another name', 'solo', {}],
     ['the same name', 'same', {}],
@@ -253,7 +253,7 @@ describe('what comes back', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test("is not touched for being like the model's name", async () => {
+  test("is not changed where its text resembles the model's name", async () => {
     const text = `"model":"${UPSTREAM_MODELS.main}"`;
     const mark = newMark();
     await demo.call('POST', '/v1/chat/completions', chat('solo', `${text} [mark:${mark}]`));
@@ -261,7 +261,7 @@ describe('what comes back', () => {
     expect(relay.upstream.marked(mark)[0]!.json.messages[0].content).toContain(text);
   });
 
-  test('a page of an upstream in trouble is not passed on', async () => {
+  test('is not passed on if it is an HTML page', async () => {
     const answer = await demo.call('POST', '/v1/chat/completions', chat('broken', '[status:502][html]'));
 
     expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -271,7 +271,7 @@ describe('what comes back', () => {
 });
 
 describe('the list of models', () => {
-  test('is what the token sees and an enabled channel has', async () => {
+  test('has the models that the token sees and an enabled channel has', async () => {
     const seen = (await openaiClient(target('solo')).models.list()).data.map(({ id }) => id);
     expect(seen).toEqual(expect.arrayContaining([...RELAY_MODELS, 'Alpha-H3']));
     expect(seen).not.toContain(SWITCHED_OFF);
@@ -280,7 +280,7 @@ describe('the list of models', () => {
     expect(few.toSorted()).toEqual(['Beta-V1', 'solo']);
   });
 
-  test('is read by its SDKs, one by one too', async () => {
+  test('can be read by the SDKs as a list and one by one', async () => {
     expect(await openaiClient(target('solo')).models.retrieve('solo')).toMatchObject({ id: 'solo', object: 'model' });
     await expect(openaiClient({ ...target('solo'), key: KEYS.narrow }).models.retrieve('twice')).rejects.toMatchObject({
       status: 404,
@@ -290,9 +290,9 @@ describe('the list of models', () => {
   });
 });
 
-test("routes of others are not taken for ours: /v2/rerank and embedding by Google's path", async () => {
+test("paths of other APIs are not mistaken for the gateway's: /v2/rerank and embedding by Google's path", async () => {
   expect((await demo.call('POST', '/v2/rerank', { model: 'solo', query: 'x', documents: [] })).status).toBe(404);
-  // A verb that no model has is nothing that is there, though the model's own path can be read.
+  // An unknown verb of a model is 404, although the model's own path exists.
   await expect(
     googleClient(target('gemini')).models.embedContent({ model: 'gemini', contents: 'x' }),
   ).rejects.toMatchObject({ status: 404 });

@@ -10,7 +10,7 @@ import type { SdkCall, Target } from './relay-calls/sdk-call.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const MODEL = 'solo';
-/** Each has its marks, all of one length. */
+/** Each call has marks of its own, all of one length. */
 let marks = 100_000;
 
 let relay: RelayProgram;
@@ -43,7 +43,7 @@ async function make(target: Target, { run }: SdkCall, words = ''): Promise<Made>
   return { outcome, asked: relay.upstream.marked(mark), mark };
 }
 
-/** A fault of the upstream leaves nothing behind: a good answer ends the count of those in a row. */
+/** Resets the count of consecutive faults by a good answer, so that one test does not affect the next. */
 async function makeAndMend(target: Target, call: SdkCall, words: string): Promise<Made> {
   const made = await make(target, call, words);
   await make(gateway, call);
@@ -52,7 +52,7 @@ async function makeAndMend(target: Target, call: SdkCall, words: string): Promis
 
 const publicly = (text: string): string => text.replaceAll(UPSTREAM_MODELS.main, MODEL);
 
-describe('an SDK sends and sees through the gateway what it does without one', () => {
+describe('an SDK sends and receives the same with and without the gateway', () => {
   test.each(sdkCalls.map((call) => [call.name, call] as const))('%s', async (_name, call) => {
     const [there, here] = [await make(direct, call), await make(gateway, call)];
 
@@ -63,7 +63,7 @@ describe('an SDK sends and sees through the gateway what it does without one', (
   });
 });
 
-/** Those whose refusal each SDK reads in its own way. */
+/** The calls whose refusals each SDK reads in its own way. */
 const REFUSED = [
   'openai chat.completions.create',
   'openai responses.create',
@@ -78,7 +78,7 @@ const REFUSED = [
 const isStream = ({ streams }: SdkCall): boolean => streams === true;
 const refusable = sdkCalls.filter((call) => REFUSED.includes(call.name) || isStream(call));
 
-describe("an SDK raises the upstream's refusal as it would without a gateway, and learns nothing of the upstream", () => {
+describe("an SDK raises the upstream's refusal as without the gateway, and learns nothing of the upstream", () => {
   const rows = [400, 422, 429, 500, 529].flatMap((status) =>
     refusable.map((call) => [status, call.name, call] as const),
   );
@@ -95,7 +95,7 @@ describe("an SDK raises the upstream's refusal as it would without a gateway, an
   });
 });
 
-describe("a credential of ours that is refused is no affair of the client's", () => {
+describe("a refused credential of a channel is not shown as the client's fault", () => {
   const rows = [401, 402, 403].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
   test.each(rows)('%d: %s', async (status, _name, call) => {
     const here = await makeAndMend(gateway, call, `[status:${String(status)}]`);
@@ -105,7 +105,7 @@ describe("a credential of ours that is refused is no affair of the client's", ()
   });
 });
 
-describe('a stream that breaks is an error, never an end', () => {
+describe('a broken stream is an error in the SDK, never a normal end', () => {
   const rows = ['[die:3]', '[fail:3]'].flatMap((words) =>
     sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const),
   );
@@ -119,7 +119,7 @@ describe('a stream that breaks is an error, never an end', () => {
   });
 });
 
-describe('however the upstream cuts its frames, the stream is the same', () => {
+describe('a stream is the same however the upstream splits its frames', () => {
   const rows = ['[join]', '[crlf]', '[slow:300]', '[pace:5]'].flatMap((words) =>
     sdkCalls.filter(isStream).map((call) => [words, call.name, call] as const),
   );
@@ -130,7 +130,7 @@ describe('however the upstream cuts its frames, the stream is the same', () => {
   });
 });
 
-/** What every hop says for itself, and the two that the gateway has its own of. */
+/** Headers that every hop sets itself, and two of which the gateway has its own. */
 const HOP_HEADERS = new Set([
   'host',
   'connection',
@@ -145,7 +145,7 @@ const HOP_HEADERS = new Set([
 const BOUNDARY = /boundary=("?)([^";]+)\1/;
 const ADDED = /"stream_options":\{"include_usage":true\},/;
 
-/** What came over the wire, but for what differs from call to call. */
+/** The request on the wire without the parts that differ from call to call. */
 function wire({ asked: [call], mark }: Made, withAdded: boolean): object {
   if (call === undefined) throw new Error('the upstream was not called');
   const boundary = BOUNDARY.exec(call.headers['content-type'] ?? '')?.[2];
@@ -180,7 +180,7 @@ function errorOf({ outcome }: Made): { readonly name: string; readonly status: n
   return { name: error.constructor.name, status: error.status ?? error.statusCode };
 }
 
-/** Everything of an error that its caller could print. */
+/** All parts of an error that a caller can print. */
 function leaks(outcome: unknown): readonly string[] {
   const shown = inspect(outcome, { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null });
   return NEVER_SEEN.filter((secret) => shown.includes(secret));

@@ -15,7 +15,7 @@ const BOUND_MS = 5000;
 const STILL_MS = 400;
 const READ_TIMEOUT_MS = 20_000;
 const MIB = 2 ** 20;
-/** What may stand in the buffers of three sockets and of the gateway. */
+/** The most bytes in the buffers of three sockets and of the gateway. */
 const ON_THE_WAY_MAX = 24 * MIB;
 
 let relay: RelayProgram;
@@ -35,7 +35,7 @@ interface Asked {
   readonly there: Received;
 }
 
-/** A call whose answer is read as the test likes. */
+/** A call whose answer the test reads at its own pace. */
 async function ask(words: string, over: object = { stream: true }): Promise<Asked> {
   marks += 1;
   const mark = `streams-${String(marks)}`;
@@ -68,7 +68,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-test('the first event comes while the upstream is silent', async () => {
+test('the first event reaches the client while the upstream is silent', async () => {
   const { request, response, there } = await ask('[silent:3000]');
   const [first] = (await once(response, 'data')) as [Buffer];
 
@@ -77,7 +77,7 @@ test('the first event comes while the upstream is silent', async () => {
   request.destroy();
 });
 
-test('a silence is filled with comments that are frames of their own', async () => {
+test('the gateway sends comments during a silence, each as a frame of its own', async () => {
   const { response } = await ask('[silent:16500]');
   const frames = (await textOf(response)).split('\n\n');
 
@@ -86,7 +86,7 @@ test('a silence is filled with comments that are frames of their own', async () 
   expect(frames.at(-2)).toBe('data: [DONE]');
 }, 30_000);
 
-describe('an upstream goes no faster than its reader', () => {
+describe('an upstream sends no faster than its client reads', () => {
   test.each([
     ['a stream of many events', '[pieces:250000]', { stream: true }],
     ['one huge answer', '[huge:60000000]', {}],
@@ -107,7 +107,7 @@ describe('an upstream goes no faster than its reader', () => {
       response.resume();
       await once(response, 'end', { signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
       expect(response.complete).toBe(true);
-      // The public name of the model is shorter.
+      // The public name of the model is shorter than the upstream's.
       expect(got).toBeGreaterThan(there.sent * 0.7);
       request.destroy();
     },
@@ -115,7 +115,7 @@ describe('an upstream goes no faster than its reader', () => {
   );
 });
 
-describe("a client that leaves takes the upstream's work with it", () => {
+describe("the upstream's work ends when its client disconnects", () => {
   test.each([
     ['in the middle of a stream', '[pieces:1000][pace:20]'],
     ['in a silence', '[silent:20000]'],
@@ -146,14 +146,14 @@ describe("a client that leaves takes the upstream's work with it", () => {
   });
 });
 
-test('trailers come through, but for what they tell of the upstream', async () => {
+test('trailers are passed on without those that name the upstream', async () => {
   const { response } = await ask('[trailer]');
   await textOf(response);
 
   expect(response.trailers).toEqual({ 'x-checksum': 'abc123' });
 });
 
-test('an upstream that ends without its mark ends in a blank line', async () => {
+test('a stream that the upstream ends without its end mark ends with a blank line', async () => {
   const { response } = await ask('[end:3]');
   const text = await textOf(response);
 
@@ -161,7 +161,7 @@ test('an upstream that ends without its mark ends in a blank line', async () => 
   expect(NEVER_SEEN.filter((secret) => text.includes(secret))).toEqual([]);
 });
 
-test('hundreds of streams that say nothing cost little, and all go on', async () => {
+test('hundreds of silent streams cost little, and all continue', async () => {
   const STREAMS = 300;
   const before = await rss();
   const streams = await Promise.all(

@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const START_TIMEOUT_MS = 30_000;
 const TEST_TIMEOUT_MS = 120_000;
 
-/** The default configuration on other ports and with data of its own. */
+/** The default configuration with other ports and a data folder of its own. */
 async function defaultConfigIn(dir: string): Promise<string> {
   const text = readFileSync(path.join(ROOT, 'deploy/local/reelgate.yaml'), 'utf8');
   const ports = [...new Set([...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => port ?? ''))];
@@ -64,7 +64,7 @@ const stop = (child: ChildProcess): Promise<void> =>
   });
 
 test(
-  'the default configuration starts everything, prints a token once, and makes a real video of what was asked',
+  'the default configuration starts everything, prints a token once, and makes a real video of the prompt',
   async () => {
     const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-start-'));
     const file = await defaultConfigIn(dir);
@@ -120,8 +120,9 @@ test.each([
   ],
   ['a bad duration', 'tasks:\n  poll:\n    max: 15 seconds\n', /:3: tasks\.poll\.max: expected a duration such as/],
   [
-    'a model that is not there',
-    `models: {}\nchannels:\n  - { id: a, adapter: alpha-v2, base_url: "http://x", api_key: k1, upstream_account: u, endpoints: [video.generation], models: { Nope: n } }\n`,
+    'an unknown model',
+    `models: {}\nchannels:\n  - { id: a, adapter: alpha-v2, base_url: "http://x", api_key: k1, upstream_account: u, ` +
+      'endpoints: [video.generation], models: { Nope: n } }\n',
     /:3: channels\.0\.models\.Nope: no such model/,
   ],
   [

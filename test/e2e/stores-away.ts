@@ -125,7 +125,7 @@ function withTalk(config: TestConfig): TestConfig {
   };
 }
 
-/** What a client sees while a database of ours is away, and what is left of it afterwards. */
+/** The answers to a client while a database of the program is away, and the state afterwards. */
 export function storesAwaySuite(
   shape: Shape,
   servers: { readonly postgres: () => string; readonly bus?: () => string },
@@ -173,10 +173,10 @@ export function storesAwaySuite(
     ['tasks', 'any token', WITHOUT_TASKS, () => demo],
     ['media', 'any token', WITHOUT_MEDIA, () => demo],
   ] as const)(
-    'while the database of %s is away, %s is told to come back later, and nothing was begun',
+    'while the database of %s is away, %s is refused as temporary, and nothing is begun',
     (store, _who, rows, caller) => {
       test.each(rows)('%s %s', async (...row) => {
-        // known to the gateway for some seconds from now on
+        // The gateway caches the token for some seconds from now on.
         if (caller() === demo) await demo.call('GET', '/v1/models');
         const asked = upstream.asked.length;
         lines[store].cut();
@@ -190,7 +190,7 @@ export function storesAwaySuite(
   );
 
   test.each(STORES)(
-    'a create that met the database of %s away succeeds under its key once it is back, and the books are in order',
+    'a create that failed while the database of %s was away succeeds later under its key, and the ledger is in order',
     async (store) => {
       const headers = { 'idempotency-key': `again-${store}` };
       await demo.call('GET', '/v1/models');
@@ -208,7 +208,7 @@ export function storesAwaySuite(
   );
 }
 
-/** A key can be in use for a moment, until what was left of the refused create is cleared away. */
+/** Repeats a create whose key is in use for a moment, until the rest of the refused create is removed. */
 async function untilTaken(create: () => Promise<Answer>): Promise<string> {
   const deadline = performance.now() + TIMEOUT_MS / 2;
   for (;;) {

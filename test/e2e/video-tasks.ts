@@ -39,18 +39,18 @@ const contextIr = (text = 'a red boat') => ({
   duration: 5,
   ratio: '16:9',
 });
-/** The same link under a signature that is not its own. */
+/** The same link with a wrong signature. */
 const forgedOf = (link: string): string =>
   link.replace(/sig=(.)/, (_all, first: string) => `sig=${first === 'A' ? 'B' : 'A'}`);
 
 export interface Backing {
   readonly bus?: () => string;
   readonly redis?: () => string;
-  /** A server; each service gets a database of its own there. */
+  /** A server on which each service gets a database of its own. */
   readonly postgres?: () => string;
 }
 
-/** The life of every kind of task through real HTTP, in whichever shape the program runs. */
+/** The life of every kind of task over real HTTP, in each shape of the program. */
 export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing = {}): void {
   let sandbox: Sandbox;
   let program: Program;
@@ -58,7 +58,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   let seen: string[];
 
   beforeAll(async () => {
-    // The pictures are not what is tested here: every rendering gives the same real video.
+    // Every rendering gives the same real video, because these tests do not check its pictures.
     sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
     const databases = postgres === undefined ? undefined : await newDatabases(postgres());
     program = await newProgram(shape, {
@@ -137,7 +137,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'a link plays without the token, in parts, and not when it was tampered with',
+    'a link works without the token and in parts, and not with a changed signature',
     async () => {
       const taskId = await demo.create('/v1/videos', compat());
       const { video_url: link } = (await demo.finish(taskId)).json as { video_url: string };
@@ -152,7 +152,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'what is refused of the bytes carries the id of its request, and the thumbnail is a picture',
+    'a refusal of the bytes has the id of its request, and the thumbnail is a picture',
     async () => {
       const taskId = await demo.create('/v1/videos', compat());
       const { video_url: link } = (await demo.finish(taskId)).json as { video_url: string };
@@ -240,7 +240,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'the official SDK polls the remix that it was given',
+    'the official SDK polls the remix that it created',
     async () => {
       const client = new OpenAI({ apiKey: KEYS.demo, baseURL: `${program.base}/v1` });
       const source = await demo.create('/v2/video_generation', generation());
@@ -257,7 +257,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'a failed task says why on a normal read, and its hold goes back in full',
+    'a failed task has its reason in a normal read, and its hold is released in full',
     async () => {
       const poor = await balance('other');
       const other = httpCaller(program.base, KEYS.other);
@@ -274,7 +274,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'an unknown status is kept as received, waits for a person, and keeps its hold',
+    'a task with an unknown status shows it as received, goes to the attention queue, and keeps its hold',
     async () => {
       const taskId = await demo.create('/v1/videos', compat({ prompt: '[unknown:paused_by_moon] a red boat' }));
       await demo.finish(taskId, 'paused_by_moon');
@@ -359,15 +359,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
       400,
       'conflicting_source',
     ],
-    [
-      'a route that is registered and unsupported',
-      'GET',
-      '/v1/files',
-      undefined,
-      KEYS.demo,
-      501,
-      'api_not_implemented',
-    ],
+    ['a registered, unsupported route', 'GET', '/v1/files', undefined, KEYS.demo, 501, 'api_not_implemented'],
   ])('%s gets its envelope', async (_name, method, target, body, token, status, code) => {
     const answer = await httpCaller(program.base, token).call(method, target, body);
     expect(answer.status).toBe(status);
@@ -375,7 +367,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   });
 
   test(
-    'the same key and body make one task, and the answer is the same byte for byte',
+    'the same key and body make one task, and the answers are equal byte for byte',
     async () => {
       const headers = { 'idempotency-key': `key-${shape.replace(' ', '-')}` };
       const answers = await Promise.all([demo.call('POST', '/v1/videos', compat(), headers)]);
@@ -389,7 +381,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'tasks survive a restart, and go on to their end',
+    'tasks survive a restart and then end',
     async () => {
       const taskId = await demo.create('/v1/videos', compat({ prompt: '[slow:3s] a red boat' }));
       await program.stop();
@@ -411,7 +403,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'the money of every task moved once: the ledger balances, and holds are those of live tasks',
+    'the money of every task moved once: the ledger balances, and only live tasks have holds',
     async () => {
       await expectEventually(async () => (await program.command('ledger', 'verify')).json, {
         ok: true,
@@ -424,7 +416,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   );
 
   test(
-    'nothing of the upstream was ever in an answer',
+    'no answer held anything of the upstream',
     async () => {
       const records = (await program.command('task', 'list', '--limit', '1000')).json as {
         attempts: { upstream_id?: string }[];
@@ -437,7 +429,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
     TEST_TIMEOUT_MS,
   );
 
-  test('health is told without a token, and metrics on the admin port alone', async () => {
+  test('health is answered without a token, and metrics only on the admin port', async () => {
     const { gateway, tasks } = program.config;
     for (const url of [
       `${program.base}/healthz`,
@@ -452,7 +444,7 @@ export function videoTaskSuite(shape: Shape, { bus, redis, postgres }: Backing =
   });
 }
 
-/** Asks again until it holds: what the test waits for comes by an event. */
+/** Repeats a check until it holds, because the change comes by an event. */
 async function expectEventually(ask: () => Promise<unknown>, wanted: object): Promise<void> {
   const TRIES_MAX = 30;
   for (let tries = 1; tries < TRIES_MAX; tries += 1) {
@@ -460,7 +452,7 @@ async function expectEventually(ask: () => Promise<unknown>, wanted: object): Pr
       expect(await ask()).toMatchObject(wanted);
       return;
     } catch {
-      // Each try starts a process, which takes long enough.
+      // Each attempt starts a process, which takes long enough.
     }
   }
   expect(await ask()).toMatchObject(wanted);

@@ -11,12 +11,12 @@ export interface Answer {
   readonly json: any;
 }
 
-/** A caller of the public API with one token. */
+/** A client of the public API with one token. */
 export interface HttpCaller {
   call(method: string, target: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A create that must succeed; gives the task id. */
+  /** Makes a create that must succeed. Returns the task id. */
   create(target: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Reads the task, held by the gateway, until it has this status. */
+  /** Reads the task, with waiting reads, until it has this status. */
   finish(taskId: string, status?: string): Promise<Answer>;
 }
 

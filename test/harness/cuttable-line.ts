@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A line to a server that a test can cut: what was on it is lost, and no connection gets through. */
+/** A line to a server that a test can cut. A cut loses the bytes on the line and lets no connection through. */
 export interface CuttableLine {
-  /** The server's URL, by this line. */
+  /** The server's URL over this line. */
   readonly url: string;
   cut(): void;
-  /** Bytes stay on the line, and neither side is told. */
+  /** Holds the bytes on the line. Neither side learns of it. */
   freeze(): void;
-  /** How many connections go over it now. */
+  /** The number of connections over the line. */
   connections(): number;
   mend(): void;
-  /** From now on the line leads to this server. */
+  /** Leads the line to this server from now on. */
   moveTo(server: string): void;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { createDatabase } from '@reelgate/platform/testing/create-database';
 
-/** Makes an empty database for each service; gives their URLs. */
+/** Makes an empty database for each service. Returns their URLs. */
 export async function newDatabases(server: string): Promise<Record<'tasks' | 'billing' | 'media', string>> {
   return {
     tasks: await createDatabase(server, 'tasks'),

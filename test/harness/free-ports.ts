@@ -1,9 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/**
- * Below the ports that systems give to outgoing connections, so that none of those takes one between here and its use.
- */
+/** Below the ports of outgoing connections, so that no such connection takes a port before its use. */
 const FIRST_PORT = 10_000;
 /** Each of the test processes that run beside one another has its own range; all ranges end below port 32,768. */
 const PORTS_A_WORKER = 2500;
@@ -22,7 +20,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
     if (tries === count * TRIES_A_PORT) throw new Error(`no ${String(count)} free ports from ${String(first)}`);
     const port = first + randomInt(PORTS_A_WORKER);
     if (given.has(port)) continue;
-    // Before the await: a call that runs beside this one must not choose the same port.
+    // Before the await, so that a call at the same time does not choose the same port.
     given.add(port);
     if (await isFree(port)) free.push(port);
   }

@@ -11,10 +11,10 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
 const OUTPUT_KEPT = 20_000;
-/** Of one command: a thousand tasks with their attempts and events are a few of these. */
+/** The most output of one command. A thousand tasks with their attempts and events take a few MiB. */
 const COMMAND_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Everything in one process, or each service in its own. */
+/** All services in one process, or each service in its own. */
 export const SHAPES = {
   'one program': [undefined],
   'four processes': ['billing', 'media', 'tasks', 'gateway'],
@@ -29,31 +29,28 @@ export interface CommandResult {
   readonly json: unknown;
 }
 
-/** Reelgate as an operator runs it: its own processes, its own configuration, its own data. */
+/** Reelgate as an operator runs it: with its own processes, configuration and data. */
 export interface Program {
   readonly base: string;
   readonly config: TestConfig;
-  /** Those of its processes that run. */
+  /** The ids of its running processes. */
   pids(): readonly number[];
-  /** What the processes have printed. */
+  /** The output of the processes. */
   output(): string;
   /** The operator's command line, with --json. */
   command(...args: readonly string[]): Promise<CommandResult>;
   start(): Promise<void>;
   /** Resolves when every service can serve. */
   ready(): Promise<void>;
-  /**
-   * Ends one of four processes, by a kill unless another signal is named, and starts it again after so many
-   * milliseconds; resolves when it was started.
-   */
+  /** Ends one of four processes, by SIGKILL if no signal is named, and starts it again after `restMs`. */
   killOne(service: ServiceProcess, restMs: number, signal?: NodeJS.Signals): Promise<void>;
   /** Sends the signal to every process and waits until all have ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Stops, and removes the data. */
+  /** Stops the program and removes its data. */
   end(): Promise<void>;
 }
 
-/** `change` adds to the configuration that every test has, or takes from it. */
+/** `change` changes the configuration that every test has. */
 export async function newProgram(
   shape: Shape,
   options: Omit<ConfigOptions, 'dir'>,
@@ -94,9 +91,9 @@ export async function newProgram(
           ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'],
           { env: environment, maxBuffer: COMMAND_BYTES_MAX },
           (error, out, err) => {
-            // An exit code is an answer of the command; anything else, such as more output than is read here, is none.
+            // An error without an exit code, such as too much output, is not an answer of the command.
             if (error !== null && typeof error.code !== 'number')
-              reject(new Error(`a command did not come to its end: ${error.message}`));
+              reject(new Error(`the command did not end: ${error.message}`));
             else resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err, json: parsed(out) });
           },
         );

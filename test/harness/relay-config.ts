@@ -4,7 +4,7 @@ import type { TestConfig } from './test-config.ts';
 
 /** Every endpoint of the synchronous routes. */
 const ENDPOINTS = relayChannelSchema.endpointsByAdapter.relay;
-/** The keys between the services come from it, so that a test can ask them. */
+/** The keys between the services come from this key, so that a test can call the services. */
 export const RELAY_SIGNING_KEY = 'signing-key-of-the-test-0123456789';
 const PLENTY = 100_000;
 const TOKENS = { per_million_tokens: { input: '1000', output: '2000' } };
@@ -23,7 +23,7 @@ export const RELAY_MODELS = [
   'chat-only',
   'broken',
 ] as const;
-/** In this file, and of no use: its only channel is switched off. */
+/** A model whose only channel is switched off. */
 export const SWITCHED_OFF = 'switched-off';
 
 /** An account for each test about money, with a key of its own. */
@@ -33,7 +33,7 @@ export const moneyAccount = (name: string): { readonly id: string; readonly key:
 });
 
 export interface RelayOptions {
-  /** `host:port` of the upstream, and of an address where nothing listens. */
+  /** The `host:port` of the upstream, and one where no server listens. */
   readonly upstream: string;
   readonly nobody: string;
   /** Accounts with ten units each. */
@@ -41,7 +41,7 @@ export interface RelayOptions {
   readonly gateway?: object;
 }
 
-/** The configuration of every test, and the channels and prices of the synchronous routes. */
+/** The configuration of every test, with the channels and prices of the synchronous routes. */
 export function withRelay({
   upstream,
   nobody,

@@ -11,29 +11,29 @@ import { startRelayUpstream } from './relay-upstream/relay-upstream.ts';
 import type { RelayUpstream } from './relay-upstream/relay-upstream.ts';
 
 const SETTLE_TIMEOUT_MS = 10_000;
-/** What every account of a test begins with. */
+/** The credit of every account of a test. */
 const CREDIT_NANOS = 10_000_000_000n;
 
 export interface Money {
-  /** Billionths. */
+  /** In billionths. */
   readonly spent: bigint;
   readonly held: bigint;
 }
 
-/** The real program with channels for the synchronous routes, and the upstream behind them. */
+/** The real program with channels for the synchronous routes, and their upstream. */
 export interface RelayProgram {
   readonly program: Program;
   readonly upstream: RelayUpstream;
-  /** What an account of `accounts` has spent of its ten units, and what is held of them. */
+  /** The money that an account of `accounts` has spent of its ten units, and the money that is held. */
   money(account: string): Promise<Money>;
-  /** The same once nothing is held any more. */
+  /** The same once no money is held. */
   settled(account: string): Promise<Money>;
   end(): Promise<void>;
 }
 
 export interface RelayProgramOptions {
   readonly shape?: Shape;
-  /** Four processes need one. */
+  /** The bus, which four processes need. */
   readonly bus?: string | undefined;
   readonly accounts?: readonly string[];
   /** Settings of the gateway. */

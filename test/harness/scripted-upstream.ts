@@ -7,10 +7,10 @@ import { UPSTREAM_KEY } from './test-config.ts';
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const TAKE_MS = 300;
 
-/** A submission that this upstream has taken: it would be paid for. */
+/** A submission that this upstream has accepted, and would charge. */
 export interface Work {
   readonly id: string;
-  /** Whose order it is: the word `[mark:…]` of the prompt. */
+  /** The `[mark:…]` of the prompt, which identifies the order. */
   readonly mark: string;
   readonly order: {
     readonly model: string;
@@ -22,37 +22,38 @@ export interface Work {
   readonly words: Words;
   readonly bornAt: number;
   cancelled: boolean;
-  /** Polls that were answered wrongly. */
+  /** The number of polls with a false answer. */
   spoiled: number;
-  /** Links to its result that were given. */
+  /** The number of links to its result so far. */
   links: number;
-  /** What it waits for, besides the time. */
+  /** The gate that it waits for, besides the time. */
   readonly gate: { open: boolean } | undefined;
 }
 
 type Words = ReadonlyMap<string, string>;
 
 /**
- * The vendor's V2 API, as a test wants it. A create is steered by words in its prompt:
- * `[hang]` taken, never answered; `[reset]` taken, and the connection cut; `[slow:MS]` taken, answered late;
- * `[throttle]` or `[throttle:SECONDS]` refused with 429, without or with Retry-After; `[error:HTTP]` refused in the
- * vendor's envelope;
- * `[reject]` refused for its content; `[base-resp]` refused inside a 200; `[html]` a page with 200, nothing taken;
- * `[once]` refused so the first time only.
- * Its work by `[queue:MS]` how long it waits first, `[take:MS]` how long it runs, `[gate]` until the gate is opened,
- * `[fail]` how it ends,
- * `[link:dead]`, `html` or `torn` what its first link leads to, where each poll gives a new one, `[seconds:N]` what it
- * says that it used. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil its first polls. A DELETE cancels what
- * waits and, as the vendor's does, removes what has ended.
+ * The vendor's V2 API, steered by words in the prompt.
+ *
+ * The create: `[hang]` is accepted and never answered; `[reset]` is accepted, then the connection is cut; `[slow:MS]`
+ * is accepted and answered late. `[throttle]` and `[throttle:SECONDS]` are refused with 429, without and with
+ * Retry-After; `[error:HTTP]` is refused in the vendor's envelope; `[reject]` is refused for its content; `[base-resp]`
+ * is refused inside a 200; `[html]` is answered with a page and 200, and not accepted. With `[once]` only the first
+ * create is refused.
+ *
+ * The task: `[queue:MS]` is its time in the queue, `[take:MS]` its running time. With `[gate]` it runs until the gate
+ * is opened, with `[fail]` it fails. `[link:dead]`, `[link:html]` and `[link:torn]` spoil its first link; each poll
+ * gives a new link. `[seconds:N]` is its reported usage. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil
+ * its first polls. A DELETE cancels a waiting task and, like the vendor's, removes a finished one.
  */
 export interface ScriptedUpstream {
   /** `host:port`. */
   readonly host: string;
-  /** All that was ever taken, oldest first. */
+  /** All accepted submissions, oldest first. */
   readonly works: readonly Work[];
-  /** The marks of all creates, those that were refused too. */
+  /** The marks of all creates, including the refused ones. */
   readonly asked: readonly string[];
-  /** Lets all work end that waits at the gate; it is closed again for what comes later. */
+  /** Lets all tasks at the gate end. The gate is closed again for later tasks. */
   openGate(): void;
   stop(): Promise<void>;
 }
@@ -154,7 +155,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   };
 }
 
-/** How many seconds the work says that it used. */
+/** The seconds that the task reports as its usage. */
 export function secondsOf({ words, order }: Work): number {
   return Number(words.get('seconds') ?? order.duration);
 }
@@ -210,7 +211,7 @@ const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
 };
 
-/** Answers a poll as the words want it; returns whether it did. */
+/** Answers a poll that the words spoil. Returns whether it did. */
 function spoiled(response: ServerResponse, work: Work): boolean {
   const spoil = SPOILERS[work.words.get('look') ?? ''];
   if (spoil === undefined || work.spoiled >= SPOILED_POLLS) return false;
@@ -238,7 +239,7 @@ function seen(work: Work): object {
   };
 }
 
-/** Answers when the words say that nothing is taken; returns whether it did. */
+/** Answers a create that the words refuse. Returns whether it did. */
 function refused(response: ServerResponse, words: Words): boolean {
   const error = words.get('error');
   const wait = words.get('throttle');

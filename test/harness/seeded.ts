@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed gives the same numbers. */
+/** Repeatable chance: the same seed gives the same numbers. */
 export interface Seeded {
   /** From 0 to 1, exclusive. */
   chance(): number;

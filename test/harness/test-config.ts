@@ -8,19 +8,19 @@ export interface ConfigOptions {
   readonly bus?: string | undefined;
   readonly redis?: string | undefined;
   readonly databases?: Readonly<Partial<Record<'tasks' | 'billing' | 'media', string>>> | undefined;
-  /** What a test says otherwise of the tasks service, and of the channel. */
+  /** A test's own settings of the tasks service and of the channel. */
   readonly tasks?: object;
   readonly channel?: object;
 }
 
-/** Keys of the accounts that every test program has. */
+/** The token keys of the accounts that every test program has. */
 export const KEYS = {
   demo: 'sk-demo-0123456789',
   other: 'sk-other-0123456789',
   poor: 'sk-poor-0123456789',
   narrow: 'sk-narrow-0123456789',
 } as const;
-/** Callers for the account demo: one that names no scopes, and one for each scope that a configuration may grant. */
+/** Callers for the account demo: one without scopes, and one for each scope that a configuration may grant. */
 export const GRANTABLE_SCOPES = ['tasks.read', 'tasks.write', 'account.read', 'tokens.write', 'operator'] as const;
 export const callerKey = (name: string): string => `caller-key-of-${name}`;
 const CALLERS = [
@@ -45,7 +45,7 @@ export const CHANNEL = 'channel-of-the-test';
 
 const ENDPOINTS = ['video.generation', 'video.regeneration', 'video.context_ir'];
 
-/** A whole configuration on free ports, with every port of every service open. */
+/** A complete configuration on free ports, with every port of every service open. */
 export async function testConfig({
   dir,
   upstream,

@@ -5,12 +5,12 @@ const ASK_TIMEOUT_MS = 20_000;
 const INSTALL_TIMEOUT_MS = 60_000;
 const MODULES_TIMEOUT_MS = 90_000;
 
-/** A program of the machine, or why it cannot be used. */
+/** A program of the machine, or the reason why it cannot be used. */
 export type Toolchain = { readonly file: string } | { readonly missing: string };
 
 /**
- * A Python that has these modules: that of REELGATE_PYTHON, or `python3` of the PATH, or else an environment in the
- * folder, if pip can make one soon.
+ * A Python with these modules: that of REELGATE_PYTHON, else `python3` of the PATH, else a new environment in the
+ * folder if pip can make one in time.
  */
 export async function pythonWith(
   modules: readonly string[],
@@ -31,7 +31,7 @@ export async function pythonWith(
   return made ? { file: own } : { missing: `${python} has no ${modules.join(' and no ')}, and pip did not install it` };
 }
 
-/** The Go of REELGATE_GO or of the PATH, where it can fetch the modules of the example. */
+/** The Go of REELGATE_GO or of the PATH, if it can fetch the modules of the example. */
 export async function goToolchain(folder: string): Promise<Toolchain> {
   const go = process.env['REELGATE_GO'] ?? 'go';
   if (!(await works(go, ['version'], ASK_TIMEOUT_MS))) return { missing: `there is no ${go}` };

@@ -4,18 +4,18 @@ import { findProgram } from './find-program.ts';
 
 const UPDATE_TIMEOUT_MS = 2 * 60_000;
 const INSTALL_TIMEOUT_MS = 5 * 60_000;
-/** Debian's packages start what they install as a service, unless this file says that they may not. */
+/** Debian's packages start their servers as services unless this file forbids it. */
 const POLICY = '/usr/sbin/policy-rc.d';
 const NOTHING_MAY_START = '#!/bin/sh\nexit 101\n';
 
-/** Installs packages of Debian, without starting anything; gives why it could not. */
+/** Installs Debian packages without starting their servers. Returns the reason if it fails. */
 export function installDebianPackages(names: readonly string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may install packages';
   if (findProgram('apt-get') === undefined) return 'there is no apt-get';
   const ownPolicy = !existsSync(POLICY);
   if (ownPolicy) forbidServices();
   try {
-    // without a fresh list the old one may still do
+    // If the list cannot be refreshed, the old list may still work.
     const noList = aptGet(['update'], UPDATE_TIMEOUT_MS);
     const failure = aptGet(['install', '-y', '--no-install-recommends', ...names], INSTALL_TIMEOUT_MS);
     return failure === undefined ? undefined : [noList, failure].filter((why) => why !== undefined).join('; ');
@@ -24,7 +24,7 @@ export function installDebianPackages(names: readonly string[]): string | undefi
   }
 }
 
-/** Alone: node test/servers/debian-packages.ts NAME… */
+/** As a command: node test/servers/debian-packages.ts NAME… */
 if (import.meta.main) {
   const failure = installDebianPackages(process.argv.slice(2));
   console.log(failure === undefined ? 'installed, or there before' : `not installed: ${failure}`);

@@ -4,9 +4,8 @@ import type { Launcher, RunningServer } from './launcher.ts';
 const START_TIMEOUT_MS = 120_000;
 
 /**
- * A describe block whose tests use a server of their own: started before the first test, stopped after the last. Where
- * the
- * server is missing the block is skipped, and says so. `url` may be asked only while tests run.
+ * A describe block whose tests share a server, which starts before the first test and stops after the last. If the
+ * server is missing, the block is skipped with a message. `url` can be called only while tests run.
  */
 export function describeWith(launcher: Launcher, title: string, tests: (url: () => string) => void): void {
   const reason = launcher.missing();

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Where packages put servers; the PATH of a user who is not root often lacks the first two. */
+/** The folders in which packages put servers. The PATH of a user other than root often lacks the first two. */
 const USUAL_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/snap/bin'];
 
 /** The full path of a program, searched in `folders`, on the PATH and in the usual places. */

@@ -1,6 +1,6 @@
 import { clearRunFolder, runFolder } from './run-folder.ts';
 
-/** Once after all test files: ends what a worker that died has left. */
+/** Runs once after all test files: ends the servers that a dead worker has left. */
 export default function globalTeardown(): void {
   clearRunFolder(runFolder());
 }

@@ -10,10 +10,10 @@ const PACKAGES: readonly (readonly [Launcher, string])[] = [
   [natsServer, 'nats-server'],
 ];
 
-/** Set to anything, it keeps the tests from installing packages. */
+/** Any value of this variable keeps the tests from installing packages. */
 const OPT_OUT = 'REELGATE_TEST_NO_INSTALL';
 
-/** Installs the servers that are missing here and prints what the tests will have to do without. */
+/** Installs missing servers and prints the names of those that stay missing. */
 export function installMissing(print: (line: string) => void): void {
   const missing = PACKAGES.filter(([server]) => server.missing() !== undefined);
   if (missing.length === 0) return;

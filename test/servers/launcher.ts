@@ -5,11 +5,11 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Knows how to run one kind of server: on a free port of the loopback, with its data in a folder of its own. */
+/** Runs one kind of server, on a free port of the loopback address, with its data in a folder of its own. */
 export interface Launcher {
   readonly name: string;
-  /** Why the server cannot run on this machine; undefined when it can. */
+  /** Why the server cannot run on this machine; undefined if it can. */
   missing(): string | undefined;
-  /** Gives undefined where the server is missing, and throws where it is there and does not start. */
+  /** Returns undefined if the server is missing, and throws if it is installed and does not start. */
   start(): Promise<RunningServer | undefined>;
 }

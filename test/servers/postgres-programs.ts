@@ -4,7 +4,7 @@ import { findProgram, isExecutable } from './find-program.ts';
 import { runFolder } from './run-folder.ts';
 import { isOpenToAll, unprivilegedUser } from './unprivileged.ts';
 
-/** Folder of the programs to use instead of those found here, to run the tests on another version. */
+/** The variable with the folder of the programs, to run the tests on another version. */
 const VARIABLE = 'REELGATE_TEST_POSTGRES_BIN';
 const DEBIAN = '/usr/lib/postgresql';
 const PACKAGED = path.resolve(
@@ -15,7 +15,7 @@ const PACKAGED = path.resolve(
 const hasBoth = (bin: string): boolean =>
   ['initdb', 'postgres'].every((program) => isExecutable(path.join(bin, program)));
 
-/** The folder with `initdb` and `postgres`: Debian's newest, one on the PATH, or the one that npm has installed. */
+/** The folder with `initdb` and `postgres`: Debian's newest, or one on the PATH, or that of the npm package. */
 export function findPostgres(): string | undefined {
   const named = process.env[VARIABLE];
   if (named !== undefined) return hasBoth(named) ? named : undefined;
@@ -30,10 +30,7 @@ export function findPostgres(): string | undefined {
   );
 }
 
-/**
- * The same folder, fit to be run from here: the packaged programs need some links, and may lie where only root can
- * enter.
- */
+/** A folder from which the programs can run. The npm package lacks links, and may lie where only root can enter. */
 export function preparePostgres(bin: string): string {
   if (!bin.startsWith(PACKAGED)) return bin;
   if (unprivilegedUser() !== undefined && !isOpenToAll(bin)) return path.join(copyForAll(), 'native/bin');
@@ -41,7 +38,7 @@ export function preparePostgres(bin: string): string {
   return bin;
 }
 
-/** An npm package cannot hold symbolic links; this one lists those that its libraries need. */
+/** Makes the symbolic links that the libraries need. An npm package cannot hold links, so it has a list of them. */
 function addLinks(folder: string): void {
   const links = JSON.parse(readFileSync(path.join(folder, 'native/pg-symlinks.json'), 'utf8')) as readonly {
     source: string;
@@ -56,7 +53,7 @@ function addLinks(folder: string): void {
   }
 }
 
-/** One copy for a run, whichever worker comes first. */
+/** The copy of this run, which the first worker makes. */
 function copyForAll(): string {
   const copy = path.join(runFolder(), 'postgres-programs');
   if (existsSync(copy)) return copy;
@@ -66,7 +63,7 @@ function copyForAll(): string {
   try {
     renameSync(path.join(draft, 'package'), copy);
   } catch {
-    // another worker has put its own there
+    // Another worker has made the copy.
   }
   rmSync(draft, { recursive: true, force: true });
   return copy;

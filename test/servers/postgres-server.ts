@@ -10,9 +10,7 @@ import { unprivilegedUser } from './unprivileged.ts';
 const INITDB_TIMEOUT_MS = 60_000;
 const run = promisify(execFile);
 
-/**
- * PostgreSQL, with one empty database and a user who may do everything. What it stores would not survive a power cut.
- */
+/** PostgreSQL with one empty database and a superuser. Its data would not survive a power cut. */
 export const postgresServer: Launcher = {
   name: 'PostgreSQL',
   missing: () => (findPostgres() === undefined ? 'no PostgreSQL here (Debian: apt-get install postgresql)' : undefined),
@@ -48,7 +46,7 @@ export const postgresServer: Launcher = {
       ],
       ready: /database system is ready to accept connections/,
       url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
-      // closes open connections instead of waiting for them
+      // SIGINT closes open connections instead of waiting for them.
       stopSignal: 'SIGINT',
     });
   },

@@ -15,9 +15,8 @@ import path from 'node:path';
 import { isOpenToAll, unprivilegedUser } from './unprivileged.ts';
 
 /*
- * One run of the tests has one folder; each server that it starts has a folder in there, with its data and its process
- * id.
- * So a run that is over, or that was killed, can be cleared by the next.
+ * One run of the tests has one folder. Each of its servers has a folder in it, with its data and its process id. The
+ * next run can therefore clear a run that is over or was killed.
  */
 const VARIABLE = 'REELGATE_TEST_RUN_FOLDER';
 const PREFIX = 'reelgate-test-';
@@ -26,7 +25,7 @@ const PROCESS_FILE = 'server.pid';
 
 const temporaryFolder = (): string => (unprivilegedUser() === undefined || isOpenToAll(tmpdir()) ? tmpdir() : '/tmp');
 
-/** The folder of this run. Workers take it from the environment, which the global setup has filled. */
+/** The folder of this run. Workers read it from the environment, which the global setup has filled. */
 export function runFolder(): string {
   const known = process.env[VARIABLE];
   if (known !== undefined) return known;
@@ -50,7 +49,7 @@ export function recordProcess(folder: string, pid: number): void {
   writeFileSync(path.join(folder, PROCESS_FILE), String(pid));
 }
 
-/** Ends what a run has left running and removes its folder. */
+/** Ends the servers that a run has left, and removes its folder. */
 export function clearRunFolder(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const server = path.join(folder, entry.name);
@@ -60,7 +59,7 @@ export function clearRunFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Clears what killed runs of this user have left. */
+/** Clears the folders of this user's killed runs. */
 export function clearAbandonedRuns(): void {
   const own = process.env[VARIABLE];
   for (const name of readdirSync(temporaryFolder()).filter((entry) => entry.startsWith(PREFIX))) {
@@ -70,7 +69,7 @@ export function clearAbandonedRuns(): void {
   }
 }
 
-/** Whether it is still there and belongs to this user. */
+/** Whether the folder still exists and belongs to this user. */
 const isOurs = (folder: string): boolean => statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.();
 
 function readPid(file: string): number | undefined {
@@ -90,7 +89,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process id may belong to another program by now; a server of ours works in its own folder. */
+/** Whether the process is still the server. Another program may have its id by now, but works in another folder. */
 function worksIn(pid: number, folder: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);

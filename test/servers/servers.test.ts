@@ -17,12 +17,12 @@ async function answers(url: string): Promise<boolean> {
 
 for (const launcher of [postgresServer, redisServer, natsServer] as readonly Launcher[]) {
   describeWith(launcher, 'a launcher', (url) => {
-    test('gives a server that answers on the loopback', async () => {
+    test('starts a server that answers on the loopback address', async () => {
       expect(new URL(url()).hostname).toBe('127.0.0.1');
       expect(await answers(url())).toBe(true);
     });
 
-    test('starts a second server beside the first, and stops it twice without harm', async () => {
+    test('starts a second server beside the first, and a second stop does nothing', async () => {
       const second = await launcher.start();
       expect(second?.url).not.toBe(url());
 

@@ -11,9 +11,9 @@ import { unprivilegedUser } from './unprivileged.ts';
 export interface ServerProcess {
   readonly program: string;
   readonly args: (port: number) => readonly string[];
-  /** Removed when the server stops. */
+  /** The folder that is removed when the server stops. */
   readonly folder: string;
-  /** What the server prints when it can be used. Asking its port would not do: another server may have taken it. */
+  /** The text that the server prints when it is ready. A check of its port could reach another server. */
   readonly ready: RegExp;
   readonly url: (port: number) => string;
   readonly stopSignal?: NodeJS.Signals;
@@ -23,7 +23,7 @@ const PORTS_TRIED_MAX = 5;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts a server on a free port, and on another one if that port was taken meanwhile. */
+/** Starts a server on a free port, or on another one if that port has been taken since. */
 export async function startProcess(server: ServerProcess): Promise<RunningServer> {
   let last = '';
   for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when the server says that it is ready (undefined) or has ended (its last words). */
+/** Resolves with undefined when the server is ready, or with its last output when it has ended. */
 async function failureToStart(child: ChildProcess, ready: RegExp): Promise<string | undefined> {
   let output = '';
   return new Promise((resolve) => {

@@ -6,7 +6,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Who a server is run as when the tests are run by root, which PostgreSQL refuses; undefined for every other user. */
+/** The user who runs a server if root runs the tests, because PostgreSQL refuses root; undefined for any other user. */
 export function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const [, uid = '65534', gid = '65534'] =
@@ -14,7 +14,7 @@ export function unprivilegedUser(): User | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Whether every user may enter a folder, which takes the right to enter each one above it. */
+/** Whether every user may enter a folder and all folders above it. */
 export function isOpenToAll(folder: string): boolean {
   const parent = path.dirname(folder);
   return (statSync(folder).mode & 0o001) !== 0 && (parent === folder || isOpenToAll(parent));

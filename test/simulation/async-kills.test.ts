@@ -32,7 +32,7 @@ interface Ended {
   readonly error?: { readonly code: string };
 }
 
-/** One call under its key, again and again until it is accepted. */
+/** Repeats one call under its key until it is accepted. */
 async function insist(client: HttpCaller, mark: string, words: string): Promise<Told> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const answer = await client
@@ -93,12 +93,12 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     expect(marks.filter((mark) => upstream.marked(mark).length > 1)).toEqual([]);
   });
 
-  test('every call that was accepted has ended, each under an id of its own', () => {
+  test('every accepted call has ended, under an id of its own', () => {
     expect(ended.size).toBe(CALLS);
     expect(new Set(told.map(({ id }) => id)).size).toBe(CALLS);
   });
 
-  test('what is completed was made, and what failed was refused, lost upstream, or is unknown', () => {
+  test('every completed call was made, and every failed call was refused, lost upstream, or is unknown', () => {
     const wrong = told.filter(({ mark, words }) => {
       const { status, status_code: code, error } = ended.get(mark)!;
       if (error?.code === 'outcome_unknown') return false;
@@ -110,7 +110,7 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     expect(wrong).toEqual([]);
   });
 
-  test('what is unknown is before a person, and nothing else is', async () => {
+  test('the attention queue has every unknown call and no other', async () => {
     const unknown = told.filter(({ mark }) => ended.get(mark)?.error?.code === 'outcome_unknown').map(({ id }) => id);
     const waiting = (await program.command('attention', 'list')).json as readonly { id: string; reason: string }[];
 
@@ -118,7 +118,7 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     expect(unknown.length).toBeLessThan(told.length / 2);
   });
 
-  test('an operator sees every call, and what a person decided over leaves the queue with its money', async () => {
+  test('an operator sees every call, and a resolved call leaves the queue and has its money settled', async () => {
     const listed = (await program.command('job', 'list', '--limit', '1000')).json as readonly {
       id: string;
       state: string;
@@ -144,14 +144,14 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     );
   });
 
-  test('the same key gives the same job after all the deaths, and makes no call', async () => {
+  test('the same key gives the same job after all kills, and makes no call', async () => {
     const before = upstream.calls.length;
     const client = httpCaller(program.base, KEYS.demo);
     for (const { mark, words, id } of told.slice(0, 40)) expect((await insist(client, mark, words)).id).toBe(id);
     expect(upstream.calls.length).toBe(before);
   });
 
-  test('the ledger is whole', async () => {
+  test('the ledger balances', async () => {
     expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true, sums: { USD: '0' } });
   });
 });

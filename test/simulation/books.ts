@@ -7,10 +7,10 @@ const PAGE = 1000;
 const LOOK_MS = 500;
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed']);
 const MARK = /\[mark:(\w+)\]/;
-/** Cents a second. */
+/** In cents per second. */
 const PRICE: Readonly<Record<string, number>> = { '768P': 8, '2K': 13 };
 
-/** A task as the operator sees it. */
+/** A task as the command line shows it. */
 export interface Shown {
   readonly id: string;
   readonly state: string;
@@ -24,12 +24,12 @@ export interface Shown {
 
 export const markOf = ({ order }: Shown): string => MARK.exec(order.prompt)?.[1] ?? '';
 
-/** The upstream's id that the task has, whether it was told or found. */
+/** The upstream's id of the task, from the answer or from the search. */
 export const upstreamIdOf = ({ attempts, events }: Shown): string | undefined =>
   attempts.find(({ outcome }) => outcome === 'accepted')?.upstream_id ??
   events.find(({ type }) => type === 'adopted')?.upstreamId;
 
-/** Every task of the account that was not refused. */
+/** Every task of the account except the refused ones. */
 export async function tasksOf(program: Program, account: string): Promise<readonly Shown[]> {
   const all: Shown[] = [];
   for (;;) {
@@ -48,11 +48,11 @@ export async function tasksOf(program: Program, account: string): Promise<readon
   }
 }
 
-/** Waits until nothing moves any more: each task has ended and is settled, or waits with an unknown outcome. */
+/** Waits until every task has ended and is settled, or waits with an unknown outcome. */
 export async function untilSettled(program: Program, account: string, timeoutMs: number): Promise<readonly Shown[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    // A service that has just been started again may not answer the operator yet.
+    // A service that has just restarted may not answer yet.
     const tasks = await tasksOf(program, account).catch((error: unknown) => error as Error);
     const moving = tasks instanceof Error ? [tasks.message] : tasks.filter(isMoving);
     if (!(tasks instanceof Error) && moving.length === 0) return tasks;
@@ -62,20 +62,17 @@ export async function untilSettled(program: Program, account: string, timeoutMs:
   }
 }
 
-/**
- * A task and its money are read one after the other: both must say that it is over, or that its outcome is unknown; a
- * task in between says neither.
- */
+/** Whether a task and its money, which are read one after the other, agree that it has ended or that it is unknown. */
 function isMoving({ admission, state, settlement }: Shown): boolean {
   return admission === 'unknown' ? settlement !== undefined : settlement === undefined || !ENDED.has(state);
 }
 
-/** Cents that the work must cost, by what the upstream says it used. */
+/** The cents that the upstream task must cost, by its reported usage. */
 export function costOf(work: Work): number {
   return work.words.has('fail') ? 0 : secondsOf(work) * (PRICE[work.order.resolution] ?? Number.NaN);
 }
 
-/** A decimal amount as whole cents; NaN when it is not whole. */
+/** A decimal amount in whole cents; NaN if it is not whole. */
 export function cents(amount: string): number {
   const value = Math.round(Number(amount) * 100);
   return Math.abs(value - Number(amount) * 100) < 1e-6 ? value : Number.NaN;

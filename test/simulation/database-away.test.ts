@@ -20,7 +20,7 @@ const ORDERS_MAX = 2000;
 const AWAY_MS = 10_000;
 const BEFORE_MS = 3000;
 const AFTER_MS = 4000;
-/** From the database's return until every task has ended and is settled, those with a lost answer apart. */
+/** The time from the database's return until every task has ended and is settled, except those with a lost answer. */
 const BACK_TO_WORK_MS = 40_000;
 const TIMEOUT_MS = 120_000;
 
@@ -75,12 +75,12 @@ describeWith(
         await upstream?.stop();
       }, TIMEOUT_MS);
 
-      test('is away: calls fail, and say so', () => {
+      test('is away: calls fail with a message that says so', () => {
         expect(whileAway.filter((status) => status >= 500).length).toBeGreaterThan(10);
       });
 
-      test('is back: every process lives on, and all that had begun ends soon', () => {
-        // Signal 0 asks whether the process exists.
+      test('is back: every process still runs, and every begun task ends soon', () => {
+        // Signal 0 only checks that the process exists.
         expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
         expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
       });

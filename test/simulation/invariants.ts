@@ -16,17 +16,17 @@ const REPLAYED_MAX = 40;
 const READS_MAX = 20;
 const SECOND_CHANNEL = 'second-channel-of-the-test';
 
-/** A load that has come to its end, through whatever it met on the way. */
+/** A load that has ended, after all disturbances. */
 export interface Simulated {
   readonly upstream: ScriptedUpstream;
   readonly program: Program;
   readonly load: Load;
-  /** The tasks as they stood afterwards. */
+  /** The tasks after the end. */
   readonly tasks: readonly Shown[];
   readonly ordersMin: number;
 }
 
-/** Plenty of money, two channels of one upstream account, and no long wait for an answer that does not come. */
+/** Enough money, two channels of one upstream account, and no long wait for a missing answer. */
 export function forSimulation(config: TestConfig): TestConfig {
   const [channel] = config.channels;
   const first = { ...channel!, timeouts: { submit: '3s', poll: '1s' } };
@@ -43,7 +43,7 @@ const settledSum = (tasks: readonly Shown[]): number =>
 export const accountOf = async (program: Program) =>
   (await program.command('account', 'show', 'demo')).json as { balance: string; held: string };
 
-/** Tasks and account as they stood at one moment: an unknown outcome may be found, and settled, during the reads. */
+/** The tasks and the account at one moment, although an unknown outcome may be found and settled between the reads. */
 async function settledMoment(
   program: Program,
 ): Promise<{ now: readonly Shown[]; account: { balance: string; held: string } }> {
@@ -56,29 +56,32 @@ async function settledMoment(
   }
 }
 
-/** Prints what the load came to. */
+/** Prints the figures of the load. */
 export function report({ load, upstream, tasks }: Simulated): void {
   const adopted = tasks.filter(({ events }) => events.some(({ type }) => type === 'adopted'));
+  const refused = load.told.filter(({ taskId }) => taskId === undefined);
+  const unknown = tasks.filter(({ admission }) => admission === 'unknown');
   console.log(
-    `orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(load.told.filter(({ taskId }) => taskId === undefined).length)}, unknown ${String(tasks.filter(({ admission }) => admission === 'unknown').length)}, found ${String(adopted.length)}`,
+    `orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(refused.length)}, ` +
+      `unknown ${String(unknown.length)}, found ${String(adopted.length)}`,
   );
 }
 
-/** The invariants of design §3, judged by what an upstream counted that knows nothing of the program. */
+/** The invariants of a load, judged by the counts of an upstream that knows nothing of the program. */
 export function invariantsHold(simulated: () => Simulated): void {
-  test('the load was one: hundreds of orders, of which the upstream took most', () => {
+  test('the load has hundreds of orders, and the upstream accepted most of them', () => {
     const { upstream, load, ordersMin } = simulated();
     expect(load.told.length).toBeGreaterThanOrEqual(ordersMin);
     expect(upstream.works.length).toBeGreaterThan(load.told.length / 2);
   });
 
-  test('no order was taken twice by the upstream', () => {
+  test('the upstream accepted no order twice', () => {
     const { upstream } = simulated();
     const marks = upstream.works.map(({ mark }) => mark);
     expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
   });
 
-  test('whatever the upstream took belongs to the task of that order, or to one whose outcome is unknown', () => {
+  test('every accepted submission belongs to the task of its order, or to a task with an unknown outcome', () => {
     const { upstream, tasks } = simulated();
     const byUpstreamId = Map.groupBy(tasks, upstreamIdOf);
     const byMark = Map.groupBy(tasks, markOf);
@@ -92,7 +95,7 @@ export function invariantsHold(simulated: () => Simulated): void {
     expect(astray).toEqual([]);
   });
 
-  test('every task came from one order, and says what its work said', () => {
+  test('every task comes from one order and has the outcome of its upstream task', () => {
     const { upstream, tasks } = simulated();
     const works = new Map(upstream.works.map((work) => [work.id, work]));
     const marks = tasks.map(markOf);
@@ -107,7 +110,7 @@ export function invariantsHold(simulated: () => Simulated): void {
   });
 
   test(
-    'every client that got an id can read its task, and no refused client has one',
+    'every client with an id can read its task, and no refused client has a task',
     async () => {
       const { upstream, program, load, tasks } = simulated();
       const caller = httpCaller(program.base, KEYS.demo);
@@ -128,7 +131,7 @@ export function invariantsHold(simulated: () => Simulated): void {
   );
 
   test(
-    'the same key gives the same task after all the deaths, and asks the upstream nothing',
+    'the same key gives the same task after all disturbances, without a call to the upstream',
     async () => {
       const { upstream, program, load } = simulated();
       const before = upstream.asked.length;
@@ -141,14 +144,14 @@ export function invariantsHold(simulated: () => Simulated): void {
   );
 
   test(
-    'the money is what the upstream used at the prices, and the holds are those of the unknown',
+    'the charges are the usage of the upstream at the prices, and only unknown outcomes have holds',
     async () => {
       const { upstream, program, tasks } = simulated();
       const {
         now,
         account: { balance, held },
       } = await settledMoment(program);
-      // Once all that is known has ended, only what was unknown and is found since then moves any money.
+      // All known tasks have ended, so only an unknown task that is found later moves money.
       const lost = new Set(tasks.filter(({ admission }) => admission === 'unknown').map(({ id }) => id));
       const foundSince = now.filter(({ id, admission }) => lost.has(id) && admission !== 'unknown');
       console.log(`found since: ${String(foundSince.length)}, ${String(settledSum(foundSince))} cents`);
@@ -170,7 +173,7 @@ export function invariantsHold(simulated: () => Simulated): void {
     TIMEOUT_MS,
   );
 
-  test('nothing of the upstream is in any answer', () => {
+  test('no answer holds anything of the upstream', () => {
     const { upstream, load } = simulated();
     const seen = load.answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join('\n');
     for (const secret of [upstream.host, UPSTREAM_KEY, UPSTREAM_MODEL, CHANNEL, SECOND_CHANNEL, 'account-of-the-test'])

@@ -62,7 +62,7 @@ describeWith(
   },
 );
 
-/** Each of them, and then whichever it is; now and then before the one before has come back. */
+/** Kills each process once and then random ones, sometimes before the last one has restarted. */
 async function killAtRandom(program: Program): Promise<void> {
   const { whole, pick, chance } = seeded(SEED);
   const services = SHAPES['four processes']

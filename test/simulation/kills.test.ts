@@ -58,7 +58,7 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${String(
   invariantsHold(() => simulated);
 });
 
-describe('a program that is killed while the upstream holds its answer back', () => {
+describe('a program that is killed while the upstream delays its answer', () => {
   let upstream: ScriptedUpstream;
   let program: Program;
 
@@ -95,7 +95,7 @@ describe('a program that is killed while the upstream holds its answer back', ()
   }, TIMEOUT_MS);
 
   test(
-    'its orders are tasks from the restart on, under their keys',
+    'its orders are tasks after the restart, under their keys',
     async () => {
       for (const one of orders) {
         const { taskId } = await insist({ base: program.base, token: KEYS.demo }, one, []);
@@ -106,7 +106,8 @@ describe('a program that is killed while the upstream holds its answer back', ()
   );
 
   test(
-    'the one that alone fits the list of the upstream is found there; of two alike neither is guessed, and both keep their holds',
+    'a lost submission is found in the list of the upstream if it alone fits; two equal ones are not guessed, ' +
+      'and both keep their holds',
     async () => {
       const deadline = performance.now() + SETTLED_TIMEOUT_MS;
       const find = async () =>
@@ -128,7 +129,7 @@ describe('a program that is killed while the upstream holds its answer back', ()
     TIMEOUT_MS,
   );
 
-  test('nothing was submitted again', () => {
+  test('no order was submitted again', () => {
     expect(upstream.asked.toSorted()).toEqual(orders.map(({ mark }) => mark).toSorted());
   });
 });

@@ -8,7 +8,7 @@ const CALL_TIMEOUT_MS = 20_000;
 const TRIES_MAX = 400;
 const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** What the upstream is told to do with an order, and how often in a hundred. */
+/** The words that steer the upstream, with their share in per cent. */
 const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
   [30, ''],
   [14, '[slow:400]'],
@@ -37,16 +37,16 @@ export interface Order {
   readonly body: object;
 }
 
-/** What the client of an order was told in the end. */
+/** The final answer to the client of an order. */
 export interface Told {
   readonly order: Order;
-  /** What the 200 named. */
+  /** The task of a 200. */
   readonly taskId: string | undefined;
-  /** The refusal that ended it, when it was one. */
+  /** The final refusal, if there was one. */
   readonly refusal: number | undefined;
 }
 
-/** The order of this number: the same for the same seed. */
+/** The order with this number, which is the same for the same seed. */
 function orderOf(seed: number, number: number): Order {
   const { pick, whole, chance } = seeded(seed * 100_003 + number);
   const mark = `m${String(number)}`;
@@ -73,12 +73,9 @@ function behaviour(at: number): string {
 
 export interface Load {
   readonly told: readonly Told[];
-  /** Each answer that any client saw. */
+  /** Every answer to every client. */
   readonly answers: readonly Answer[];
-  /**
-   * Lets the clients finish what they have begun, and go on until there were so many orders, however slow the machine
-   * is.
-   */
+  /** Lets the clients finish their orders, and continue until there are `ordersMin` of them even on a slow machine. */
   end(ordersMin: number): Promise<void>;
 }
 
@@ -88,14 +85,11 @@ export interface LoadPlan {
   readonly seed: number;
   readonly clients: number;
   readonly ordersMax: number;
-  /** The longest rest of a client between two orders. */
+  /** The longest pause of a client between two orders. */
   readonly restMs: number;
 }
 
-/**
- * Clients that order one thing after another, each under a key of its own, and ask again until they know what has
- * become of it.
- */
+/** Clients that send orders one by one, each under a key of its own, and repeat an order until its outcome is known. */
 export function startLoad(plan: LoadPlan): Load {
   const told: Told[] = [];
   const answers: Answer[] = [];
@@ -120,14 +114,12 @@ export function startLoad(plan: LoadPlan): Load {
   };
 }
 
-/**
- * The first call with this key still runs, or a part of the service was away: then its outcome is unknown.
- */
+/** Whether the outcome is unknown: the first call with this key still runs, or a part of the service was away. */
 function isForNow({ status, text }: Answer): boolean {
   return status === 409 || (status >= 500 && /cannot be reached|went wrong/.test(text));
 }
 
-/** One order under its key, again and again until the answer is a final one. */
+/** Repeats one order under its key until the answer is final. */
 export async function insist(
   { base, token }: Pick<LoadPlan, 'base' | 'token'>,
   order: Order,

@@ -135,7 +135,7 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
   const bound = (): number => Math.max(P95_MS, TIMES_BASELINE * baselineMs);
 
   test(
-    'with videos that claim more than they hold is refused at once, and delays no other account',
+    'with videos that declare more than they hold is refused at once, and delays no other account',
     async () => {
       const before = performance.now();
       const answers = Promise.all(
@@ -148,14 +148,14 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
 
       expect(p95(tookMs)).toBeLessThan(bound());
       expect(new Set(all.map(({ status }) => status))).toEqual(new Set([400]));
-      // less than one of the sixty files took
+      // Less than the time of one of the sixty files.
       expect(answeredMs).toBeLessThan(Math.max(5000, FLOOD * baselineMs));
     },
     TIMEOUT_MS,
   );
 
   test(
-    'with pictures that are in order and take seconds delays no other account, nor its results',
+    'with valid pictures that take seconds delays no other account and no result of it',
     async () => {
       const flood = startFlood(flooding, anOrder(BURNING.map((bytes) => image(bytes, 'image/jpeg'))));
       for (let tries = 0; tries < TRIES_MAX && flood.unanswered < FLOOD; tries += 1) await wait(RETRY_MS);
@@ -166,13 +166,12 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
       const finishedMs = performance.now() - before - LIFE_MS;
       const { unanswered } = flood;
       flood.end();
-      console.log(
-        `p95 ${String(Math.round(p95(tookMs)))} ms, alone ${String(Math.round(baselineMs))} ms, completed after ${String(Math.round(finishedMs))} ms`,
-      );
+      const [took, alone, finished] = [p95(tookMs), baselineMs, finishedMs].map((ms) => String(Math.round(ms)));
+      console.log(`p95 ${took!} ms, alone ${alone!} ms, completed after ${finished!} ms`);
 
       expect(p95(tookMs)).toBeLessThan(bound());
       expect(finishedMs).toBeLessThan(Math.max(COMPLETE_WITHIN_MS, POLL_MS + bound()));
-      // the flood was one: its creates waited all the while
+      // The flood was real: its creates waited all the time.
       expect(unanswered).toBeGreaterThan(FLOOD / 2);
     },
     TIMEOUT_MS,

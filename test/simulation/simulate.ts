@@ -17,7 +17,7 @@ export interface Simulation {
   readonly clients: number;
   readonly ordersMin: number;
   readonly ordersMax: number;
-  /** What happens to the program while the load runs. */
+  /** Disturbs the program while the load runs. */
   readonly disturb: (load: Load) => Promise<void>;
   readonly settledTimeoutMs?: number;
 }

@@ -30,7 +30,7 @@ const BASELINE_CREATES = 10;
 const CREATES = 20;
 const REST_MS = 100;
 const SETTLE_MS = 3000;
-/** The time that a transfer has its permit for certain. */
+/** The time for which a transfer is sure to keep its permit. */
 const YIELD_AFTER_MS = 2000;
 const MARGIN_MS = 2000;
 /** On a slow machine a create during an attack can take this many times its time without one, besides its wait. */
@@ -63,13 +63,13 @@ let trickling: readonly RawOrigin[];
 let serving: RawOrigin;
 let working: HttpCaller;
 let baseline: readonly number[];
-/** What the attack under way sends again and again, until it is over. */
+/** The requests that the running attack repeats until it is over. */
 let isOver = false;
 let underWay: Promise<unknown> = Promise.resolve();
 
 beforeAll(async () => {
   sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
-  // an address for each attacker, so that the bound by address does not hold them back
+  // Each attacker has an address of its own, so that the bound on one address does not slow them down.
   trickling = await Promise.all(
     Array.from({ length: ACCOUNTS }, (_, account) =>
       startRawOrigin({ address: `127.0.1.${String(account + 1)}`, always: trickle }),
@@ -98,7 +98,7 @@ beforeAll(async () => {
   program = await newProgram('one program', { upstream: host }, (config) => change(config) as TestConfig);
   await program.start();
   working = httpCaller(program.base, KEYS.other, TIMEOUT_MS);
-  // the first create also starts the process that parses
+  // The first create also starts the process that parses.
   await createsOf(1);
   baseline = await createsOf(BASELINE_CREATES);
 }, TIMEOUT_MS);
@@ -165,9 +165,9 @@ const ATTACKS: readonly (readonly [string, () => readonly Promise<void>[]])[] = 
   ['one account trickles and floods the parsers', () => [attack(0, trickled(0)), attack(0, burning)]],
 ];
 
-describe('at the least speed that is allowed', () => {
+describe('origins at the lowest permitted speed', () => {
   test.each(ATTACKS)(
-    'while %s, another account is served by its share, and its results too',
+    'while %s, another account keeps its share for creates and for results',
     async (what, start) => {
       isOver = false;
       const connections = (): number => trickling.reduce((sum, origin) => sum + origin.connections(), 0);
@@ -180,7 +180,8 @@ describe('at the least speed that is allowed', () => {
       await working.finish(created);
       const finishedMs = performance.now() - begunAt - LIFE_MS;
       console.log(
-        `${what}: create p50 / p95 / max ${figures(tookMs)} ms (alone ${figures(baseline)} ms), completed after ${String(Math.round(finishedMs))} ms, ${String(connections() - before)} trickles`,
+        `${what}: create p50 / p95 / max ${figures(tookMs)} ms (alone ${figures(baseline)} ms), ` +
+          `completed after ${String(Math.round(finishedMs))} ms, ${String(connections() - before)} trickles`,
       );
 
       const slack = Math.max(MARGIN_MS, TIMES_BASELINE * at(baseline, 0.95));

@@ -8,10 +8,11 @@ import { errorsOf, parseYaml } from './testing/published-schema.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const SECTIONS = Object.keys((configJsonSchema() as { readonly properties: object }).properties);
-const FENCED = /^```(\w*)[^\n]*\n([^]*?)^```/gm;
+const FENCED = /^```([^\n]*)\n([^]*?)^```/gm;
 
 interface Example {
   readonly at: string;
+  /** The language, followed by the name of the file if the block shows another file. */
   readonly language: string;
   readonly text: string;
 }

@@ -21,7 +21,7 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** Sends one request exactly as it is written, and reads the whole answer. */
+/** Sends one request unchanged and reads the whole answer. */
 export async function call({ url, method, headers, body }: Call): Promise<Answer> {
   const { contentType, bytes } = await encoded(body);
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -61,7 +61,7 @@ export async function call({ url, method, headers, body }: Call): Promise<Answer
       },
     );
     outgoing.on('error', reject);
-    // A request that announces more bytes than it sends waits for its refusal.
+    // A request that declares more bytes than it sends waits for its refusal.
     if (headers['content-length'] === undefined) outgoing.end(bytes);
     else outgoing.flushHeaders();
   });

@@ -11,10 +11,10 @@ const ENVELOPES: readonly (readonly [RegExp, unknown])[] = [
   [/^\/v1\/messages(\/|$)/, { type: 'error', error: { type: is.text, message: is.text } }],
   [/^\//, { error: { message: is.text, type: is.text, code: is.textOrNull } }],
 ];
-/** What would show the inside of the service. */
+/** Text that would reveal the inside of the service. */
 const INSIDE = /node_modules|\\n\s+at \S+ \(|\/services\/|\.ts:\d+/;
 
-/** What holds for each answer to each request: an id, an envelope, and nothing of the upstream. */
+/** Checks what every answer must have: a request id, an envelope, and nothing of the upstream. */
 export function everyAnswerFault(request: Request, answer: Answer, secrets: readonly string[]): string | undefined {
   const { headers, text, status } = answer;
   const all = `${JSON.stringify(headers)}\n${text}`;
@@ -33,7 +33,7 @@ export function everyAnswerFault(request: Request, answer: Answer, secrets: read
 
 const pathOf = ({ path }: Request): string => new URL(path, 'http://gateway').pathname;
 
-/** Where the client's own headers choose the envelope, the row says which. */
+/** The envelope of a path. A row names the envelope itself if the client's headers choose it. */
 function ownShape({ headers = {}, path }: Request): boolean {
   return path.includes('?key=') || ['anthropic-version', 'x-goog-api-key', 'x-api-key'].some((name) => name in headers);
 }

@@ -3,7 +3,7 @@ import { Containing, Described, Exactly } from './matchers.ts';
 
 const NAME = /\{\{([a-z0-9-]+)\}\}/g;
 
-/** A copy of a request or an expectation in which each `{{name}}` is what the name stands for. */
+/** A copy of a request or an expectation with a value in place of each `{{name}}`. */
 export async function filled<T>(value: T, find: (name: string) => Promise<string>): Promise<T> {
   return (await fill(value, find)) as T;
 }

@@ -12,7 +12,7 @@ export class Form {
     this.parts = parts;
   }
 
-  /** As it is sent. */
+  /** The bytes of the form. */
   async encoded(): Promise<{ readonly contentType: string; readonly bytes: Buffer }> {
     const form = new FormData();
     for (const [name, value] of this.parts) {

@@ -1,7 +1,7 @@
-/** Stands for a field or a header that must not be there. */
+/** A field or a header that must be absent. */
 export const absent: unique symbol = Symbol('absent');
 
-/** A value that a sentence describes. */
+/** An expected value with a description and a check. */
 export class Described {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
@@ -12,7 +12,7 @@ export class Described {
   }
 }
 
-/** A text that holds another, which may name a kept value. */
+/** A text that contains another, which may hold the name of a kept value. */
 export class Containing {
   readonly text: string;
 
@@ -47,7 +47,7 @@ const UNIX_MAX = 4_000_000_000;
 
 export const is = {
   text: new Described('a text that is not empty', (value) => typeof value === 'string' && value !== ''),
-  /** Of a relayed refusal: not every upstream has codes. */
+  /** The code of a relayed refusal, because not every upstream has codes. */
   textOrNull: new Described('a text or null', (value) => value === null || (typeof value === 'string' && value !== '')),
   taskId: new Described('a task id', (value) => typeof value === 'string' && /^task_[0-9a-z]{26}$/.test(value)),
   jobId: new Described('an id of an asynchronous call', (value) => typeof value === 'string' && /^job_/.test(value)),
@@ -62,8 +62,8 @@ export const is = {
 } as const;
 
 /**
- * Says how a value differs from what is expected of it; undefined where it does not. An object may have more fields
- * than are expected, a list may not have more items.
+ * How a value differs from the expectation; undefined if it does not. An object may have more fields than expected. A
+ * list may not have more items.
  */
 export function mismatch(value: unknown, expected: unknown, at = 'body'): string | undefined {
   if (expected instanceof Exactly) return exactMismatch(value, expected, at);
@@ -72,7 +72,7 @@ export function mismatch(value: unknown, expected: unknown, at = 'body'): string
   return holds(value, expected) ? undefined : `${at} is ${show(value)}, expected ${described(expected)}`;
 }
 
-/** What is compared as a whole, not field by field. */
+/** Values that are compared as a whole, not field by field. */
 function isWhole(expected: object): expected is Described | Containing | RegExp {
   return expected instanceof Described || expected instanceof Containing || expected instanceof RegExp;
 }
@@ -120,7 +120,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const SHOWN_MAX = 300;
 
-/** A value as a report shows it. */
+/** A value in the form of a report. */
 export function show(value: unknown): string {
   if (Buffer.isBuffer(value)) return `${String(value.length)} bytes`;
   const text = value === undefined ? 'absent' : JSON.stringify(value);

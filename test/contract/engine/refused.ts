@@ -2,7 +2,7 @@ import { containing } from './matchers.ts';
 import type { Described } from './matchers.ts';
 import type { Expectation } from './row.ts';
 
-/** Refusals: status, type of the /v1 envelope, and type and number of the /v2 envelope. */
+/** Each refusal with its status, its type in the /v1 envelope, and its type and number in the /v2 envelope. */
 const REFUSALS = {
   invalid_request: [400, 'invalid_request_error', 'bad_request_error', 2013],
   invalid_json: [400, 'invalid_request_error', 'bad_request_error', 2013],
@@ -45,10 +45,10 @@ const REFUSALS = {
 } as const satisfies Readonly<Record<string, readonly [number, string, string, number]>>;
 
 export type Code = keyof typeof REFUSALS;
-/** A code that stands for another on the wire. */
+/** Codes that have another name on the wire. */
 const WIRE_CODES: Readonly<Partial<Record<Code, string>>> = { method_not_allowed: 'not_found' };
 
-/** A refusal in the envelope of /v1, of the field `param` where one is to blame. */
+/** A refusal in the envelope of /v1, with the field `param` if one is at fault. */
 export function refused(
   code: Code,
   param?: string | Described | null,

@@ -3,18 +3,18 @@ import type { World } from '../world/world.ts';
 
 /** What a row needs besides an address and a token. */
 export type Need =
-  /** The upstream is the sandbox, which the words in a prompt steer. */
+  /** The upstream is the sandbox, which words in a prompt steer. */
   | 'sandbox'
-  /** The suite started the program itself, with other accounts, the command line, media and relay upstreams. */
+  /** The suite has started the program itself, with other accounts, the command line, media and relay upstreams. */
   | 'own program';
 
-/** Which configuration a row runs against. */
+/** The configuration that a row runs against. */
 export type Setting = 'standard' | 'no price of regeneration' | 'free regeneration';
 
 export interface Request {
   readonly method: string;
   readonly path: string;
-  /** A `Form`, a `Buffer` or a text as they are, anything else as JSON. */
+  /** A `Form`, a `Buffer` or a text is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly as?: Account;
@@ -33,22 +33,22 @@ export interface Step {
   readonly expect: Expectation;
   /** Names for values of the answer (`task: 'task_id'`), which later steps of the row write as `{{task}}`. */
   readonly keep?: Readonly<Record<string, string>>;
-  /** Sent again until the answer is the expected one. */
+  /** The request is repeated until the answer is the expected one. */
   readonly until?: boolean;
 }
 
-/** What no request can say. */
+/** A check that no single request can express. */
 export type Check = (world: World, kept: Map<string, string>) => Promise<string | undefined>;
 
-/** One row of the contract: a sentence, the requests that try it, and what must be answered. */
+/** One row of the contract: a sentence, the requests that try it, and their expected answers. */
 export interface Row {
   readonly name: string;
-  /** The section of the contract that it stands in. */
+  /** The row's section of the contract. */
   readonly section: string;
   readonly steps: readonly (Step | Check)[];
   readonly needs?: readonly Need[];
   readonly setting?: Setting;
-  /** Runs after all others. */
+  /** The row runs after all others. */
   readonly last?: true;
 }
 
@@ -69,7 +69,7 @@ export const step = (request: Request, expect: Expectation, keep?: Step['keep'])
   expect,
   ...(keep === undefined ? {} : { keep }),
 });
-/** Waits, within a bound, until a request is answered so. */
+/** A request that is repeated, within a bound, until it has this answer. */
 export const until = (request: Request, expect: Expectation, keep?: Step['keep']): Step => ({
   ...step(request, expect, keep),
   until: true,
@@ -77,7 +77,7 @@ export const until = (request: Request, expect: Expectation, keep?: Step['keep']
 
 export type RowOptions = Pick<Row, 'needs' | 'setting' | 'last'>;
 
-/** The rows of a table: each a sentence, one request and its answer. */
+/** The rows of a table. Each is a sentence, one request and its answer. */
 export function table(
   section: string,
   rows: readonly (readonly [name: string, request: Request, expect: Expectation])[],

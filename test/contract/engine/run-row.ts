@@ -10,10 +10,10 @@ import type { Expectation, Request, Row, Step } from './row.ts';
 const ROW_TIMEOUT_MS = 240_000;
 const UNTIL_TIMEOUT_MS = 40_000;
 const UNTIL_PAUSE_MS = 100;
-/** A whole window of a limit by the minute. */
+/** A whole window of a limit per minute. */
 const RATE_PAUSE_MAX_S = 61;
 
-/** Runs a row; says what was not as it must be, or undefined. */
+/** Runs a row. Returns the first difference from the expectation, or undefined. */
 export async function runRow(row: Row, world: World): Promise<string | undefined> {
   const kept = new Map<string, string>();
   const deadline = performance.now() + ROW_TIMEOUT_MS;
@@ -49,7 +49,7 @@ async function runStep({ request, expect, keep = {}, until = false }: Step, run:
   }
 }
 
-/** Sends a request; where the token may not send that many a minute, again after the time that the answer names. */
+/** Sends a request. If the token has reached its limit per minute, it repeats the request after the answer's delay. */
 async function sendWithinRate(request: Request, expected: Expectation, { world, deadline }: Run): Promise<Answer> {
   for (;;) {
     const answer = await send(request, world);

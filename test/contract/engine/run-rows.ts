@@ -3,7 +3,7 @@ import type { Need, Row, Setting } from './row.ts';
 import type { World } from '../world/world.ts';
 
 export interface Worlds {
-  /** The world of a setting; undefined where there is none. */
+  /** The world of a setting; undefined if it has none. */
   of(setting: Setting): World | undefined;
   has(need: Need): boolean;
 }
@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'skipped'; readonly why: string };
 
-/** Runs rows, several at a time, those that come last when all others have ended; `ended` is told of each. */
+/** Runs rows, several at a time, and the last rows after all others. Calls `ended` for each. */
 export async function runRows(
   rows: readonly Row[],
   worlds: Worlds,

@@ -15,7 +15,7 @@ const generate = async (model: LanguageModel, prompt: string): Promise<unknown> 
   const { text, usage, finishReason } = await generateText({ model, prompt, maxRetries });
   return { text, usage, finishReason };
 };
-/** A fault within the stream is thrown, as its caller would by `onError`. */
+/** Throws a fault within the stream, as a caller does in `onError`. */
 const stream = async (model: LanguageModel, prompt: string): Promise<unknown> => {
   const faults: unknown[] = [];
   const result = streamText({ model, prompt, maxRetries, onError: ({ error }) => void faults.push(error) });

@@ -5,7 +5,7 @@ import { googleCalls } from './google-calls.ts';
 import { openaiCalls } from './openai-calls.ts';
 import type { SdkCall } from './sdk-call.ts';
 
-/** Every route that has one model and one answer, by every official SDK that knows it. */
+/** Every route with one model and one answer, called by every official SDK that has it. */
 export const sdkCalls: readonly SdkCall[] = [
   ...openaiCalls,
   ...anthropicCalls,

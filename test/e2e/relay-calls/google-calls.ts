@@ -3,10 +3,10 @@ import { Agent, setGlobalDispatcher } from 'undici';
 import { collected } from './sdk-call.ts';
 import type { SdkCall, Target } from './sdk-call.ts';
 
-// The SDK dials through the dispatcher that it finds among the globals; those of a test are not those of the process.
+// The SDK dials through a global dispatcher, and the globals of a test are not those of the process.
 setGlobalDispatcher(new Agent());
 
-/** As its users have it by default: the key in `x-goog-api-key`, and no other header. */
+/** The SDK's default: the key in `x-goog-api-key`, and no other header. */
 export const googleClient = ({ base, key }: Target, apiVersion = 'v1beta'): GoogleGenAI =>
   new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: base, apiVersion } });
 
@@ -20,7 +20,7 @@ const call = (
   ...more,
 });
 
-/** What of an answer came over the wire; the rest is about the transport. */
+/** The part of an answer that came over the wire. The rest concerns the transport. */
 const said = ({
   candidates,
   usageMetadata,

@@ -1,9 +1,6 @@
-/**
- * Where a client of a vendor is pointed at: the gateway with a site token, or the upstream itself with its own
- * credential.
- */
+/** The target of a vendor's client: the gateway with a site token, or the upstream with its own credential. */
 export interface Target {
-  /** Without a path of the API. */
+  /** The base address without a path of the API. */
   readonly base: string;
   readonly key: string;
   readonly model: string;
@@ -12,15 +9,15 @@ export interface Target {
 /** One call of one official SDK. */
 export interface SdkCall {
   readonly name: string;
-  /** Makes it with this text in it, and gives all that its caller learns; retries are off. */
+  /** Makes the call with this text, without retries. Returns everything that the caller learns. */
   readonly run: (target: Target, text: string) => Promise<unknown>;
   /** Whether the gateway asks the upstream for its usage, which the client did not. */
   readonly asksUsage?: true;
-  /** Where the text goes nowhere near the wire, words cannot steer the upstream. */
+  /** Whether the text does not reach the wire, so that its words cannot steer the upstream. */
   readonly streams?: true;
 }
 
-/** All that an async iterable gives. */
+/** All items of an async iterable. */
 export async function collected<T>(parts: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const part of parts) all.push(part);

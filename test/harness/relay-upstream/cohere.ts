@@ -7,7 +7,7 @@ export const cohere: Vendor = {
   errorFrame: () => '',
 };
 
-/** The last document first. */
+/** Ranks the last document first. */
 export const rerank: Answer = (asked) => {
   const documents = (asked.json?.documents ?? []) as unknown[];
   const results = documents

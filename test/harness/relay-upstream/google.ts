@@ -21,7 +21,7 @@ export const google: Vendor = { error: failure, errorFrame: (asked) => data(fail
 
 export const generateContent: Answer = (asked) => json(part(asked, textFor(asked), true));
 
-/** A stream of events with `alt=sse`, as every SDK asks for. */
+/** A stream of events, for the `alt=sse` that every SDK requests. */
 export const streamGenerateContent: Answer = (asked) => {
   const pieces = piecesFor(asked);
   return { kind: 'stream', frames: pieces.map((text, at) => data(part(asked, text, at === pieces.length - 1))) };

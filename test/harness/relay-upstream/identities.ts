@@ -1,4 +1,4 @@
-/** What an upstream tells of itself, and no client may ever see. */
+/** What an upstream reveals of itself. No client may see any of it. */
 export const UPSTREAM_IDENTITIES = {
   organization: 'org-UpstreamSecretOrganization',
   project: 'proj_UpstreamSecretProject',
@@ -20,7 +20,7 @@ export const RELAY_KEYS: Readonly<Record<string, string>> = {
   google: 'AIza-upstream-secret-key',
 };
 
-/** Names of the models at the upstream. */
+/** The upstream's names of the models. */
 export const UPSTREAM_MODELS = {
   main: 'vendor-secret-model-2026',
   spare: 'spare-secret-model-2026',
@@ -29,7 +29,7 @@ export const UPSTREAM_MODELS = {
   google: 'google-secret-model-2026',
 } as const;
 
-/** As vendors show a key that they have trouble with: its beginning and its end. */
+/** A key as vendors show it in an error: its beginning and its end. */
 const shownKey = (key: string): string => `${key.slice(0, 7)}${'*'.repeat(12)}${key.slice(-4)}`;
 
 export const NEVER_SEEN: readonly string[] = [
@@ -40,7 +40,7 @@ export const NEVER_SEEN: readonly string[] = [
   'relay-secret',
 ];
 
-/** Headers of every answer: some are the client's to see, most are not. */
+/** The headers of every answer. A client may see some of them, and must not see the others. */
 export const IDENTITY_HEADERS: Readonly<Record<string, string>> = {
   'openai-organization': UPSTREAM_IDENTITIES.organization,
   'openai-project': UPSTREAM_IDENTITIES.project,
@@ -62,10 +62,14 @@ export const IDENTITY_HEADERS: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000',
 };
 
-/** A header that means something to the client, and must arrive. */
+/** A header that is useful to the client and must arrive. */
 export const USEFUL_HEADER = { name: 'openai-processing-ms', value: '42' } as const;
 
-/** What every error of every vendor says, some of it not to be passed on. */
+/** The text of every vendor's error. Some parts of it must not be passed on. */
 export function errorText(model: string, key: string): string {
-  return `Upstream trouble with ${model} in organization ${UPSTREAM_IDENTITIES.organization}, key ${shownKey(key)}, at https://${UPSTREAM_IDENTITIES.host}/ (${UPSTREAM_IDENTITIES.requestId}).`;
+  const { organization, host, requestId } = UPSTREAM_IDENTITIES;
+  return (
+    `Upstream trouble with ${model} in organization ${organization}, key ${shownKey(key)}, ` +
+    `at https://${host}/ (${requestId}).`
+  );
 }

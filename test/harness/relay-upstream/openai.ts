@@ -25,7 +25,7 @@ export const openai: Vendor = {
     data({ error: { message: errorText(model, RELAY_KEYS[channel] ?? ''), type: 'server_error', code: null } }),
 };
 
-/** The responses API says `type` in its own error event. */
+/** The error event of the responses API, which has a `type`. */
 export const openaiResponses: Vendor = {
   ...openai,
   errorFrame: ({ model, channel }) =>
@@ -117,7 +117,7 @@ export const responses: Answer = (asked) => {
   };
 };
 
-/** Of each input one vector of three. */
+/** One vector of three numbers for each input. */
 const VECTOR = [0.25, -0.5, 1] as const;
 
 export const embeddings: Answer = (asked) => {
@@ -150,7 +150,7 @@ export const images: Answer = (asked) => {
   });
 };
 
-/** Stands for sound: bytes of every value, which a reader that takes them for text would spoil. */
+/** In place of sound: bytes of every value, which a reader that decodes them as text would spoil. */
 export const SOUND = Buffer.from(Array.from({ length: 5000 }, (_, at) => at % 256));
 
 export const speech: Answer = (asked): Reply => ({
@@ -182,7 +182,7 @@ export const transcription: Answer = (asked) => {
   });
 };
 
-/** The text of a form's field. */
+/** The text of a form field. */
 function formField({ body, headers }: Received, name: string): string | undefined {
   if (headers['content-type']?.startsWith('multipart/form-data') !== true) return undefined;
   return new RegExp(`name="${name}"\\r\\n(?:[^\\r\\n]+\\r\\n)*\\r\\n([^\\r\\n]*)\\r\\n`).exec(

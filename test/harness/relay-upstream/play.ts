@@ -5,17 +5,17 @@ import type { Received } from './received.ts';
 import type { Reply, Vendor } from './reply.ts';
 
 const RETRY_AFTER_S = 7;
-/** A silence outlives no test. */
+/** A wait that does not keep the test process running. */
 const wait = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 const HEADERS: Readonly<Record<string, string>> = { ...IDENTITY_HEADERS, [USEFUL_HEADER.name]: USEFUL_HEADER.value };
 
 /**
- * Sends an answer the way that the request's words want it:
- * `[status:N]` an error; `[hang]` none; `[reset]` a cut connection; `[slow:MS]` a late first byte; `[die:N]` cut, and
- * `[end:N]` ended, after
- * so many frames (of other answers: in the middle); `[silent:MS]` a silence after the first frame; `[pace:MS]` one
- * before each; `[fail:N]` the
- * vendor's own error after so many frames; `[join]` frames in odd pieces; `[crlf]` lines that end so; `[trailer]` one.
+ * Sends an answer as the words of the request steer it:
+ * `[status:N]` is an error, `[hang]` no answer, `[reset]` a cut connection, `[slow:MS]` a late first byte.
+ * `[die:N]` cuts and `[end:N]` ends the answer after N frames, or in the middle if it has no frames.
+ * `[silent:MS]` is a silence after the first frame, `[pace:MS]` a pause before each frame, `[fail:N]` the vendor's own
+ * error after N frames. `[join]` splits frames at odd positions, `[crlf]` ends lines by CR LF, `[trailer]` adds a
+ * trailer.
  */
 export async function play(response: ServerResponse, asked: Received, vendor: Vendor, reply: Reply): Promise<void> {
   const { words } = asked;
@@ -100,7 +100,7 @@ async function sendStream(
   response.end();
 }
 
-/** With `[join]` in two pieces, the second at another moment: a frame is not a packet. */
+/** Sends a frame. With `[join]` it sends two pieces at different times, because a frame is not a packet. */
 async function writeFrame(response: ServerResponse, asked: Received, frame: string): Promise<void> {
   const bytes = Buffer.from(frame);
   const cut = asked.words.has('join') ? Math.ceil(bytes.length / 2) : bytes.length;
@@ -110,7 +110,7 @@ async function writeFrame(response: ServerResponse, asked: Received, frame: stri
   await write(response, asked, bytes.subarray(cut));
 }
 
-/** No faster than it is read. */
+/** Writes no faster than the client reads. */
 async function write(response: ServerResponse, asked: Received, bytes: Buffer): Promise<void> {
   const PIECE_BYTES = 65_536;
   for (let from = 0; from < bytes.length && !asked.left; from += PIECE_BYTES) {
@@ -120,7 +120,7 @@ async function write(response: ServerResponse, asked: Received, bytes: Buffer): 
   }
 }
 
-/** Until it takes more, or never will. */
+/** Resolves when the client can take more, or has disconnected. */
 function room(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

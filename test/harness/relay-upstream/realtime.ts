@@ -17,24 +17,22 @@ const RETRY_AFTER_S = 7;
 /** A realtime session as the upstream saw it. */
 export interface RealtimeSession {
   readonly asked: Received;
-  /** What came, text as text. */
+  /** The received messages. A text message is a string. */
   readonly messages: readonly (string | Buffer)[];
-  /** How often it was pinged. */
+  /** The number of pings. */
   pings: number;
-  /** Set once it has ended. */
+  /** Set once the session has ended. */
   closed: { readonly code: number; readonly reason: string } | undefined;
-  /** Everything that was sent to it was handed to the system. */
+  /** Whether the system has taken all bytes that were sent to the session. */
   sentBytes: number;
 }
 
 /**
- * Speaks as OpenAI's realtime API does. The handshake is steered by words in the query: `[status:N]` refuses it,
- * `[slow:MS]` is late,
- * `[hang]` never answers. Events of the client: `response.create` answers, with words in its instructions
- * (`[never-done]`, `[no-usage]`,
- * `[failed]`); `session.update` gives the session back; `test.die` cuts the connection, `test.close` closes it with
- * `code` and `reason`,
- * `test.error` sends an error, `test.flood` sends `count` messages of `bytes` each; all else is sent back as it came.
+ * Behaves like OpenAI's realtime API. Words in the query steer the handshake: `[status:N]` refuses it, `[slow:MS]`
+ * delays it, `[hang]` never answers it. The client's event `response.create` gets an answer, which words in its
+ * instructions steer (`[never-done]`, `[no-usage]`, `[failed]`). `session.update` returns the session. `test.die` cuts
+ * the connection, `test.close` closes it with `code` and `reason`, `test.error` sends an error, `test.flood` sends
+ * `count` messages of `bytes` each. Every other event is echoed.
  */
 export function answerRealtime(server: Server): readonly RealtimeSession[] {
   const sessions: RealtimeSession[] = [];
@@ -176,7 +174,7 @@ function respond(say: (event: object) => void, asked: Received): void {
   });
 }
 
-/** As fast as the system takes them. */
+/** Sends the messages as fast as the system takes them. */
 function flood(client: WebSocket, session: RealtimeSession, { count = 0, bytes = 0 }: TestEvent): void {
   const message = Buffer.alloc(bytes, 0x61);
   let sent = 0;

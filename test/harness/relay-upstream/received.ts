@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Words } from './words.ts';
 
-/** A request as it came, byte for byte. */
+/** A received request, byte for byte. */
 export interface Received {
   /** The first segment of the path: the channels of a test share one upstream. */
   readonly channel: string;
   readonly method: string;
-  /** The path behind the channel's segment, and the query with its `?`, both as they came. */
+  /** The path after the channel's segment, and the query with its `?`, both unchanged. */
   readonly path: string;
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** The body as JSON, where it is; the tests say what they expect of it. */
+  /** The parsed body if it is JSON. The tests say what they expect of it. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a body of any vendor, compared by matchers
   readonly json: any;
   readonly words: Words;
-  /** The model that it asks for, wherever it names it. */
+  /** The model of the request, from the path, the body or the form. */
   readonly model: string;
-  /** How many bytes of the answer the caller has taken so far. */
+  /** The bytes of the answer that the client has read so far. */
   sent: number;
-  /** Whether the caller left before the answer was whole. */
+  /** Whether the client disconnected before the answer was complete. */
   left: boolean;
-  /** Whether nothing more will be sent. */
+  /** Whether the answer has ended. */
   over: boolean;
 }
 

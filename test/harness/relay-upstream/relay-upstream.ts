@@ -9,15 +9,15 @@ import type { Received } from './received.ts';
 import { openai } from './openai.ts';
 import { ROUTES } from './routes.ts';
 
-/** The vendors of the synchronous routes, all at one address; the words that steer an answer are in play.ts. */
+/** The vendors of the synchronous routes, all at one address. play.ts has the words that steer an answer. */
 export interface RelayUpstream {
   /** `host:port`. */
   readonly host: string;
-  /** All that it was asked, oldest first. */
+  /** All received requests, oldest first. */
   readonly calls: readonly Received[];
-  /** Those whose text says `[mark:…]`: each test has its own. */
+  /** The requests with this `[mark:…]` in their text. Each test has its own mark. */
   marked(mark: string): readonly Received[];
-  /** Realtime sessions, and handshakes that it refused; oldest first. */
+  /** The realtime sessions and the refused handshakes, oldest first. */
   readonly sessions: readonly RealtimeSession[];
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
   };
 }
 
-/** The credential of its channel, in the header of that channel's vendor. */
+/** Whether the request has its channel's credential in the header of that channel's vendor. */
 function hasKey({ channel, headers }: Received): boolean {
   const key = RELAY_KEYS[channel];
   if (key === undefined) return false;

@@ -1,16 +1,16 @@
 import type { Received } from './received.ts';
 
-/** What an upstream says to a request, before the request's words change how it is said. */
+/** The answer to a request, before the words of the request change it. */
 export type Reply =
   | { readonly kind: 'json'; readonly body: object }
   | { readonly kind: 'stream'; readonly frames: readonly string[] }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly bytes: Buffer };
 
-/** One vendor's way to speak. */
+/** The forms of one vendor's answers. */
 export interface Vendor {
-  /** An error in its own envelope. */
+  /** An error in the vendor's envelope. */
   error(status: number, asked: Received): object;
-  /** How it says within a stream that something went wrong. */
+  /** The vendor's error within a stream. */
   errorFrame(asked: Received): string;
 }
 
@@ -20,7 +20,7 @@ export const json = (body: object): Reply => ({ kind: 'json', body });
 export const data = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
 export const event = (type: string, body: object): string => `event: ${type}\n${data({ type, ...body })}`;
 
-/** What was used, unless the request's `[usage:IN/OUT]` says otherwise. */
+/** The reported usage; `[usage:IN/OUT]` in the request replaces it. */
 const USED = { input: 11, output: 7 } as const;
 
 export function usedBy({ words }: Received): { readonly input: number; readonly output: number } {
@@ -34,7 +34,7 @@ export function usedBy({ words }: Received): { readonly input: number; readonly 
 const PIECES = ['Hello', ' from', ' the', ' other', ' side.'] as const;
 export const SAID = PIECES.join('');
 
-/** The pieces of a text: five, or as many as `[pieces:N]`, or `[huge:BYTES]` in one. */
+/** The pieces of a text: five, or N with `[pieces:N]`, or one of this size with `[huge:BYTES]`. */
 export function piecesFor({ words }: Received): readonly string[] {
   if (words.has('huge')) return ['x'.repeat(words.number('huge', 0))];
   const count = words.number('pieces', PIECES.length);

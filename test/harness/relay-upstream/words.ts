@@ -1,9 +1,6 @@
 const WORD = /\[(?:([a-z0-9-]+)\/)?([a-z-]+)(?::([^\]"\\]*))?\]/g;
 
-/**
- * What a request wants of the upstream: words such as `[slow:500]` anywhere in its text; `[main/status:429]` only on
- * channel `main`.
- */
+/** The words in a request's text that steer the upstream, such as `[slow:500]`; `[main/status:429]` only on `main`. */
 export class Words {
   readonly #words: ReadonlyMap<string, string>;
 
