@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts';
 
-export const ACTOR_OPTION = { value: 'NAME', means: 'who decides, for the record; default: $USER' } as const;
+export const ACTOR_OPTION = { value: 'NAME', means: 'your name, for the record; default: $USER' } as const;
 
 /** The name that the services record for the decisions of this command line. */
 export function actorOf(named: string | undefined, environment: Environment): string {

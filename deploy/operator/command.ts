@@ -79,5 +79,5 @@ export function oneId(words: readonly string[], what: string): string {
 }
 
 export function noWords(words: readonly string[]): void {
-  if (words.length > 0) throw new WrongCall(`unexpected ${words.join(' ')}; this command takes options alone`);
+  if (words.length > 0) throw new WrongCall(`unexpected ${words.join(' ')}; this command takes only options`);
 }

@@ -99,7 +99,7 @@ describe('a wrong call ends with exit code 2, and standard error says what would
     ['task show', /^name a task\n/],
     [
       'account credit demo 5',
-      /^--reason TEXT is missing: why, for the ledger\nusage: reelgate account credit ID AMOUNT --reason TEXT/,
+      /^--reason TEXT is missing: the reason, for the ledger\nusage: reelgate account credit ID AMOUNT --reason TEXT/,
     ],
     ['account credit demo five --reason x', /^expected an amount such as 5\.25, not five/],
     ['attention resolve task_1', /^--as OUTCOME is missing/],

@@ -146,9 +146,9 @@ describe('video create', () => {
     [['a boat', '--model', 'none'], 1, /^refused with 404: /],
     [['a boat', '--image', 'none.png'], 1, /^--image: ENOENT/],
     [['a boat', '--image', '.'], 1, /^--image: EISDIR/],
-    [['a boat', '-o', 'no/such/folder/boat.mp4'], 1, /no\/such\/folder is no folder that can be written to\n$/],
+    [['a boat', '-o', 'no/such/folder/boat.mp4'], 1, /no\/such\/folder is not a writable folder\n$/],
     [['a boat', '--url', 'http://127.0.0.1:1'], 2, /^--url needs a token/],
-    [[''], 2, /^say what the video shows/],
+    [[''], 2, /^give a prompt that says what the video shows/],
   ])('%j ends with an error and leaves no file', async (args, exitCode, expected) => {
     const { code, out, err } = await run('video', 'create', ...args);
 
@@ -230,7 +230,7 @@ describe('video create', () => {
       const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
 
       expect(code).toBe(130);
-      expect(out).toMatch(/^stopped waiting; the task goes on\n/);
+      expect(out).toMatch(/^stopped waiting; the task continues\n/);
       expect(readdirSync(folder)).toEqual([]);
       const [, goOn = ''] = /: reelgate (video save .*)\n$/.exec(out) ?? [];
       expect(goOn).toBe(`video save ${idIn(err)} -o ${videoFile()}`);

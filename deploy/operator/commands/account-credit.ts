@@ -4,10 +4,10 @@ import { parseNanos } from '../format/amount.ts';
 import { ACTOR_OPTION, actorOf } from '../actor.ts';
 
 export const accountCredit = defineCommand({
-  summary: 'add money to an account, or take it back with a negative amount',
+  summary: 'add money to an account; a negative amount takes it back',
   words: 'ID AMOUNT',
   options: {
-    reason: { value: 'TEXT', means: 'why, for the ledger', needed: true },
+    reason: { value: 'TEXT', means: 'the reason, for the ledger', needed: true },
     actor: ACTOR_OPTION,
   },
   example: 'account credit demo 25.00 --reason "November invoice"',

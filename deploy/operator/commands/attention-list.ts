@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<AttentionItem>[] = [
 ];
 
 export const attentionList = defineCommand({
-  summary: 'list the tasks and jobs that wait for a decision of a person',
+  summary: 'list the tasks and jobs that wait for a decision',
   words: '',
   options: { wide: WIDE_OPTION },
   example: 'attention list',

@@ -11,7 +11,7 @@ const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
 };
 
 export const attentionResolve = defineCommand({
-  summary: 'decide what became of a task or job',
+  summary: 'decide the outcome of a task or job',
   words: 'ID',
   options: {
     as: { value: 'OUTCOME', means: 'the decision', needed: true, choices: Object.keys(RESOLUTIONS) },

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<ChannelStatus>[] = [
 ];
 
 export const channelList = defineCommand({
-  summary: 'list the channels and how they are',
+  summary: 'list the channels with their load and circuit breaker',
   words: '',
   options: { wide: WIDE_OPTION },
   example: 'channel list',

@@ -1,7 +1,7 @@
 import { defineCommand, oneId } from '../command.ts';
 
 export const channelTest = defineCommand({
-  summary: 'ask the upstream of a channel for an answer that costs nothing',
+  summary: 'make a call to the upstream of a channel that costs nothing',
   words: 'ID',
   options: {},
   example: 'channel test sandbox',

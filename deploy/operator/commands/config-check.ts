@@ -12,7 +12,11 @@ export const configCheck = defineCommand({
   summary: 'check a configuration as a start would, without starting anything',
   words: 'FILE',
   options: {
-    service: { value: 'NAME', means: 'check it for this service alone in a process', choices: SERVICE_NAMES },
+    service: {
+      value: 'NAME',
+      means: 'the service that runs alone in a process; default: all in one program',
+      choices: SERVICE_NAMES,
+    },
   },
   example: 'config check deploy/local/reelgate.yaml',
   run: async ({ words, options, environment }) => {

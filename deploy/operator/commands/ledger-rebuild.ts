@@ -2,7 +2,7 @@ import { defineCommand, noWords } from '../command.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 
 export const ledgerRebuild = defineCommand({
-  summary: 'compute the cached sums of accounts and tokens again, and say which were wrong',
+  summary: 'recompute the cached sums of accounts and tokens, and list the wrong ones',
   words: '',
   options: {},
   example: 'ledger rebuild',

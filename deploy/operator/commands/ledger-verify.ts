@@ -6,7 +6,7 @@ import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 const CLASSIFY_MAX = 1000;
 
 export const ledgerVerify = defineCommand({
-  summary: 'prove that the books balance; exit code 1 where they do not',
+  summary: 'check that the ledger balances; exit code 1 if it does not',
   words: '',
   options: {},
   example: 'ledger verify --json',

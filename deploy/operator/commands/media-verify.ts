@@ -8,11 +8,11 @@ const PAGE_TIMEOUT_MS = 600_000;
 const FAULTS_MAX = 1000;
 
 export const mediaVerify = defineCommand({
-  summary: 'compare every stored blob with the books; exit code 1 where one is wrong',
+  summary: 'compare every stored blob with the database; exit code 1 if one is wrong',
   words: '',
   options: {
-    quick: { means: 'compare sizes alone, and read no content' },
-    after: { value: 'NEXT', means: 'go on where an earlier run ended' },
+    quick: { means: 'compare only sizes, without reading the content' },
+    after: { value: 'NEXT', means: 'continue where an earlier run ended' },
   },
   example: 'media verify --quick',
   run: async ({ services, words, options, terminal }) => {

@@ -3,18 +3,18 @@ import { parseNanos } from '../format/amount.ts';
 import { fromNow } from '../format/times.ts';
 
 export const tokenCreate = defineCommand({
-  summary: 'make a token and show its key, this once',
+  summary: 'make a token and show its key once',
   words: '',
   options: {
     account: { value: 'ID', means: 'the account that pays', needed: true },
-    models: { value: 'A,B', means: 'the models that it may use; "*" is every model', needed: true },
-    name: { value: 'TEXT', means: 'what people call it' },
-    limit: { value: 'AMOUNT', means: 'how much it may spend in all' },
-    expires: { value: 'DURATION', means: 'when it ends, counted from now, such as 30d' },
-    'creates-per-minute': { value: 'N', means: 'a rate limit of its own for creates' },
-    'reads-per-minute': { value: 'N', means: 'a rate limit of its own for reads' },
-    'calls-per-minute': { value: 'N', means: 'a rate limit of its own for synchronous calls' },
-    'in-flight': { value: 'N', means: 'how many unfinished tasks it may have' },
+    models: { value: 'A,B', means: 'the models that the token may use; "*" is every model', needed: true },
+    name: { value: 'TEXT', means: 'a name for the token' },
+    limit: { value: 'AMOUNT', means: 'the most that the token may spend' },
+    expires: { value: 'DURATION', means: 'the lifetime from now, such as 30d' },
+    'creates-per-minute': { value: 'N', means: "the token's own rate limit of creates" },
+    'reads-per-minute': { value: 'N', means: "the token's own rate limit of reads" },
+    'calls-per-minute': { value: 'N', means: "the token's own rate limit of synchronous calls" },
+    'in-flight': { value: 'N', means: 'the most unfinished tasks of the token' },
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
   run: async ({ services, words, options }) => {

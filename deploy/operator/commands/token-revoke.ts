@@ -2,7 +2,7 @@ import { defineCommand, oneId } from '../command.ts';
 import { shownToken } from '../format/token-record.ts';
 
 export const tokenRevoke = defineCommand({
-  summary: 'end a token',
+  summary: 'revoke a token',
   words: 'TOKEN_ID',
   options: {},
   example: 'token revoke tok_06f2k3h8v0s7m1q9c4x5b2n6d0',

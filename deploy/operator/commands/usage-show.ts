@@ -14,12 +14,12 @@ const GROUPS: Readonly<Partial<Record<string, UsageGroup>>> = {
 };
 
 export const usageShow = defineCommand({
-  summary: 'show what an account was charged',
+  summary: 'show the charges of an account',
   words: 'ACCOUNT',
   options: {
     from: { value: 'DAY', means: `the first day; default: ${String(DAYS_DEFAULT)} days before the last` },
-    to: { value: 'DAY', means: 'the last day, which counts; default: today' },
-    by: { value: 'GROUP', means: 'what a line is for; default: day', choices: Object.keys(GROUPS) },
+    to: { value: 'DAY', means: 'the last day, inclusive; default: today' },
+    by: { value: 'GROUP', means: 'the group of each line; default: day', choices: Object.keys(GROUPS) },
   },
   example: 'usage show demo --from 2026-11-01 --to 2026-11-30 --by model',
   run: async ({ services, words, options }) => {

@@ -27,24 +27,24 @@ interface Wanted {
 }
 
 export const videoCreate = defineCommand({
-  summary: 'make a video over the public API, and save it',
+  summary: 'make a video over the public API and save it',
   words: 'PROMPT',
   options: {
-    output: { value: 'FILE', short: 'o', means: 'where the video goes; default: the id of the task and .mp4' },
+    output: { value: 'FILE', short: 'o', means: 'the file of the video; default: the id of the task and .mp4' },
     model: { value: 'MODEL', means: `the model; default: ${ALPHA}` },
     duration: { value: 'SECONDS', means: 'the length in whole seconds' },
     resolution: { value: 'RESOLUTION', means: 'such as 768P' },
     ratio: { value: 'RATIO', means: 'such as 16:9' },
     image: { value: 'FILE', means: 'the first frame: a file, or its http(s) address' },
     force: { means: 'replace the file if it exists' },
-    'idempotency-key': { value: 'KEY', means: 'the key of an earlier call whose answer did not come' },
+    'idempotency-key': { value: 'KEY', means: 'the key of an earlier call that got no answer' },
     ...ACCESS_OPTIONS,
   },
   example: 'video create "a red boat at dawn" -o boat.mp4',
   run: ({ words, options, services, environment, terminal }) =>
     untilInterrupted(async (stop) => {
       const prompt = words.join(' ').trim();
-      if (prompt === '') throw new WrongCall('say what the video shows');
+      if (prompt === '') throw new WrongCall('give a prompt that says what the video shows');
       const { force = false, output } = options;
       if (output !== undefined) await checkTarget(typedPath(environment, output), force);
       const body = await bodyOf(prompt, options, environment);
@@ -100,7 +100,7 @@ async function createOnce(
       if (!isUncertain) throw error;
       if (attempt === CREATE_ATTEMPTS_MAX || stop.aborted)
         throw new CommandFailed(
-          `${error.message}\nrun the same command with --idempotency-key ${key}: it makes no second video`,
+          `${error.message}\nrun the same command with --idempotency-key ${key}: it does not make a second video`,
         );
       await systemClock.sleep(AGAIN_MS * attempt, stop);
     }

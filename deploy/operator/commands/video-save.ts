@@ -7,10 +7,10 @@ import { checkTarget } from '../video/save-file.ts';
 import { untilInterrupted } from '../video/until-interrupted.ts';
 
 export const videoSave = defineCommand({
-  summary: 'wait for a task, and save its video',
+  summary: 'wait for a task and save its video',
   words: 'TASK_ID',
   options: {
-    output: { value: 'FILE', short: 'o', means: 'where the video goes; default: the id of the task and .mp4' },
+    output: { value: 'FILE', short: 'o', means: 'the file of the video; default: the id of the task and .mp4' },
     force: { means: 'replace the file if it exists' },
     ...ACCESS_OPTIONS,
   },

@@ -10,7 +10,7 @@ export const LIST_OPTIONS = {
   account: { value: 'ID', means: 'only this account' },
   state: { value: 'STATE', means: 'only this state', choices: Object.keys(STATES) },
   limit: { value: 'N', means: `at most N, 1 to 1000; default: ${String(LIMIT_DEFAULT)}` },
-  after: { value: 'ID', means: 'only what comes after this id, for the next page' },
+  after: { value: 'ID', means: 'continue after this id, for the next page' },
   wide: WIDE_OPTION,
 } as const;
 

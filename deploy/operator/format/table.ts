@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts';
 
-export const WIDE_OPTION = { means: 'all columns, and no text is cut' } as const;
+export const WIDE_OPTION = { means: 'show all columns and cut no text' } as const;
 
 export interface Column<R> {
   readonly title: string;

@@ -63,7 +63,7 @@ function stopped(delivery: Delivery): Outcome {
   return {
     exitCode: INTERRUPTED,
     answer: { id: delivery.taskId, status: 'stopped' },
-    text: `stopped waiting; the task goes on\n${howToGoOn(delivery)}`,
+    text: `stopped waiting; the task continues\n${howToGoOn(delivery)}`,
   };
 }
 

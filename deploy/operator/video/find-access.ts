@@ -19,7 +19,10 @@ export interface Access {
 
 export const ACCESS_OPTIONS = {
   url: { value: 'URL', means: 'the gateway; default: the public_url of the configuration' },
-  token: { value: 'TOKEN', means: 'the site token; default: $REELGATE_TOKEN, else one that is made and kept' },
+  token: {
+    value: 'TOKEN',
+    means: 'the site token; default: $REELGATE_TOKEN, else a token that the command makes and keeps',
+  },
 } as const;
 
 interface Named {

@@ -5,7 +5,7 @@ import { ApiRefusal, NoAnswer } from './public-api.ts';
 import type { PublicApi, Video } from './public-api.ts';
 
 const POLL_MS = 1000;
-/** So long may the gateway be away before the command gives up; the task goes on without it. */
+/** The longest absence of the gateway before the command gives up. The task continues without the command. */
 const AWAY_MS_MAX = 120_000;
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed']);
 
@@ -14,11 +14,11 @@ interface Following {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** What is held meanwhile, for the progress line; empty where it is not known. */
+  /** The hold, for the progress line; empty if it is not known. */
   readonly held: string;
 }
 
-/** Reads the task until it ends, and shows how it goes; undefined where the person stopped it. */
+/** Reads the task until it ends, and shows its progress; undefined if the operator stopped the command. */
 export async function followTask(taskId: string, following: Following): Promise<Video | undefined> {
   const { terminal, clock, stop, held } = following;
   let line = 'queued';
@@ -50,7 +50,7 @@ export async function followTask(taskId: string, following: Following): Promise<
   );
 }
 
-/** Undefined where the gateway did not answer this time; it throws once that has lasted too long. */
+/** Reads the task once; undefined if the gateway did not answer. Throws once that has lasted too long. */
 async function readOnce(taskId: string, { api, stop }: Following, awayMs: number): Promise<Video | undefined> {
   try {
     return await api.read(taskId);

@@ -16,6 +16,6 @@ export async function imageReference(image: string, read: (file: string) => Prom
   const bytes = await read(image);
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   const [type] = TYPES.find(([, magic]) => magic.test(head)) ?? [];
-  if (type === undefined) throw new CommandFailed(`${image} is no image; expected PNG, JPEG, WebP, GIF or BMP`);
+  if (type === undefined) throw new CommandFailed(`${image} is not an image; expected PNG, JPEG, WebP, GIF or BMP`);
   return `data:${type};base64,${bytes.toString('base64')}`;
 }

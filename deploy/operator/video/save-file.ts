@@ -18,7 +18,7 @@ export async function checkTarget(file: string, force: boolean): Promise<void> {
   try {
     await access(path.dirname(file), constants.W_OK);
   } catch {
-    throw new CommandFailed(`${path.dirname(file)} is no folder that can be written to`);
+    throw new CommandFailed(`${path.dirname(file)} is not a writable folder`);
   }
 }
 

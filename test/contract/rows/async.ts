@@ -90,7 +90,7 @@ const asyncs: readonly Row[] = [
   }),
   sequence(
     ASYNC,
-    'a call that goes on says when to read it again',
+    'a running call says when to read it again',
     [
       step(queue(CHAT, chat({ model: 'same' }, '[slow:3000] hello')), QUEUED, { job: 'id' }),
       step(read, {
@@ -155,12 +155,12 @@ const asyncs: readonly Row[] = [
     ['a read without an id is refused', get('/get-async'), refused('invalid_request', 'id')],
     ['an unknown id is 404', get('/get-async?id=job_00000000000000000000000000'), refused('task_not_found')],
     ['the id of a video task is 404', get(`/get-async?id=${UNKNOWN}`), refused('task_not_found')],
-    ['a path that is no synchronous route is 404', queue('/v1/nowhere', {}), refused('not_found')],
-    ['a video create is no synchronous route', queue(V1, {}), refused('not_found')],
-    ['realtime is no call', queue('/v1/realtime', {}), refused('not_found')],
+    ['a path that is not a synchronous route is 404', queue('/v1/nowhere', {}), refused('not_found')],
+    ['a video create is not a synchronous route', queue(V1, {}), refused('not_found')],
+    ['realtime cannot be called asynchronously', queue('/v1/realtime', {}), refused('not_found')],
     ['an unknown model is 404', queue(CHAT, chat({ model: 'No-Such-Model' })), refused('model_not_found', 'model')],
     ['a body without a model is refused', queue(CHAT, { messages: [] }), refused('missing_model', 'model')],
-    ['a body that is no JSON is refused', queue(CHAT, '{'), refused('invalid_json')],
+    ['a body that is not JSON is refused', queue(CHAT, '{'), refused('invalid_json')],
     ['a stream is refused', queue(CHAT, chat({ stream: true })), refused('invalid_request', 'stream')],
     [
       'a stream by its path is refused',

@@ -104,12 +104,12 @@ const forms = table(SECTION, [
     { status: 401, headers: { 'www-authenticate': 'Bearer' } },
   ],
   [
-    'the token comes before the body: what is no JSON is 401',
+    'the token is checked before the body: a body that is not JSON is 401',
     post(V1, '{"model":', NO_TOKEN),
     refused('invalid_api_key'),
   ],
   [
-    'the token comes before the route: an unknown method is 405 all the same',
+    'the method is checked before the token: an unknown method is 405',
     { method: 'PUT', path: V1, ...NO_TOKEN },
     refused('method_not_allowed'),
   ],
@@ -196,12 +196,12 @@ const visibility: readonly Row[] = [
         refusedV2('task_not_found'),
       ],
       [
-        'a task of another account is no source',
+        'a task of another account cannot be a source',
         post(V1, { model: 'Alpha-H3', source_task_id: '{{other-video}}' }),
         refused('task_not_found', 'source_task_id'),
       ],
       [
-        'a task of another account is no source on /v2',
+        'a task of another account cannot be a source on /v2',
         post(REGENERATION, byTask({ source_task_id: '{{other-video}}' })),
         refusedV2('task_not_found', 'source_task_id'),
       ],

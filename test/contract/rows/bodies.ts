@@ -4,7 +4,7 @@ export const GENERATION = '/v2/video_generation';
 export const REGENERATION = '/v2/video_regeneration';
 export const CONTEXT_IR = '/v2/h3_context_ir';
 export const QUERY = '/v2/query/video_generation';
-/** Has the form of an id, and is none. */
+/** An unknown task in the form of an id. */
 export const UNKNOWN = 'task_00000000000000000000000000';
 
 export const text = (words = 'a red boat'): object => ({ type: 'text', text: words });
@@ -34,7 +34,7 @@ export const compat = (over: object = {}): object => ({
   size: '1280x720',
   ...over,
 });
-/** The compatibility body whose words are in its content. */
+/** The compatibility body with its prompt in its content. */
 export const compatContent = (content: readonly object[], over: object = {}): object => ({
   model: 'Alpha-H3',
   seconds: '4',

@@ -17,15 +17,15 @@ import {
   video,
 } from './bodies.ts';
 
-/** An address that a refused request names, and that is never fetched. */
+/** The address in a refused request, which is never fetched. */
 const NAMED = '{{media}}/refused.png';
 const img = (role?: string): object => image(role, NAMED);
 const vid = (role?: string): object => video(role, NAMED);
 const aud = (role?: string): object => sound(role, NAMED);
 
-/** What is wrong with a content array, whichever create it stands in. */
+/** Faults of a content array that every create refuses. */
 const WRONG: readonly (readonly [what: string, content: unknown, code: Code, field: string])[] = [
-  ['an item that is no object', ['a red boat'], 'invalid_content', 'content[0]'],
+  ['an item that is not object', ['a red boat'], 'invalid_content', 'content[0]'],
   ['an item without a type', [{ text: 'x' }], 'invalid_content', 'content[0].type'],
   [
     'an item of an unknown type',
@@ -34,7 +34,7 @@ const WRONG: readonly (readonly [what: string, content: unknown, code: Code, fie
     'content[1].type',
   ],
   ['a text item without its text', [{ type: 'text' }], 'invalid_content', 'content[0].text'],
-  ['a text that is no text', [{ type: 'text', text: 7 }], 'invalid_content', 'content[0].text'],
+  ['a text that is not a string', [{ type: 'text', text: 7 }], 'invalid_content', 'content[0].text'],
   ['a text item with a role', [{ type: 'text', text: 'x', role: 'first_frame' }], 'unknown_field', 'content[0].role'],
   ['a field of no item', [{ ...text(), weight: 1 }], 'unknown_field', 'content[0].weight'],
   [
@@ -114,9 +114,9 @@ const WRONG: readonly (readonly [what: string, content: unknown, code: Code, fie
     'content[1].image_url.url',
   ],
 ];
-/** `/v1/videos` reads these as a prompt that is missing, or as a regeneration; its own rows try them. */
+/** `/v1/videos` reads these as a missing prompt or as a regeneration, so it has rows of its own for them. */
 const OFFICIAL_ONLY: readonly (readonly [what: string, content: unknown, code: Code, field: string])[] = [
-  ['content that is no list', 'a red boat', 'invalid_content', 'content'],
+  ['content that is not list', 'a red boat', 'invalid_content', 'content'],
   ['no items', [], 'invalid_content', 'content'],
   ['an empty text', [text('')], 'invalid_content', 'content'],
   ['a text of white space', [text(' \n\t\u3000')], 'invalid_content', 'content'],

@@ -45,7 +45,7 @@ const shape: readonly Row[] = [
   ]),
 ];
 
-/** Flat fields, and the order that they come to, as the vendor shape shows it. */
+/** Flat fields, with the resulting order in the vendor's shape. */
 const ACCEPTED: readonly (readonly [section: string, name: string, path: string, body: object, order: object])[] = [
   [COMPAT, 'seconds as text', V1, compat({ seconds: '4' }), { duration: 4 }],
   [COMPAT, 'the most seconds', V1, compat({ seconds: '15' }), { duration: 15 }],
@@ -130,7 +130,7 @@ const accepted = ACCEPTED.map(([section, name, path, body, order]) =>
 const compatRefused = table(COMPAT, [
   ['refuses a body without a model', post(V1, without(compat(), 'model'), REFUSED), refused('missing_model', 'model')],
   ['refuses an empty model', post(V1, compat({ model: '' }), REFUSED), refused('missing_model', 'model')],
-  ['refuses a model that is no text', post(V1, compat({ model: 3 }), REFUSED), refused('missing_model', 'model')],
+  ['refuses a model that is not text', post(V1, compat({ model: 3 }), REFUSED), refused('missing_model', 'model')],
   [
     'refuses an unknown model with 404',
     post(V1, compat({ model: 'No-Such-Model' }), REFUSED),
@@ -152,7 +152,7 @@ const compatRefused = table(COMPAT, [
     post(V1, compat({ prompt: ' \n\t' }), REFUSED),
     refused('invalid_content', 'prompt'),
   ],
-  ['refuses a prompt that is no text', post(V1, compat({ prompt: 5 }), REFUSED), refused('invalid_content', 'prompt')],
+  ['refuses a prompt that is not text', post(V1, compat({ prompt: 5 }), REFUSED), refused('invalid_content', 'prompt')],
   [
     'refuses a prompt of 7001 code points',
     post(V1, compat({ prompt: 'x'.repeat(7001) }), REFUSED),
@@ -183,7 +183,7 @@ const compatRefused = table(COMPAT, [
   ],
   ['refuses negative seconds', post(V1, compat({ seconds: '-4' }), REFUSED), refused('invalid_duration', 'seconds')],
   [
-    'refuses seconds that are no number',
+    'refuses seconds that are not a number',
     post(V1, compat({ seconds: 'four' }), REFUSED),
     refused('invalid_duration', 'seconds'),
   ],
@@ -198,31 +198,31 @@ const compatRefused = table(COMPAT, [
     refused('invalid_duration', 'seconds'),
   ],
   [
-    'names duration where it was written so',
+    'names duration if the request used that name',
     post(V1, without(compat({ duration: 16 }), 'seconds'), REFUSED),
     refused('invalid_duration', 'duration'),
   ],
-  ['refuses a size that is no size', post(V1, compat({ size: 'large' }), REFUSED), refused('invalid_request', 'size')],
+  ['refuses an invalid size', post(V1, compat({ size: 'large' }), REFUSED), refused('invalid_request', 'size')],
   ['refuses a size without a height', post(V1, compat({ size: '1280' }), REFUSED), refused('invalid_request', 'size')],
   ['refuses a size of nothing', post(V1, compat({ size: '0x720' }), REFUSED), refused('invalid_request', 'size')],
-  ['refuses a size that is no text', post(V1, compat({ size: 1280 }), REFUSED), refused('invalid_request', 'size')],
+  ['refuses a size that is not text', post(V1, compat({ size: 1280 }), REFUSED), refused('invalid_request', 'size')],
   [
-    'refuses a ratio that the model has not',
+    'refuses a ratio that the model does not have',
     post(V1, compat({ ratio: '2:1' }), REFUSED),
     refused('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses the ratio adaptive for text alone',
+    'refuses the ratio adaptive for text only',
     post(V1, compat({ ratio: 'adaptive' }), REFUSED),
     refused('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses a resolution that the model has not',
+    'refuses a resolution that the model does not have',
     post(V1, compat({ resolution: '4K' }), REFUSED),
     refused('invalid_resolution', 'resolution'),
   ],
   [
-    'refuses content that is no list',
+    'refuses content that is not list',
     post(V1, compatContent({} as never), REFUSED),
     refused('invalid_content', 'content'),
   ],
@@ -242,7 +242,7 @@ const compatRefused = table(COMPAT, [
     refused('invalid_request'),
   ],
   [
-    'refuses an input_reference that is no image',
+    'refuses an input_reference that is not image',
     post(V1, compat({ input_reference: 'data:video/mp4;base64,AAAA' }), REFUSED),
     refused('invalid_media', 'input_reference'),
   ],
@@ -285,7 +285,7 @@ const flatRefused = table(FLAT, [
     refused('invalid_request', 'width'),
   ],
   [
-    'refuses a width of nothing',
+    'refuses a width of zero',
     post(GENERATIONS, generations({ width: 0, height: 720 }), REFUSED),
     refused('invalid_request', 'width'),
   ],
@@ -321,12 +321,12 @@ const flatRefused = table(FLAT, [
     refused('invalid_content'),
   ],
   [
-    'refuses a ratio that the model has not',
+    'refuses a ratio that the model does not have',
     post(GENERATIONS, generations({ ratio: '2:1' }), REFUSED),
     refused('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses a resolution that the model has not',
+    'refuses a resolution that the model does not have',
     post(GENERATIONS, generations({ resolution: '480P' }), REFUSED),
     refused('invalid_resolution', 'resolution'),
   ],

@@ -46,7 +46,7 @@ const limits: readonly Row[] = [
   ),
   sequence(
     LIMITS,
-    'a token has no more tasks in flight than it may; one that has ended makes room',
+    'a token has at most its limit of tasks in flight, and an ended task makes room',
     [
       step(
         post(GENERATION, generation({}, '[queue:1h] a red boat'), { as: 'one task' }),
@@ -127,7 +127,7 @@ const models: readonly Row[] = [
     MODELS,
     [
       [
-        'a token sees its own models alone',
+        'a token sees only its own models',
         get('/v1/models', { as: 'narrow' }),
         { status: 200, body: { data: [{ id: 'Beta-V1' }, { id: 'solo' }] } },
       ],

@@ -196,32 +196,32 @@ const refusals: readonly Row[] = [
         refusedV2('invalid_media', 'content[2]'),
       ],
       [
-        'refuses a data URL whose bytes are no image',
+        'refuses a data URL whose bytes are not an image',
         post(GENERATION, withMedia(image('first_frame', 'data:image/png;base64,AAAA'))),
         media,
       ],
       [
-        'refuses a data URL that is no base64',
+        'refuses a data URL that is not base64',
         post(GENERATION, withMedia(image('first_frame', 'data:image/png;base64,!!!!'))),
         media,
       ],
       [
-        'refuses bytes that are no image in an input_reference',
+        'refuses bytes that are not an image in an input_reference',
         post(V1, compat({ input_reference: 'data:image/png;base64,AAAA' })),
         refused('invalid_media', 'input_reference'),
       ],
       [
-        'refuses an image of the flat dialect that is away, by its own name',
+        'refuses an unreachable image of the flat dialect and names its field',
         post(GENERATIONS, generations({ image: '{{media}}/gone.png' })),
         refused('invalid_media', 'image'),
       ],
       [
-        'refuses a second image by its place',
+        'refuses a second image and names its position',
         post(GENERATIONS, generations({ images: ['{{media}}/image.png', '{{media}}/gone.png'] })),
         refused('invalid_media', 'images[1]'),
       ],
       [
-        'refuses an item of compatibility content by its place',
+        'refuses an item of compatibility content and names its position',
         post(V1, compatContent([text(), image('first_frame', '{{media}}/gone.png')])),
         { status: 400, body: { error: { code: 'invalid_media', param: /^content\[1\]/ } } },
       ],

@@ -100,13 +100,13 @@ const prices = table(
 ).concat(
   table(MONEY, [
     [
-      'an estimate judges its body as the create does',
+      'an estimate checks its body as the create does',
       estimate(compat({ seconds: '3' })),
       refused('invalid_duration', 'seconds'),
     ],
     ['an estimate for a strict path is strict', estimate(compat(), GENERATION), { status: 400 }],
     [
-      'an estimate for no create is refused',
+      'an estimate that belongs to no create is refused',
       estimate(compat(), '/v1/chat/completions'),
       refused('invalid_request', 'path'),
     ],
@@ -270,8 +270,8 @@ const usage: readonly Row[] = table(USAGE, [
     get('/v1/usage?from=2026-11-01T12:00:00Z&to=1795000000'),
     { status: 200, body: { from: '2026-11-01T12:00:00.000Z' } },
   ],
-  ['a from that is no time is refused', get('/v1/usage?from=yesterday'), refused('invalid_request', 'from')],
-  ['a to that is no time is refused', get('/v1/usage?to=2026-13-01'), refused('invalid_request', 'to')],
+  ['a from that is not a time is refused', get('/v1/usage?from=yesterday'), refused('invalid_request', 'from')],
+  ['a to that is not a time is refused', get('/v1/usage?to=2026-13-01'), refused('invalid_request', 'to')],
   ['a from behind its to is refused', get('/v1/usage?from=2026-11-30&to=2026-11-01'), { status: 400 }],
   ['more than 366 days are refused', get('/v1/usage?from=2024-01-01&to=2026-01-01'), { status: 400 }],
   [
@@ -287,7 +287,7 @@ const usage: readonly Row[] = table(USAGE, [
   ['a format of no kind is refused', get('/v1/usage?format=xml'), refused('invalid_request', 'format')],
 ]);
 
-/** What a refusal before all else must not have done, looked at when every row has ended. */
+/** Effects that local refusals must not have, checked after all other rows. */
 const untouched: readonly Row[] = [
   ...table(
     'Untouched',
@@ -303,7 +303,7 @@ const untouched: readonly Row[] = [
   ),
   sequence(
     'Untouched',
-    'local refusals held nothing, and fetched no medium',
+    'local refusals held no money and fetched no medium',
     [
       async ({ own }) => {
         const { json } = await own!.command('account', 'show', 'refusals');
@@ -318,7 +318,7 @@ const untouched: readonly Row[] = [
   ),
   sequence(
     'Untouched',
-    'the ledger is balanced after all of it',
+    'the ledger balances after all rows',
     [
       async ({ own }) => {
         const { json } = await own!.command('ledger', 'verify');

@@ -68,7 +68,7 @@ const regenerationRefused = table(REGEN, [
     refusedV2('invalid_resolution', 'resolution'),
   ],
   [
-    'refuses a resolution that is no text',
+    'refuses a resolution that is not text',
     post(REGENERATION, byTask({ resolution: 2 }), REFUSED),
     refusedV2('invalid_resolution', 'resolution'),
   ],
@@ -83,12 +83,12 @@ const regenerationRefused = table(REGEN, [
     refusedV2('invalid_request', 'source_task_id'),
   ],
   [
-    'refuses a source_task_id that is no text',
+    'refuses a source_task_id that is not text',
     post(REGENERATION, byTask({ source_task_id: 7 }), REFUSED),
     refusedV2('invalid_request', 'source_task_id'),
   ],
   [
-    'refuses text alone as no input mode',
+    'refuses text only as no input mode',
     post(REGENERATION, byVideo({ content: [text()] }), REFUSED),
     refusedV2('invalid_request', 'source_task_id'),
   ],
@@ -157,7 +157,7 @@ const regenerationRefused = table(REGEN, [
     refusedV2('task_not_found', 'source_task_id'),
   ],
   [
-    'refuses what is no id of a task with 404',
+    'refuses an invalid task id with 404',
     post(REGENERATION, byTask({ source_task_id: '424010985738629' })),
     refusedV2('task_not_found', 'source_task_id'),
   ],
@@ -215,17 +215,17 @@ const contextIrRefused = table(IR, [
     refusedV2('invalid_duration', 'duration'),
   ],
   [
-    'refuses text alone without a ratio',
+    'refuses text only without a ratio',
     post(CONTEXT_IR, without(contextIr(), 'ratio'), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses text alone with the ratio adaptive',
+    'refuses text only with the ratio adaptive',
     post(CONTEXT_IR, contextIr({ ratio: 'adaptive' }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses text alone with an unknown ratio',
+    'refuses text only with an unknown ratio',
     post(CONTEXT_IR, contextIr({ ratio: '2:1' }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
@@ -235,7 +235,7 @@ const contextIrRefused = table(IR, [
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses a callback_url that is no text',
+    'refuses a callback_url that is not text',
     post(CONTEXT_IR, contextIr({ callback_url: 7 }), REFUSED),
     refusedV2('invalid_request', 'callback_url'),
   ],
@@ -279,5 +279,5 @@ const contextIrRefused = table(IR, [
   ],
 ]);
 
-/** What regeneration and context-IR refuse. */
+/** The refusals of regeneration and context-IR. */
 export const officialRefusalRows: readonly Row[] = [...regenerationRefused, ...contextIrRefused];

@@ -20,7 +20,7 @@ const IR = 'Context-IR';
 const REFUSED = { as: 'refusals' } as const;
 const NAMED = '{{media}}/refused.mp4';
 
-/** Bodies that are taken, and the order that they come to. */
+/** Accepted bodies with the resulting order. */
 const ACCEPTED: readonly (readonly [section: string, name: string, path: string, body: object, order: object])[] = [
   [GEN, 'the shortest video', GENERATION, generation({ duration: 4 }), { duration: 4, task_type: 'generation' }],
   [GEN, 'the longest video', GENERATION, generation({ duration: 15 }), { duration: 15 }],
@@ -144,7 +144,7 @@ const generationRefused = table(GEN, [
     refusedV2('invalid_duration', 'duration'),
   ],
   [
-    'refuses a duration of nothing',
+    'refuses a duration of zero',
     post(GENERATION, generation({ duration: 0 }), REFUSED),
     refusedV2('invalid_duration', 'duration'),
   ],
@@ -164,7 +164,7 @@ const generationRefused = table(GEN, [
     refusedV2('invalid_resolution', 'resolution'),
   ],
   [
-    'refuses a resolution that the model has not',
+    'refuses a resolution that the model does not have',
     post(GENERATION, generation({ resolution: '1080P' }), REFUSED),
     refusedV2('invalid_resolution', 'resolution'),
   ],
@@ -179,28 +179,28 @@ const generationRefused = table(GEN, [
     refusedV2('invalid_resolution', 'resolution'),
   ],
   [
-    'refuses text alone without a ratio',
+    'refuses text only without a ratio',
     post(GENERATION, without(generation(), 'ratio'), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses text alone with the ratio adaptive',
+    'refuses text only with the ratio adaptive',
     post(GENERATION, generation({ ratio: 'adaptive' }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses a ratio that the model has not',
+    'refuses a ratio that the model does not have',
     post(GENERATION, generation({ ratio: '2:1' }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   ['refuses an empty ratio', post(GENERATION, generation({ ratio: '' }), REFUSED), refusedV2('invalid_ratio', 'ratio')],
   [
-    'refuses a ratio that is no text',
+    'refuses a ratio that is not text',
     post(GENERATION, generation({ ratio: 1 }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
   [
-    'refuses media with a ratio that the model has not',
+    'refuses media with a ratio that the model does not have',
     post(GENERATION, generation({ content: [text(), image('first_frame', NAMED)], ratio: '2:1' }), REFUSED),
     refusedV2('invalid_ratio', 'ratio'),
   ],
@@ -239,7 +239,7 @@ const generationRefused = table(GEN, [
 ]);
 const betaOnly = ['keeps to the ranges of another model: its durations'];
 
-/** Another model than the contract's own is part of the suite's configuration alone. */
+/** Only the suite's own configuration has another model than the contract's. */
 const needsOwn = (row: Row): Row => (betaOnly.includes(row.name) ? { ...row, needs: ['own program'] } : row);
 
 export const officialRows: readonly Row[] = [...answers, ...accepted, ...generationRefused.map(needsOwn)];

@@ -108,9 +108,9 @@ const completed = table(SECTION, [
   ['an unknown task is 404', get(`${V1}/${UNKNOWN}`), refused('task_not_found')],
   ['an unknown task is 404 in the vendor shape', get(`${QUERY}/${UNKNOWN}`), refusedV2('task_not_found')],
   ['an unknown task is 404 in the flat shape', get(`${GENERATIONS}/${UNKNOWN}`), refused('task_not_found')],
-  ['an id of the upstream is no task', get(`${V1}/424010985738629`), refused('task_not_found')],
+  ['an id of the upstream is not a task id', get(`${V1}/424010985738629`), refused('task_not_found')],
   [
-    'an id of the upstream is no task in the vendor shape',
+    'an id of the upstream is not a task id in the vendor shape',
     get(`${QUERY}/424010985738629`),
     refusedV2('task_not_found'),
   ],
@@ -125,7 +125,7 @@ const failed = table(
   SECTION,
   [
     [
-      'a failed task is read with 200 and says why',
+      'a failed task is read with 200 and its reason',
       get(`${V1}/{{failed-video}}`),
       {
         status: 200,
@@ -138,7 +138,7 @@ const failed = table(
       },
     ],
     [
-      'a failed task says why in the vendor shape',
+      'a failed task has its reason in the vendor shape',
       get(`${QUERY}/{{failed-video}}`),
       {
         status: 200,
@@ -154,7 +154,7 @@ const failed = table(
       },
     ],
     [
-      'a failed task says why in the flat shape',
+      'a failed task has its reason in the flat shape',
       get(`${GENERATIONS}/{{failed-video}}`),
       { status: 200, body: { status: 'failed', error: exactly({ code: is.text, message: is.text }), url: absent } },
     ],
@@ -220,12 +220,12 @@ const waits: readonly Row[] = [
         { status: 200, body: { status: 'queued' }, headers: { 'preference-applied': 'wait=1' } },
       ],
       [
-        'a wait of nothing is no wait',
+        'a wait of zero does not wait',
         get(`${V1}/{{queued-video}}`, { headers: { prefer: 'wait=0' } }),
         { status: 200, headers: { 'preference-applied': absent } },
       ],
       [
-        'another preference is passed over',
+        'another preference is ignored',
         get(`${V1}/{{queued-video}}`, { headers: { prefer: 'respond-async' } }),
         { status: 200, headers: { 'preference-applied': absent } },
       ],
@@ -271,30 +271,30 @@ const states: readonly Row[] = [
     until(read, is200({ status: 'failed' })),
   ),
   ends(
-    'a task that the upstream cancelled has failed',
+    'a task that the upstream cancelled is failed',
     '[cancelled]',
     until(read, is200({ status: 'failed', error: { code: 'cancelled' } })),
   ),
   ends(
-    'a task that expired upstream has failed',
+    'a task that expired upstream is failed',
     '[expired]',
     until(read, is200({ status: 'failed', error: { code: 'expired' } })),
   ),
   ends(
-    'another status word is kept as it was received, and is no end',
+    'another status word is kept as received, and does not end the task',
     '[unknown:paused_by_moon]',
     until(read, is200({ status: 'paused_by_moon', completed_at: absent, video_url: absent, error: absent })),
     step(get(`${QUERY}/{{task}}`), is200({ status: 'paused_by_moon', task: { status: 'paused_by_moon' } })),
     step(get(`${V1}/{{task}}/content`), refused('task_not_completed')),
   ),
   ends(
-    'a task goes on from another status word',
+    'a task continues after another status word',
     '[unknown:paused] [recover:4s]',
     until(read, is200({ status: 'paused' })),
     until(read, is200({ status: 'completed' })),
   ),
   ends(
-    'reads of the upstream that fail do not end a task',
+    'failed reads of the upstream do not end a task',
     '[poll-error:500x2]',
     until(read, is200({ status: 'completed' })),
   ),
@@ -319,7 +319,7 @@ const states: readonly Row[] = [
   ),
   sequence(
     STATES,
-    'context-IR that fails says so',
+    'a failed context-IR has its reason',
     [
       step(post(CONTEXT_IR, contextIr({}, '[fail] a red boat')), { status: 200 }, { task: 'task_id' }),
       until(get(`${QUERY}/{{task}}`), is200({ status: 'failed', task: { error: { code: is.text }, content: absent } })),

@@ -1,6 +1,6 @@
 import { fixture } from '../world/media-origin.ts';
 
-/** What the relay upstream of the suite says. */
+/** The answers of the suite's relay upstream. */
 export const SAID = 'Hello from the other side.';
 
 export const chat = (over: object = {}, words = 'hello'): object => ({

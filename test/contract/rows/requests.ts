@@ -23,7 +23,7 @@ const KEYS = 'Idempotency';
 const REFUSED = { as: 'refusals' } as const;
 const SANDBOX = { needs: ['sandbox'] } as const;
 
-/** The creates with a right body, and how each refuses. */
+/** The creates with a valid body, and the refusal of each. */
 const CREATES: readonly (readonly [path: string, body: object, refuse: typeof refusedV2])[] = [
   [V1, compat(), refused],
   [GENERATIONS, generations(), refused],
@@ -129,7 +129,7 @@ const routes: readonly Row[] = [
       ),
     ),
   ),
-  sequence(ROUTES, 'what is not implemented always has the same body', [
+  sequence(ROUTES, 'a route that is not implemented always has the same body', [
     step(get('/v1/files'), { status: 501 }, { body: '' }),
     step(post('/v1/images/variations', {}), { status: 501, text: '{{body}}' }),
     step(del('/v1/fine-tunes/x'), { status: 501, text: '{{body}}' }),
@@ -156,7 +156,7 @@ const routes: readonly Row[] = [
       refused('method_not_allowed', undefined, { allow: /GET/ }),
     ],
     ['GET /v1/videos/ is the list, and no read of a task', get(`${V1}/`), { status: 200, body: { object: 'list' } }],
-    ['POST of a word that is no id is 404', post(`${V1}/edits`, {}), refused('not_found')],
+    ['POST of a word that is not an id is 404', post(`${V1}/edits`, {}), refused('not_found')],
   ]),
   ...table(ROUTES, [
     ['GET /healthz says that the program is alive', get('/healthz', { as: 'no token' }), { status: 200 }],
@@ -211,11 +211,11 @@ const routes: readonly Row[] = [
         headers: { 'x-ratelimit-limit': /^\d+$/, 'x-ratelimit-remaining': /^\d+$/, 'x-ratelimit-reset': /^\d+$/ },
       },
     ],
-    ['HEAD of a list has its headers alone', head('/v1/models'), { status: 200, text: '' }],
+    ['HEAD of a list has only its headers', head('/v1/models'), { status: 200, text: '' }],
   ]),
 ];
 
-/** A key that no run before used. */
+/** A key that no earlier run has used. */
 const key = (): string => `contract-${crypto.randomUUID()}`;
 const keyed = (path: string, body: unknown, idempotencyKey: string, headers: object = {}): Request =>
   post(path, body, { headers: { 'idempotency-key': idempotencyKey, ...headers } });

@@ -43,7 +43,7 @@ const contents = table(CONTENT, [
     },
   ],
   [
-    'HEAD has the headers alone',
+    'HEAD has only the headers',
     head(content),
     { status: 200, text: '', headers: { 'content-length': /^[1-9]\d*$/, 'content-type': /^video\/mp4/ } },
   ],
@@ -67,7 +67,7 @@ const contents = table(CONTENT, [
     { status: 200, bytes: JPEG, headers: { 'content-type': 'image/jpeg' } },
   ],
   [
-    'HEAD of the thumbnail has its headers alone',
+    'HEAD of the thumbnail has only its headers',
     head(`${content}?variant=thumbnail`),
     { status: 200, text: '', headers: { 'content-type': 'image/jpeg' } },
   ],

@@ -128,7 +128,7 @@ const conflicts = table(SECTION, [
   ],
   ['an empty action is refused', post(V1, compat({ action: '' }), REFUSED), refused('invalid_action', 'action')],
   [
-    'an action that is no text is refused',
+    'an action that is not text is refused',
     post(V1, compat({ action: 1 }), REFUSED),
     refused('invalid_action', 'action'),
   ],
@@ -260,7 +260,7 @@ const forms: readonly Row[] = [
       refused('invalid_content', 'prompt'),
     ],
     [
-      'refuses content that is no JSON',
+      'refuses content that is not JSON',
       post(V1, new Form(['model', 'Alpha-H3'], ['content', 'a red boat']), REFUSED),
       refused('invalid_content', 'content'),
     ],

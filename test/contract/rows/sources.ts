@@ -95,17 +95,17 @@ const unfit = table(
 ).concat(
   table(SECTION, [
     [
-      'a context-IR task is no source',
+      'a context-IR task cannot be a source',
       post(REGENERATION, byTask({ source_task_id: '{{context-ir}}' })),
       refusedV2('source_task_unsupported', 'source_task_id'),
     ],
     [
-      'a 2K video is no source',
+      'a 2K video cannot be a source',
       post(REGENERATION, byTask({ source_task_id: '{{2k-video}}' })),
       refusedV2('source_task_unsupported', 'source_task_id'),
     ],
     [
-      'a 2K video is no source on /v1/videos',
+      'a 2K video cannot be a source on /v1/videos',
       post(V1, { model: 'Alpha-H3', source_task_id: '{{2k-video}}' }),
       refused('source_task_unsupported', 'source_task_id'),
     ],

@@ -57,12 +57,12 @@ const refusals = table(
       refusedV2('invalid_request'),
     ],
     [
-      'a generator without balance is no fault of the client',
+      'a generator without balance is not shown as a fault of the client',
       post(V1, compat({ prompt: '[refuse:1008] a red boat' })),
       refused('no_channel_available'),
     ],
     [
-      'a generator without balance that answers 200 is no fault of the client',
+      'a generator without balance that answers 200 is not shown as a fault of the client',
       post(V1, compat({ prompt: '[base-resp:1008] a red boat' })),
       refused('no_channel_available'),
     ],
@@ -80,7 +80,7 @@ const refusals = table(
   SANDBOX,
 );
 
-/** An answer that was lost: the task exists, and nothing is sent twice. */
+/** A lost answer: the task exists, and nothing is submitted twice. */
 const lost = (
   [
     ['a connection that the generator cuts', '[reset]'],
@@ -128,7 +128,7 @@ const retried: readonly Row[] = [
 const sources: readonly Row[] = [
   sequence(
     'Regeneration',
-    'a regenerated video is no source: it is 2K already',
+    'a regenerated video cannot be a source, because it is 2K',
     [
       step(
         post(REGENERATION, { model: 'Alpha-H3', resolution: '2K', source_task_id: '{{video}}' }),

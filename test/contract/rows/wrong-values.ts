@@ -17,7 +17,7 @@ import {
 
 type Type = 'text' | 'whole number' | 'list' | 'true or false';
 
-/** A value of each JSON type; in the strict bodies null is one too. */
+/** A value of each JSON type. In the strict bodies null is a type too. */
 const VALUES: readonly (readonly [name: string, value: unknown, types: readonly Type[]])[] = [
   ['a text', 'x', ['text']],
   ['a number', 7, ['whole number']],
@@ -108,7 +108,7 @@ const BODIES: readonly Wrong[] = [
   },
 ];
 
-/** Each field of each create with a value of each type that it does not take. */
+/** Each field of each create with a value of each type that it does not accept. */
 export const wrongValueRows: readonly Row[] = BODIES.flatMap(({ section, path, body, refuse, isStrict, fields }) =>
   table(
     section,

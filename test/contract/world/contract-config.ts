@@ -5,17 +5,17 @@ import type { Setting } from '../engine/row.ts';
 import { ALONE, RETRIED } from './refusing-upstreams.ts';
 import type { Account } from './world.ts';
 
-/** `host:port` of what stands behind the program. */
+/** The `host:port` of the servers behind the program. */
 export interface Addresses {
   readonly sandbox: string;
   readonly origin: string;
   readonly relay: string;
-  /** Where nothing listens. */
+  /** An address where no server listens. */
   readonly closed: string;
 }
 
 const REGENERATION = 'Alpha-H3__regeneration';
-/** What each setting says of the price of regeneration. */
+/** The price of regeneration in each setting. */
 export const PRICES: Readonly<Record<Setting, object | undefined>> = {
   standard: { per_second: '0.05' },
   'no price of regeneration': undefined,
@@ -49,7 +49,7 @@ const MONEY = [
 ];
 const moneyKey = (name: string): string => `sk-money-${name}-0123456789`;
 
-/** The key of an account; undefined where it sends none. */
+/** The token key of a sender; undefined if it sends none. */
 export function tokenOf(account: Account, tokens: Tokens): string | undefined {
   if (account === 'no token') return undefined;
   if (account === 'an unknown token') return 'sk-unknown-0123456789';
@@ -61,7 +61,7 @@ export function tokenOf(account: Account, tokens: Tokens): string | undefined {
 const token = (key: string | undefined, more: object = {}): object => ({ key, models: ['*'], ...more });
 const account = (id: string, credit: string, ...tokens: readonly object[]): object => ({ id, credit, tokens });
 
-/** The configuration that the rows count on. */
+/** The configuration that the rows rely on. */
 export function contractConfig(
   { sandbox, origin, relay, closed }: Addresses,
   regeneration: object | undefined,

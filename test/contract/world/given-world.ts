@@ -10,11 +10,11 @@ export interface GivenAddress {
   readonly sandbox: boolean;
 }
 
-/** A gateway that runs already, of which an address and one token are known. */
+/** A running gateway with a known address and one known token. */
 export function givenWorld({ url, token, sandbox }: GivenAddress): Worlds {
   const task = sharedTasks(() => world);
   const base = url.replace(/\/+$/, '');
-  // Media that a refused request names are never fetched.
+  // The media of a refused request are never fetched.
   const values: Readonly<Record<string, string>> = { base, token, media: 'https://media.example' };
   const world: World = {
     base,

@@ -26,7 +26,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** A web server with media, good and bad, which also takes callbacks and stands in for upstreams that refuse. */
+/** A web server with good and bad media. It also receives callbacks, and is the upstream that refuses. */
 export interface MediaOrigin {
   readonly host: string;
   readonly received: readonly Received[];

@@ -22,7 +22,7 @@ const SETTINGS: readonly Setting[] = ['standard', 'no price of regeneration', 'f
 
 /** Programs that the suite starts itself, one for each setting, with the sandbox and a relay upstream behind them. */
 export async function startOwnWorlds(): Promise<OwnWorlds> {
-  // What the video shows is not part of the contract: each rendering gives the same real video.
+  // Each rendering gives the same real video, because the contract does not cover its pictures.
   const sandbox = await startSandbox({
     listen: '127.0.0.1:0',
     key: UPSTREAM_KEY,

@@ -1,4 +1,4 @@
-/** How an upstream refuses a create: its status and the vendor's body. */
+/** The refusals of a create by an upstream: the status and the vendor's body. */
 export const REFUSING: Readonly<Record<string, readonly [status: number, body: object]>> = {
   401: [401, { type: 'error', error: { type: 'authorized_error', message: 'login fail (1004)', http_code: '401' } }],
   402: [
@@ -11,7 +11,7 @@ export const REFUSING: Readonly<Record<string, readonly [status: number, body: o
   'base-resp': [200, { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }],
 };
 
-/** Models whose first channel refuses so, and whose second is the sandbox. */
+/** Models whose first channel refuses in this way, and whose second channel is the sandbox. */
 export const RETRIED = Object.keys(REFUSING).map((how) => [how, `Retried-${how}`] as const);
-/** Models whose only channel refuses so. */
+/** Models whose only channel refuses in this way. */
 export const ALONE = ['401', '402', '403'].map((how) => [how, `Alone-${how}`] as const);

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 const END_TIMEOUT_MS = 600_000;
 const PAUSE_MS = 200;
 
-/** Tasks that many rows read, none of which changes them: how they are made, and how they end. */
+/** Tasks that many rows read and none changes: how they are made, and how they end. */
 const TASKS: Readonly<Record<string, readonly [request: Request, end: string]>> = {
   video: [post('/v2/video_generation', generation()), 'completed'],
   'compat-video': [
@@ -23,7 +23,7 @@ const TASKS: Readonly<Record<string, readonly [request: Request, end: string]>> 
   'other-video': [post('/v2/video_generation', generation(), { as: 'other' }), 'completed'],
 };
 
-/** Makes each of them when a row first asks for it. */
+/** Makes each task when a row first needs it. */
 export function sharedTasks(world: () => World): (name: string) => Promise<string> {
   const made = new Map<string, Promise<string>>();
   return (name) => {

@@ -1,17 +1,17 @@
 import type { CommandResult } from '../../harness/program.ts';
 import type { MediaOrigin } from './media-origin.ts';
 
-/** Who sends a request. */
+/** The sender of a request. */
 export type Account =
   /** Sees every model and has money. */
   | 'main'
-  /** Of the account that sends only what is refused before anything is done. */
+  /** Of an account whose requests are all refused before any work. */
   | 'refusals'
   | 'no token'
   | 'an unknown token'
   /** Of another account. */
   | 'other'
-  /** Of the main account, for the model Beta-V1 alone. */
+  /** Of the main account, only for the model Beta-V1. */
   | 'narrow'
   | 'poor'
   | 'expired'
@@ -24,15 +24,15 @@ export type Account =
   /** Of an account for one row about money. */
   | `money ${string}`;
 
-/** A gateway to try rows on. */
+/** A gateway that the rows run against. */
 export interface World {
   readonly base: string;
-  /** What no answer may hold. */
+  /** Texts that no answer may hold. */
   readonly secrets: readonly string[];
   token(of: Account): string | undefined;
-  /** What `{{name}}` stands for in every row: an address, or the id of a task that all rows share. */
+  /** The value of each `{{name}}` in the rows: an address, or the id of a shared task. */
   value(name: string): Promise<string>;
-  /** Only of a program that the suite started. */
+  /** Only for a program that the suite has started. */
   readonly own?: {
     readonly origin: MediaOrigin;
     command(...args: readonly string[]): Promise<CommandResult>;
