@@ -16,17 +16,39 @@ import type {
   PollResult,
   Submission,
 } from '../src/channels/channel.ts';
+import type { Report } from '../src/domain/report.ts';
 import { channelSettings } from './channel-settings.ts';
 import { deepFrozen } from './object-graph.ts';
 import { openScriptedUpstream } from './scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
 
-/** An adapter under test: its factory, and the folder of recorded or documented answers of its upstream. */
+/*
+ * The contract suite of adapters. It reads six files of recorded or documented answers, each a JSON list of cases; the
+ * interfaces below are the shapes of the cases. Paths begin after `base_url`. An answer is `{status, json}` or
+ * `{status, text}`. A result URL at the upstream itself is written `{base}/…`.
+ *
+ * | File              | Case                 | Shows                                                        |
+ * |-------------------|----------------------|--------------------------------------------------------------|
+ * | `submit-requests` | `SubmitRequestCase`  | the exact request for an attempt; at least one               |
+ * | `submit-answers`  | `SubmitAnswerCase`   | the submission for each answer to a submit; at least one     |
+ * | `polls`           | `PollCase`           | the report for each answer to a poll; every phase of the API |
+ * | `lists`           | `ListCase`           | the work in a list; an empty file: the API has no list       |
+ * | `cancels`         | `CancelCase`         | whether a cancel is confirmed; empty: the API has no cancel  |
+ * | `tests`           | `TestCase`           | what `reelgate channel test` shows; at least one             |
+ */
+
+type Phase = Report['phase'];
+
+/** An adapter under test. */
 export interface AdapterSubject {
   readonly name: string;
   readonly factory: ChannelFactory;
-  /** Holds submit-requests, submit-answers, polls, lists, cancels and tests, each a JSON list of cases. */
+  /** The folder with the six files of cases. */
   readonly fixtures: string;
+  /** The header that holds the bare key, such as `x-api-key`. Absent: `authorization` with `Bearer` and the key. */
+  readonly credentialHeader?: string | undefined;
+  /** The phases that the API of the upstream does not have. */
+  readonly lacksPhases?: readonly Phase[] | undefined;
 }
 
 interface RequestMade {
@@ -37,34 +59,33 @@ interface RequestMade {
 interface Case {
   readonly name: string;
 }
-interface SubmitRequest extends Case {
+interface SubmitRequestCase extends Case {
   readonly attempt: Attempt;
   readonly request: RequestMade;
   readonly contentType?: string;
 }
-interface SubmitAnswer extends Case {
+interface SubmitAnswerCase extends Case {
   readonly answer: ScriptedAnswer;
   readonly submission: Submission;
 }
 interface PollCase extends Case {
   readonly answer: ScriptedAnswer;
+  /** Absent: any GET without a body. */
+  readonly request?: RequestMade;
   readonly polled: PollResult;
 }
-interface ListAnswers extends Case {
+interface ListCase extends Case {
   readonly since: number;
   readonly answers: readonly ScriptedAnswer[];
   readonly requests: readonly RequestMade[];
   readonly works?: readonly ListedWork[];
 }
-/** `answers` and `requests` for more than one call to the upstream. */
-interface CancelAnswer extends Case {
-  readonly answer: ScriptedAnswer;
-  readonly request: RequestMade;
-  readonly answers?: readonly ScriptedAnswer[];
-  readonly requests?: readonly RequestMade[];
+interface CancelCase extends Case {
+  readonly answers: readonly ScriptedAnswer[];
+  readonly requests: readonly RequestMade[];
   readonly confirmed: boolean;
 }
-interface TestAnswer extends Case {
+interface TestCase extends Case {
   readonly answer: ScriptedAnswer;
   readonly request: RequestMade;
   readonly tested: { readonly ok: boolean; readonly detail: string };
@@ -79,12 +100,22 @@ const PATIENT_MS = 10_000;
 const LONG_MS = 600_000;
 const NOWHERE = 'http://127.0.0.1:1';
 const REDACTED = /sk-upstream/;
+/** The case of an API without a list, and of one without a cancel: no call is made. */
+const NO_LIST: readonly (readonly [string, ListCase])[] = [
+  ['nothing, without a call, from an API without a list', { name: 'no list', since: 0, answers: [], requests: [] }],
+];
+const NO_CANCEL: readonly (readonly [string, CancelCase])[] = [
+  ['an API without a cancel, without a call', { name: 'no cancel', answers: [], requests: [], confirmed: false }],
+];
+const PHASES: readonly Phase[] = ['queued', 'running', 'succeeded', 'failed', 'unrecognised'];
 
 /** The guarantees of every adapter: exact requests, an outcome for every answer, and no exception. */
-export function channelContract({ name, factory, fixtures }: AdapterSubject): void {
+export function channelContract({ name, factory, fixtures, credentialHeader, lacksPhases = [] }: AdapterSubject): void {
+  const credential =
+    credentialHeader === undefined ? { authorization: `Bearer ${API_KEY}` } : { [credentialHeader]: API_KEY };
   const cases = <C extends Case>(file: string): (readonly [string, C])[] =>
     (JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as C[]).map((one) => [one.name, one]);
-  const [[, { attempt }] = missing()] = cases<SubmitRequest>('submit-requests');
+  const [[, { attempt }] = missing()] = cases<SubmitRequestCase>('submit-requests');
   const opened: Channel[] = [];
   let upstream: ScriptedUpstream;
 
@@ -137,7 +168,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     requests.map((request) => ({ ...request, path: PREFIX + request.path }));
 
   describe('submit', () => {
-    test.each(cases<SubmitRequest>('submit-requests'))(
+    test.each(cases<SubmitRequestCase>('submit-requests'))(
       'sends %s once, in exactly the format of the upstream',
       async (_name, { attempt: one, request, contentType = 'application/json' }) => {
         upstream.script({ status: 200, json: {} });
@@ -146,7 +177,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
         expect(made()).toEqual(prefixed([request]));
         expect(upstream.requests[0]?.headers).toMatchObject({
-          authorization: `Bearer ${API_KEY}`,
+          ...credential,
           'content-type': expect.stringContaining(contentType),
         });
       },
@@ -159,7 +190,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(upstream.requests).toHaveLength(1);
     });
 
-    test.each(cases<SubmitAnswer>('submit-answers'))('understands %s', async (_name, { answer, submission }) => {
+    test.each(cases<SubmitAnswerCase>('submit-answers'))('understands %s', async (_name, { answer, submission }) => {
       upstream.script(answer);
 
       const outcome = await open().submit(attempt, signal());
@@ -216,7 +247,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('poll', () => {
-    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, polled }) => {
+    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, request, polled }) => {
       upstream.script(answer);
 
       const seen = await open().poll(UPSTREAM_ID, signal());
@@ -224,9 +255,17 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
       expect(asRecorded(seen)).toEqual(
         polled.found ? polled : { ...polled, error: expect.stringContaining(polled.error) },
       );
-      expect(upstream.requests).toMatchObject([
-        { method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: undefined },
-      ]);
+      expect(upstream.requests).toMatchObject([{ headers: credential }]);
+      if (request === undefined) expect(upstream.requests).toMatchObject([{ method: 'GET', body: undefined }]);
+      else expect(made()).toEqual(prefixed([request]));
+    });
+
+    test('has a recorded case for each phase that the upstream has', () => {
+      const recorded = cases<PollCase>('polls').flatMap(([, { polled }]) =>
+        polled.found ? [polled.report.phase] : [],
+      );
+
+      expect(PHASES.filter((phase) => !recorded.includes(phase))).toEqual(lacksPhases);
     });
 
     test('encodes the id so that the URL cannot point elsewhere', async () => {
@@ -234,7 +273,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
 
       await open().poll('../../admin?x=1#y', signal());
 
-      expect(upstream.requests[0]?.path).toMatch(/%2F.*admin%3Fx%3D1%23y$/);
+      expect(upstream.requests[0]?.path).toMatch(/%2F.*admin%3Fx%3D1%23y($|[/?&])/);
     });
 
     test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])(
@@ -256,7 +295,8 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   describe('list', () => {
-    test.each(cases<ListAnswers>('lists'))('reads %s', async (_name, { since, answers, requests, works }) => {
+    const lists = cases<ListCase>('lists');
+    test.each(lists.length > 0 ? lists : NO_LIST)('reads %s', async (_name, { since, answers, requests, works }) => {
       upstream.script(...answers);
 
       expect(await open().list(since, signal())).toEqual(works);
@@ -278,9 +318,10 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   describe('cancel', () => {
-    test.each(cases<CancelAnswer>('cancels'))(
+    const cancels = cases<CancelCase>('cancels');
+    test.each(cancels.length > 0 ? cancels : NO_CANCEL)(
       'understands %s',
-      async (_name, { answer, request, answers = [answer], requests = [request], confirmed }) => {
+      async (_name, { answers, requests, confirmed }) => {
         upstream.script(...answers);
 
         expect(await open().cancel(UPSTREAM_ID, signal())).toBe(confirmed);
@@ -295,7 +336,7 @@ export function channelContract({ name, factory, fixtures }: AdapterSubject): vo
   });
 
   describe('test', () => {
-    test.each(cases<TestAnswer>('tests'))('understands %s', async (_name, { answer, request, tested }) => {
+    test.each(cases<TestCase>('tests'))('understands %s', async (_name, { answer, request, tested }) => {
       upstream.script(answer);
 
       expect(await open().test(signal())).toEqual(tested);
