@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
+import { requestCounter } from './request-counter.ts';
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** The status in logs and metrics if the client left before the answer. */
@@ -20,11 +21,7 @@ export function observer({
   readonly log: Log;
   readonly metrics: Metrics;
 }): (exchange: Exchange) => void {
-  const requests = metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
-    'route',
-    'method',
-    'status',
-  ]);
+  const countRequest = requestCounter(metrics);
   const seconds = metrics.histogram(
     'reelgate_gateway_request_seconds',
     'Time from the head of a request to the end of its answer',
@@ -37,7 +34,7 @@ export function observer({
       const { requestId, route = 'none', principal, taskId, model } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
-      requests.labels(route, exchange.method, String(status)).inc();
+      countRequest({ route, method: exchange.method, status });
       seconds.labels(route).observe(ms / 1000);
       log.info(
         {

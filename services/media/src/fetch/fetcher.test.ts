@@ -441,8 +441,8 @@ test('every fetch is counted by its outcome', async () => {
     code: 'address',
   });
 
-  expect(await metrics.text()).toMatch(/media_fetches_total\{what="reference",outcome="ok"\} \d+/);
-  expect(await metrics.text()).toMatch(/media_fetches_total\{what="result",outcome="address"\} 1/);
+  expect(await metrics.text()).toMatch(/reelgate_media_fetches_total\{what="reference",outcome="ok"\} \d+/);
+  expect(await metrics.text()).toMatch(/reelgate_media_fetches_total\{what="result",outcome="address"\} 1/);
 });
 
 test('a stopped service accepts no fetch', async () => {

@@ -52,10 +52,11 @@ export interface FetcherDeps extends GuardedFetchDeps {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
-  const fetches = deps.metrics.counter('media_fetches_total', 'Fetches of external media, by purpose and outcome.', [
-    'what',
-    'outcome',
-  ]);
+  const fetches = deps.metrics.counter(
+    'reelgate_media_fetches_total',
+    'Fetches of external media, by purpose and outcome',
+    ['what', 'outcome'],
+  );
 
   const counted = async (what: string, order: FetchOrder): Promise<ReceivedFile> => {
     try {

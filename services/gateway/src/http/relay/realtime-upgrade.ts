@@ -14,6 +14,7 @@ import { tokenOf } from '../admission/credentials.ts';
 import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
 import { requestIdOf } from '../headers/request-id.ts';
+import { requestCounter } from '../request-counter.ts';
 
 const PATH = '/v1/realtime';
 const SWITCHED = 101;
@@ -29,18 +30,14 @@ export interface UpgradeDeps {
 
 /** Handles the upgrades to realtime sessions. A refusal is a plain HTTP answer, before the protocol changes. */
 export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
-  const requests = deps.metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
-    'route',
-    'method',
-    'status',
-  ]);
+  const countRequest = requestCounter(deps.metrics);
   return {
     wants: ({ url = '', headers }) =>
       (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
       void admitted(deps, { request, socket, head, requestId }).then((end) => {
-        requests.labels(PATH, 'GET', String(end.status)).inc();
+        countRequest({ route: PATH, method: 'GET', status: end.status });
         deps.log.info({ requestId, method: 'GET', route: PATH, ms: deps.clock.now() - startedAt, ...end }, 'request');
       });
     },
