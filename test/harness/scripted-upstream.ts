@@ -43,7 +43,7 @@ type Words = ReadonlyMap<string, string>;
  *
  * The task: `[queue:MS]` is its time in the queue, `[take:MS]` its running time. With `[gate]` it runs until the gate
  * is opened, with `[fail]` it fails. `[link:dead]`, `[link:html]` and `[link:torn]` spoil its first link; each poll
- * gives a new link. `[seconds:N]` is its reported usage. `[look:hang]`, `reset`, `html`, `throttle` and `gone` spoil
+ * gives a new link. `[seconds:N]` is its reported usage. `[poll:hang]`, `reset`, `html`, `throttle` and `gone` spoil
  * its first polls. A DELETE cancels a waiting task and, like the vendor's, removes a finished one.
  */
 export interface ScriptedUpstream {
@@ -213,7 +213,7 @@ const SPOILERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
 
 /** Answers a poll that the words spoil. Returns whether it did. */
 function spoiled(response: ServerResponse, work: Work): boolean {
-  const spoil = SPOILERS[work.words.get('look') ?? ''];
+  const spoil = SPOILERS[work.words.get('poll') ?? ''];
   if (spoil === undefined || work.spoiled >= SPOILED_POLLS) return false;
   work.spoiled += 1;
   spoil(response);

@@ -24,11 +24,11 @@ const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
   [2, '[error:500]'],
   [2, '[once] [base-resp]'],
   [1, '[once] [error:500]'],
-  [2, '[look:hang]'],
-  [2, '[look:reset]'],
-  [2, '[look:html]'],
-  [2, '[look:throttle]'],
-  [2, '[look:gone]'],
+  [2, '[poll:hang]'],
+  [2, '[poll:reset]'],
+  [2, '[poll:html]'],
+  [2, '[poll:throttle]'],
+  [2, '[poll:gone]'],
 ];
 
 export interface Order {
