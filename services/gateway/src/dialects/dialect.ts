@@ -1,6 +1,7 @@
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Models } from '../domain/model-defaults.ts';
+import type { EnvelopeName } from '../problems/envelopes.ts';
 
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -79,7 +80,11 @@ export interface CreateRoute extends Documented {
   encode(task: Task, links: Links): object;
 }
 
+/** A path that names one task. The route reads the id under this name. */
+export type TaskPath = `${string}/{task_id}${string}`;
+
 export interface ReadRoute extends Documented {
+  readonly path: TaskPath;
   encode(task: Task, links: Links): object;
 }
 
@@ -119,6 +124,7 @@ export type Ending =
   { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
 
 export interface EndRoute extends Documented {
+  readonly path: TaskPath;
   readonly method: 'POST' | 'DELETE';
   readonly ends: 'cancel' | 'delete';
   encode(ending: Ending, links: Links): object;
@@ -127,6 +133,11 @@ export interface EndRoute extends Documented {
 /** The routes and bodies of one family of clients. It maps fields; the tasks service judges their values. */
 export interface Dialect {
   readonly name: string;
+  /**
+   * The shape of the refusals at every path from this one on, routes or not. Absent: its paths have the envelope of
+   * OpenAI, which is the default.
+   */
+  readonly refusals?: { readonly envelope: EnvelopeName; readonly from: `/${string}` };
   readonly creates: readonly CreateRoute[];
   readonly reads: readonly ReadRoute[];
   readonly lists: readonly ListRoute[];

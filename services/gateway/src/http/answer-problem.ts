@@ -1,7 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
-import { enclose, envelopeOf } from '../problems/envelopes.ts';
+import { envelopeOf } from '../problems/envelope-of.ts';
+import { enclose } from '../problems/envelopes.ts';
 import { errorRowOf, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import { clientFamilyOf } from './client-family.ts';

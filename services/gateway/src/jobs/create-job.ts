@@ -54,7 +54,7 @@ export async function createJob(
     {
       accountId,
       tokenId,
-      isRepeatable: endpoint.isFree,
+      isRepeatable: endpoint.isRepeatable,
       worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR,
       idempotency,
       call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Problem } from '@reelgate/platform/problem';
 import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
-import { enclose, envelopeOf } from '../problems/envelopes.ts';
+import { envelopeOf } from '../problems/envelope-of.ts';
+import { enclose } from '../problems/envelopes.ts';
 import { errorRowOf } from '../problems/error-table.ts';
 import type { CollectedAnswer } from './collecting-sink.ts';
 

@@ -1,5 +1,5 @@
 import type { Schema } from '../dialects/dialect.ts';
-import { envelopeOf } from '../problems/envelopes.ts';
+import { envelopeOf } from '../problems/envelope-of.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
 import type { ErrorStatus } from '../problems/error-table.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';

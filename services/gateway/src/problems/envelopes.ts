@@ -64,17 +64,6 @@ const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
   google: ({ row, message }) => ({ error: { code: row.status, message, status: GOOGLE_STATUS[row.status] } }),
 };
 
-const BY_PATH: readonly (readonly [RegExp, EnvelopeName])[] = [
-  [/^\/v2(\/|$)/, 'vendor'],
-  [/^\/v1\/messages(\/|$)/, 'anthropic'],
-  [/^\/v1beta(\/|$)/, 'google'],
-  [/^\/v1\/models\/[^/]+:\w+$/, 'google'],
-];
-
-export function envelopeOf(path: string): EnvelopeName {
-  return BY_PATH.find(([pattern]) => pattern.test(path))?.[1] ?? 'openai';
-}
-
 export function enclose(name: EnvelopeName, refusal: Refusal): object {
   return ENVELOPES[name](refusal);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import { expectGolden } from '../../testing/golden.ts';
-import { enclose, envelopeOf } from './envelopes.ts';
+import { envelopeOf } from './envelope-of.ts';
+import { enclose } from './envelopes.ts';
 import type { EnvelopeName } from './envelopes.ts';
 import { errorRowOf } from './error-table.ts';
 

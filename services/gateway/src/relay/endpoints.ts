@@ -20,6 +20,8 @@ export interface RelayEndpoint {
   readonly protocol: Protocol;
   /** Its calls are free, whatever the price of the model. */
   readonly isFree: boolean;
+  /** Its calls have no effect upstream, so a job that was running when its gateway died is made again. */
+  readonly isRepeatable: boolean;
   /** Media types of its answers, besides JSON. */
   readonly answersAlso: readonly string[];
   readonly summary: string;
@@ -37,6 +39,7 @@ const post = (
   model: 'body',
   takesForms: false,
   isFree: false,
+  isRepeatable: false,
   answersAlso: [],
   protocol,
   ...more,
@@ -60,6 +63,7 @@ export const relayEndpoints: readonly RelayEndpoint[] = [
   }),
   post('messages', '/v1/messages/count_tokens', anthropicCount, {
     isFree: true,
+    isRepeatable: true,
     summary: 'Count the tokens of messages; free of charge',
   }),
   post('generate_content', '/v1beta/models/{model}:generateContent', googleGenerate, {

@@ -15,6 +15,7 @@ const official = (
 /** The vendor's own paths. Each path has one strict body and one kind of task. */
 export const vendor: Dialect = {
   name: 'Video tasks (vendor shape)',
+  refusals: { envelope: 'vendor', from: '/v2' },
   creates: [
     official('/v2/video_generation', 'generateVideo', 'Create a generation', {
       body: generationBody,

@@ -3,9 +3,10 @@ import type { Exchange } from '../exchange.ts';
 
 const PLAUSIBLE = /^[\w-]{1,64}$/;
 
-/** The task id in a path. An impossible id is refused without a call to the tasks service. */
-export function taskIdOf(exchange: Exchange, name = 'task_id'): string {
-  const taskId = exchange.params[name] ?? '';
+/** The parameter `{task_id}` of a path. An impossible id is refused without a call to the tasks service. */
+export function taskIdOf(exchange: Exchange): string {
+  const { task_id: taskId } = exchange.params;
+  if (taskId === undefined) throw new Error('the path of this route has no {task_id}');
   if (!PLAUSIBLE.test(taskId))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
   exchange.state.taskId = taskId;

@@ -1,5 +1,5 @@
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
-import type { StreamRules, Usage } from '../protocols/protocol.ts';
+import type { Protocol, StreamRules, Usage } from '../protocols/protocol.ts';
 import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
 import { lastOf } from './passed-answer.ts';
 import { holdersIn } from './usage-in-bytes.ts';
@@ -17,7 +17,8 @@ export interface LongEvent {
 }
 
 /** `hider` is undefined if the model need not be hidden. */
-export function longEvent(rules: StreamRules, hider: ModelHider | undefined): LongEvent {
+export function longEvent(protocol: Protocol, hider: ModelHider | undefined): LongEvent {
+  const rules = protocol.stream;
   const pieces = hider === undefined ? undefined : hideInPieces(hider);
   let tail = NOTHING;
   let isMarked = false;
@@ -31,7 +32,7 @@ export function longEvent(rules: StreamRules, hider: ModelHider | undefined): Lo
     },
     rest,
     usageAfter: (before) => {
-      const holders = holdersIn(tail);
+      const holders = holdersIn(tail, protocol);
       const after = isMarked ? rules.usageAfter({ ...holders, response: holders }, before) : before;
       tail = NOTHING;
       isMarked = false;

@@ -25,9 +25,10 @@ export interface PassingEvents {
 }
 
 export function passingEvents({ call, hider, hides, identities }: AnswerContext): PassingEvents {
-  const rules = call.endpoint.protocol.stream;
+  const { protocol } = call.endpoint;
+  const rules = protocol.stream;
   const asked = asksUsage(call)?.name !== undefined;
-  const long = longEvent(rules, hides ? hider : undefined);
+  const long = longEvent(protocol, hides ? hider : undefined);
   let usage: Usage | undefined;
   let textBytes = 0;
   let out: Buffer[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai-chat.ts';
+import { relayEndpoints } from '../endpoints.ts';
 import { usageInBytes } from './usage-in-bytes.ts';
 
 const call = { endpoint: { protocol: openaiChat }, content: {} } as unknown as RelayCall;
@@ -56,3 +57,32 @@ describe('the usage of a JSON answer is its own member, at any position', () => 
     );
   });
 });
+
+/** An answer of each protocol whose answers report usage. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  'openai-chat': { usage: { prompt_tokens: 3, completion_tokens: 4 } },
+  'openai-responses': { usage: { input_tokens: 3, output_tokens: 4 } },
+  'anthropic-messages': { usage: { input_tokens: 3, output_tokens: 4 } },
+  'google-generate': { usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4 } },
+  embeddings: { usage: { prompt_tokens: 3 } },
+  rerank: { meta: { billed_units: { input_tokens: 3 } } },
+  images: { usage: { input_tokens: 3, output_tokens: 4 } },
+  speech: { usage: { input_tokens: 3, output_tokens: 4 } },
+  transcription: { usage: { input_tokens: 3, output_tokens: 4, seconds: 5 } },
+};
+/** Its answers are free, and report no usage. */
+const WITHOUT_USAGE = ['anthropic-count'];
+const PROTOCOLS = new Map(relayEndpoints.map(({ protocol }) => [protocol.name, protocol]));
+
+test.each([...PROTOCOLS].filter(([name]) => !WITHOUT_USAGE.includes(name)))(
+  'the usage of an answer of %s is found when the answer is too long to be parsed',
+  (name, protocol) => {
+    const content = { path: '/', json: { input: 'words' }, fields: new Map<string, string>(), bodyBytes: 100 };
+    const answer = ANSWERS[name] ?? {};
+    const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(100_000), ...answer }));
+    const found = usageInBytes(long, { endpoint: { protocol }, content } as unknown as RelayCall);
+
+    expect(found).toEqual(protocol.usageIn({ ...answer }, content));
+    expect(Object.values(found ?? {})).toContain(3);
+  },
+);

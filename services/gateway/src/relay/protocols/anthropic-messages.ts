@@ -22,6 +22,7 @@ export const anthropicMessages: Protocol = {
   isStream: ({ json }) => json?.['stream'] === true,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), ...outputTokensMax(content.json?.['max_tokens']) }),
   usageIn: anthropicUsage,
+  usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
     usageMarks: wordsInBytes('message_start', 'message_delta'),

@@ -33,6 +33,7 @@ export const googleGenerate: Protocol = {
     };
   },
   usageIn: googleUsage,
+  usageMembers: ['usageMetadata'],
   stream: {
     usageMarks: wordsInBytes('usageMetadata'),
     // each event counts from the beginning of the answer

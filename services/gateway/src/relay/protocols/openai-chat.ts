@@ -11,6 +11,7 @@ export const openaiChat: Protocol = {
     ...outputTokensMax(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
   usageIn: openaiUsage,
+  usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
     usageMarks: wordsInBytes('usage'),

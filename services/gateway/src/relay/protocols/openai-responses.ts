@@ -11,6 +11,7 @@ export const openaiResponses: Protocol = {
     ...outputTokensMax(content.json?.['max_output_tokens']),
   }),
   usageIn: openaiUsage,
+  usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
     // the usage is in the event that ends the response, whatever its type

@@ -14,6 +14,7 @@ const EVENTS: StreamRules = {
 export const embeddings: Protocol = {
   name: 'embeddings',
   stream: EVENTS,
+  usageMembers: ['usage'],
   readsOnlyUsage: true,
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
@@ -26,6 +27,7 @@ export const embeddings: Protocol = {
 export const rerank: Protocol = {
   name: 'rerank',
   stream: EVENTS,
+  usageMembers: ['usage', 'meta'],
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   // Cohere reports its billed units under `meta`; others report a usage
@@ -45,6 +47,7 @@ export const images: Protocol = {
     usageMarks: wordsInBytes('image_generation.completed', 'image_edit.completed'),
     usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...openaiUsage(event) }),
   },
+  usageMembers: ['usage'],
   isStream: (content) => settingOf(content, 'stream') === 'true',
   priceFacts: (content) => ({ images: imagesAskedFor(content) }),
   usageIn: (answer, content) => {
@@ -57,6 +60,7 @@ export const images: Protocol = {
 export const speech: Protocol = {
   name: 'speech',
   stream: EVENTS,
+  usageMembers: ['usage'],
   isStream: ({ json }) => json?.['stream_format'] === 'sse',
   priceFacts: (content) => ({ characters: charactersOf(content) }),
   usageIn: (answer, content) => ({ ...openaiUsage(answer), characters: charactersOf(content) }),
@@ -66,6 +70,7 @@ export const speech: Protocol = {
 export const transcription: Protocol = {
   name: 'transcription',
   stream: EVENTS,
+  usageMembers: ['usage'],
   isStream: (content) => settingOf(content, 'stream') === 'true',
   // a recording's length is inside its bytes, in dozens of formats
   priceFacts: () => ({}),

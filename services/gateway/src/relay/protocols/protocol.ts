@@ -64,6 +64,8 @@ export interface Protocol {
   priceFacts(content: CallContent): PriceFacts;
   /** The usage in a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
+  /** The objects that `usageIn` and `usageAfter` read. In an answer too long to be parsed they are searched for. */
+  readonly usageMembers: readonly string[];
   /** Set if `usageIn` reads only the member `usage`, so that the rest need not be parsed. */
   readonly readsOnlyUsage?: true;
   /** The usage of a whole answer that does not report it. */
