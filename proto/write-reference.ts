@@ -1,0 +1,173 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
+import type { DescEnum, DescField, DescFile, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { Scope, access } from '@reelgate/proto/access/v1/access';
+import { field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
+import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
+
+// Writes the reference of all contracts, from their descriptors and comments, to the path that it is given.
+
+const IMAGE_BYTES_MAX = 32 * 1024 * 1024;
+const HEAD = `# Reference
+
+\`npm run gen\` writes this page from the contracts. The server enforces the rules of the fields before a method runs. A
+field without \`required\` may be absent; its other rules hold when it is set.
+`;
+
+/** Numbers of the parts of a descriptor, by which \`source_code_info\` names the place of a comment. */
+const PART = {
+  message: 4,
+  enum: 5,
+  service: 6,
+  field: 2,
+  nestedMessage: 3,
+  nestedEnum: 4,
+  method: 2,
+  value: 2,
+} as const;
+
+type Comments = ReadonlyMap<string, string>;
+
+function filesOfContracts(): readonly DescFile[] {
+  const image = execFileSync('buf', ['build', '-o', '-#format=binpb'], {
+    cwd: import.meta.dirname,
+    maxBuffer: IMAGE_BYTES_MAX,
+  });
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
+  return [...registry.files]
+    .filter(({ name }) => name.startsWith('reelgate/'))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The comments of a file, by the path of what they stand before. */
+function commentsOf({ proto }: DescFile): Comments {
+  const locations = proto.sourceCodeInfo?.location ?? [];
+  return new Map(
+    locations.map(({ path: at, leadingComments }) => [
+      at.join('.'),
+      leadingComments.trim().replaceAll(/\s*\n\s*/g, ' '),
+    ]),
+  );
+}
+
+function fileSection(file: DescFile): string {
+  const comments = commentsOf(file);
+  const said = (...at: readonly number[]): string => comments.get(at.join('.')) ?? '';
+  const parts = [
+    ...file.services.map((service, index) => serviceSection(service, (...at) => said(PART.service, index, ...at))),
+    ...file.messages.map((message, index) => messageSection(message, (...at) => said(PART.message, index, ...at))),
+    ...file.enums.map((one, index) => enumSection(one, (...at) => said(PART.enum, index, ...at))),
+  ];
+  return parts.length === 0 ? '' : `## ${file.name}.proto\n\n${parts.join('\n')}`;
+}
+
+type Said = (...at: readonly number[]) => string;
+
+function serviceSection(service: DescService, said: Said): string {
+  const rows = service.methods.map((method, index) => [
+    `\`${method.name}\`${method.deprecated ? ' (deprecated)' : ''}`,
+    `\`${stream(method, 'client')}${method.input.name}\``,
+    `\`${stream(method, 'server')}${method.output.name}\``,
+    accessOf(method),
+    said(PART.method, index),
+  ]);
+  return section(service.name, said(), ['RPC', 'Request', 'Response', 'Scope and account', 'Does'], rows);
+}
+
+function stream({ methodKind }: DescMethod, side: 'client' | 'server'): string {
+  return methodKind === `${side}_streaming` ? 'stream ' : '';
+}
+
+function accessOf(method: DescMethod): string {
+  const { scope, whose } = getOption(method, access);
+  const word = `\`${(Scope[scope] ?? '').toLowerCase().replace('_', '.')}\``;
+  const account = {
+    accountField: `\`${String(whose.value)}\``,
+    lookedUpBy: `the owner of \`${String(whose.value)}\``,
+    everyAccount: 'every account',
+    noAccount: 'no account',
+  };
+  return whose.case === undefined ? word : `${word}, ${account[whose.case]}`;
+}
+
+function messageSection(message: DescMessage, said: Said): string {
+  const rows = message.fields.map((field, index) => [
+    `\`${field.name}\`${field.deprecated ? ' (deprecated)' : ''}`,
+    typeOf(field),
+    rulesOf(field),
+    said(PART.field, index),
+  ]);
+  const nested = message.nestedMessages
+    .filter(({ proto }) => proto.options?.mapEntry !== true)
+    .map((inner, index) => messageSection(inner, (...at) => said(PART.nestedMessage, index, ...at)));
+  const enums = message.nestedEnums.map((inner, index) =>
+    enumSection(inner, (...at) => said(PART.nestedEnum, index, ...at)),
+  );
+  return [section(message.name, said(), ['Field', 'Type', 'Rules', 'Means'], rows), ...nested, ...enums].join('\n');
+}
+
+function enumSection(one: DescEnum, said: Said): string {
+  const rows = one.values.map(({ name, number }, index) => [`\`${name}\``, String(number), said(PART.value, index)]);
+  return section(one.name, said(), ['Value', 'Number', 'Means'], rows);
+}
+
+function typeOf(field: DescField): string {
+  const single = field.proto.typeName === '' ? nameOfScalar(field) : field.proto.typeName.split('.').at(-1);
+  if (field.fieldKind === 'map') return '`map`';
+  if (field.fieldKind === 'list') return `\`repeated ${String(single)}\``;
+  return `\`${field.proto.proto3Optional ? 'optional ' : ''}${String(single)}\``;
+}
+
+/** \`TYPE_INT64\` is \`int64\`. */
+function nameOfScalar({ proto }: DescField): string {
+  const names = ['', 'double', 'float', 'int64', 'uint64', 'int32', 'fixed64', 'fixed32', 'bool', 'string', 'group'];
+  const later = ['message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32', 'sint64'];
+  return [...names, ...later][proto.type] ?? '';
+}
+
+function rulesOf(field: DescField): string {
+  const own = hasOption(field, fieldOption) ? wordsOf(getOption(field, fieldOption)) : [];
+  const { oneof } = field;
+  const choice =
+    oneof === undefined
+      ? []
+      : [
+          `one of \`${oneof.name}\`${hasOption(oneof, oneofOption) && getOption(oneof, oneofOption).required ? ', required' : ''}`,
+        ];
+  return [...choice, ...own].join('; ');
+}
+
+function wordsOf(rules: FieldRules): readonly string[] {
+  const { minLen, maxLen, pattern, notContains, gte, lte, minItems, maxItems, items } = rules;
+  const words: readonly (readonly [boolean, string])[] = [
+    [rules.required, 'required'],
+    [minLen > 0, `at least ${String(minLen)} long`],
+    [maxLen > 0, `at most ${String(maxLen)} long`],
+    [pattern !== '', `matches \`${pattern}\``],
+    [notContains !== '', `does not contain \`${notContains}\``],
+    [gte !== undefined, `at least ${String(gte)}`],
+    [lte !== undefined, `at most ${String(lte)}`],
+    [rules.in.length > 0, `one of ${rules.in.map((one) => `\`${one}\``).join(', ')}`],
+    [minItems > 0, `at least ${String(minItems)} items`],
+    [maxItems > 0, `at most ${String(maxItems)} items`],
+    [items !== undefined, `each item: ${items === undefined ? '' : wordsOf(items).join(', ')}`],
+    [rules.reason !== '', `reason \`${rules.reason}\``],
+  ];
+  return words.filter(([isSet]) => isSet).map(([, word]) => word);
+}
+
+function section(name: string, comment: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const table = rows.length === 0 ? [] : [line(head), line(head.map(() => '---')), ...rows.map(line), ''];
+  return [`### ${name}`, '', comment, '', ...table].join('\n');
+}
+
+const [target = path.join(import.meta.dirname, 'reference.md')] = process.argv.slice(2);
+const sections = filesOfContracts()
+  .map(fileSection)
+  .filter((text) => text !== '');
+writeFileSync(target, `${[HEAD, ...sections].join('\n').trimEnd()}\n`);
