@@ -3,10 +3,12 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { systemClock } from '@reelgate/platform/clock';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { readProgramConfig } from '../program/config/program-config.ts';
 import type { Environment } from './environment.ts';
+import { callsTls } from '../program/config/used-tls.ts';
 import { keyOf } from '../program/identities.ts';
 import { signingKeyIn } from '../program/signing-key.ts';
 
@@ -48,9 +50,10 @@ export function lazyServices(environment: Environment): Services {
 function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
   const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
-  const tasks = connectGrpc(config.services.tasks, key);
-  const billing = connectGrpc(config.services.billing, key);
-  const media = connectGrpc(config.services.media, key);
+  const tls = callsTls(config, systemClock.now());
+  const tasks = connectGrpc(config.services.tasks, key, tls);
+  const billing = connectGrpc(config.services.billing, key, tls);
+  const media = connectGrpc(config.services.media, key, tls);
   return {
     tasks: tasks.client(OperatorService),
     media: media.client(MediaOperatorService),

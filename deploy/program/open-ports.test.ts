@@ -6,7 +6,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
-import { callersByKey } from '@reelgate/platform/rpc/callers';
+import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { freePorts } from '../../test/harness/free-ports.ts';
 import { openPorts } from './open-ports.ts';
@@ -33,7 +33,7 @@ test('a stopping program is not ready on both ports of a service before it close
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
   await openPorts(lifecycle, foundation, service, {
     ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } },
-    identify: callersByKey([]),
+    identify: identifyAmong([]),
   });
   const gate = aGate();
   // Stops before the ports, like work that callers wait for.

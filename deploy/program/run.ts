@@ -10,6 +10,8 @@ import { knownCallers } from './open-ports.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
 import type { Starting } from './starting.ts';
+import { announcePlaintext } from './plaintext.ts';
+import { openTls } from './tls.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
@@ -36,10 +38,16 @@ export async function run([name]: readonly string[], environment: Environment): 
   lifecycle.add('bus', () => foundation.bus.close());
   const stopped = untilStopped();
   try {
-    const starting: Starting = { config, foundation, lifecycle, identify: knownCallers(config, foundation.signingKey) };
+    const tls = openTls(config, service, foundation, lifecycle);
+    const identify = knownCallers(config, foundation.signingKey);
+    const starting: Starting = { config, foundation, lifecycle, identify, tls };
     const started = service === undefined ? await startAll(starting) : await START_ONE[service](starting);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
-    onHangUp(() => reload(() => readConfig(environment, service), foundation, started.services));
+    announcePlaintext(config, service, foundation.log);
+    onHangUp(() => {
+      tls.reread();
+      return reload(() => readConfig(environment, service), foundation, started.services);
+    });
     await stopped;
     return 0;
   } catch (error) {

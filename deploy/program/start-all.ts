@@ -25,7 +25,7 @@ import { openPorts, untilStopping } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
-export async function startAll({ config, foundation, lifecycle, identify }: Starting): Promise<Started> {
+export async function startAll({ config, foundation, lifecycle, identify, tls }: Starting): Promise<Started> {
   const { value, ports } = config;
   const keep = <S extends RunningService>(name: string, service: S): S => {
     lifecycle.add(name, () => service.stop());
@@ -51,9 +51,9 @@ export async function startAll({ config, foundation, lifecycle, identify }: Star
   );
   const running = [billing, media, tasks];
   // These ports open before the public port, because only the public port reports that the program is ready.
-  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify });
-  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify });
-  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify });
+  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify, tls: tls.ports.billing });
+  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify, tls: tls.ports.media });
+  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify, tls: tls.ports.tasks });
   const gateway = keep(
     'gateway',
     await startGateway(gatewayConfig(value), foundation, {

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
@@ -15,6 +16,7 @@ import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
+import { secureContextOf } from '@reelgate/platform/tls/tls-files';
 import type { ServiceName } from './config/program-config.ts';
 import { greeting } from './greeting.ts';
 import { keyOf } from './identities.ts';
@@ -44,7 +46,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
       billing: billing.client(BillingService),
       calls: billing.client(CallService),
       media: media.client(MediaService),
-      bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey)),
+      bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey), secureContext(starting)),
     });
     await serve(starting, 'tasks', {
       ...service,
@@ -63,6 +65,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
       baseUrl: config.services.mediaHttp,
       key: keyOf('gateway', foundation.signingKey),
       clock: foundation.clock,
+      secureContext: secureContext(starting),
     });
     lifecycle.add('bytes', () => bytes.close());
     const service = await startGateway(gatewayConfig(config.value), foundation, {
@@ -80,25 +83,30 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
 };
 
 async function serve(
-  { config, foundation, lifecycle, identify }: Starting,
+  { config, foundation, lifecycle, identify, tls }: Starting,
   name: 'tasks' | 'billing' | 'media',
   service: RunningService,
 ): Promise<void> {
   lifecycle.add(name, () => service.stop());
-  await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify });
+  await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify, tls: tls.ports[name] });
   lifecycle.add('work of others', () => linger(service, foundation));
 }
 
 function connect(
-  { config, foundation, lifecycle }: Starting,
+  { config, foundation, lifecycle, tls }: Starting,
   caller: Identity,
   name: 'tasks' | 'billing' | 'media',
 ): GrpcConnection {
-  const connection = connectGrpc(config.services[name], keyOf(caller, foundation.signingKey));
+  const connection = connectGrpc(config.services[name], keyOf(caller, foundation.signingKey), tls.calls);
   lifecycle.add(`connection to ${name}`, () => {
     connection.close();
   });
   return connection;
+}
+
+/** The newest certificates of calls, for calls over HTTP. */
+function secureContext({ tls: { calls } }: Starting): (() => SecureContextOptions) | undefined {
+  return calls === undefined ? undefined : () => secureContextOf(calls.current());
 }
 
 async function reachable(connections: readonly GrpcConnection[]): Promise<boolean> {

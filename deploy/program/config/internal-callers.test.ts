@@ -14,6 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const NO_KEY = { key: '' };
 const entry = (changes: object = {}) => ({
   name: 'reporting',
   key: 'key-of-reporting',
@@ -44,6 +45,13 @@ describe('an internal caller of the configuration', () => {
 
   test('with accounts ["*"] is for every account', () => {
     expect(callersOf(entry({ accounts: ['*'] }))[0]?.accounts).toBe('*');
+  });
+
+  test('has the name in its certificate instead of a key, or beside it', () => {
+    expect(callersOf(entry({ ...NO_KEY, certificate: 'reporting.lab' }))).toMatchObject([
+      { certificate: 'reporting.lab', key: undefined },
+    ]);
+    expect(callersOf(entry({ certificate: 'reporting.lab' }))[0]?.key).toBeDefined();
   });
 
   test('never prints its key', () => {
@@ -79,6 +87,16 @@ describe('an internal caller of the configuration', () => {
       'every account beside one',
       [entry({ accounts: ['demo', '*'] })],
       /internal_callers\.0\.accounts: "\*" stands for every account; expected it alone, or ids without it$/,
+    ],
+    [
+      'neither a key nor a certificate',
+      [entry(NO_KEY)],
+      /internal_callers\.0: expected a key, or the name in its certificate as certificate$/,
+    ],
+    [
+      'the certificate of another caller',
+      [entry({ ...NO_KEY, certificate: 'lab' }), entry({ ...NO_KEY, name: 'other', certificate: 'lab' })],
+      /internal_callers\.1\.certificate: expected a certificate that no other caller has$/,
     ],
     [
       'the name of a service',

@@ -19,10 +19,15 @@ export const internalCallersSchema = {
   items: {
     type: 'object',
     additionalProperties: false,
-    required: ['name', 'key', 'accounts'],
+    required: ['name', 'accounts'],
     properties: {
       name: { type: 'string', minLength: 1 },
       key: { type: 'string', minLength: KEY_LENGTH_MIN },
+      certificate: {
+        type: 'string',
+        minLength: 1,
+        description: 'the common name, DNS name, URI or e-mail address in its client certificate, instead of a key',
+      },
       accounts: {
         type: 'array',
         items: { type: 'string', minLength: 1 },
@@ -41,7 +46,8 @@ export const internalCallersSchema = {
 
 export interface InternalCallerEntry {
   readonly name: string;
-  readonly key: string;
+  readonly key?: string;
+  readonly certificate?: string;
   readonly accounts: readonly string[];
   readonly scopes: readonly string[];
 }
@@ -54,7 +60,8 @@ export function internalCallersOf(file: ConfigFile, entries: readonly InternalCa
       throw fault('name', `${entry.name} is the name of one of the program's own parts; expected another name`);
     return {
       name: entry.name,
-      key: new Secret(entry.key),
+      key: entry.key === undefined ? undefined : new Secret(entry.key),
+      certificate: entry.certificate,
       accounts: accountsOf(entry, fault),
       scopes: scopesOf(file, entry, index),
     };

@@ -5,6 +5,9 @@ import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
+import type { ServerTls } from '@reelgate/platform/tls/server-tls';
+import type { TlsFiles } from '@reelgate/platform/tls/tls-material';
+import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 import { RefusedConfig, checkConfig } from './check-config.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
@@ -22,10 +25,28 @@ const DEFAULT_ADDRESSES = {
 export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
+export type CalledService = Exclude<ServiceName, 'gateway'>;
+export const CALLED_SERVICES = ['tasks', 'billing', 'media'] as const satisfies readonly CalledService[];
+/** Who calls whom. */
+export const CALLED: Readonly<Record<ServiceName, readonly CalledService[]>> = {
+  gateway: CALLED_SERVICES,
+  tasks: ['billing', 'media'],
+  billing: [],
+  media: [],
+};
+
 /** The addresses that a service listens on; undefined if it does not open that port. */
 export interface Ports {
   readonly rpc: HostPort | undefined;
   readonly http: HostPort | undefined;
+  /** Undefined: plaintext. */
+  readonly tls?: ListenerTls | undefined;
+}
+
+/** The certificates of both ports of a service; `ca` signs the certificates of clients. */
+export interface ListenerTls {
+  readonly files: TlsFiles;
+  readonly clientCertificates: ServerTls['clientCertificates'];
 }
 
 export interface ProgramConfig {
@@ -44,6 +65,8 @@ export interface ProgramConfig {
     readonly billing: string;
     readonly media: string;
     readonly mediaHttp: string;
+    /** The certificates of calls; undefined: plaintext. */
+    readonly tls?: TlsFiles | undefined;
   };
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
@@ -61,26 +84,11 @@ interface Checked extends ComparedConfig {
   readonly bus?: string;
   readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
-  readonly gateway: {
-    readonly services: {
-      readonly tasks?: string;
-      readonly billing?: string;
-      readonly media?: string;
-      readonly media_http?: string;
-    };
-  };
-  readonly tasks: Listening & ComparedConfig['tasks'];
-  readonly billing: Listening;
-  readonly media: Listening & { readonly blobs?: string };
+  readonly media: ComparedConfig['media'] & { readonly blobs?: string };
   readonly channels: readonly (ComparedConfig['channels'][number] & {
     readonly base_url: string;
     readonly api_key: string;
   })[];
-}
-
-interface Listening {
-  readonly listen?: string;
-  readonly http?: string;
 }
 
 /** Reads and checks the configuration. Throws a ConfigError with one line for each refusal: file, line, key. */
@@ -106,8 +114,12 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     dataDir: resolved(checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     bus: checked.bus,
-    ports: { tasks: portsOf(checked.tasks), billing: portsOf(checked.billing), media: portsOf(checked.media) },
-    services: servicesOf(checked),
+    ports: {
+      tasks: portsOf(checked.tasks, resolved),
+      billing: portsOf(checked.billing, resolved),
+      media: portsOf(checked.media, resolved),
+    },
+    services: servicesOf(checked, resolved),
     internalCallers: internalCallersOf(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
@@ -116,20 +128,40 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   };
 }
 
-function portsOf({ listen, http }: Listening): Ports {
+type Resolve = (relative: string) => string;
+
+function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: Resolve): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),
+    tls: tls === undefined ? undefined : listenerTls(tls, resolved),
   };
 }
 
+function listenerTls(
+  { client_ca: ca, client_certificates: asked, ...own }: ListenerTlsEntry,
+  resolved: Resolve,
+): ListenerTls {
+  return { files: filesOf({ ...own, ca }, resolved), clientCertificates: ca === undefined ? 'none' : asked };
+}
+
+function filesOf({ certificate, key, ca }: TlsFiles, resolved: Resolve): TlsFiles {
+  const at = (file: string | undefined): string | undefined => (file === undefined ? undefined : resolved(file));
+  return { certificate: at(certificate), key: at(key), ca: at(ca) };
+}
+
 /** An address under `gateway.services` is used unchanged. A service without one is called where it listens. */
-function servicesOf({ gateway: { services }, tasks, billing, media }: Checked): ProgramConfig['services'] {
+function servicesOf(
+  { gateway: { services }, tasks, billing, media }: Checked,
+  resolved: Resolve,
+): ProgramConfig['services'] {
+  const scheme = services.tls === undefined ? 'http' : 'https';
   return {
     tasks: services.tasks ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
     billing: services.billing ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
     media: services.media ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
-    mediaHttp: `http://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
+    mediaHttp: `${scheme}://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
+    tls: services.tls === undefined ? undefined : filesOf(services.tls, resolved),
   };
 }
 

@@ -1,6 +1,8 @@
+import { systemClock } from '@reelgate/platform/clock';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { readProgramConfig } from './program-config.ts';
 import { checkStandAlone } from './stand-alone.ts';
+import { checkTlsFiles } from './used-tls.ts';
 
 export interface ReadConfig {
   readonly config: ProgramConfig;
@@ -13,5 +15,6 @@ export function readConfig(
   service: ServiceName | undefined,
 ): ReadConfig {
   const config = readProgramConfig(environment);
+  checkTlsFiles(config, service, systemClock.now());
   return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
 }

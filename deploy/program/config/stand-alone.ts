@@ -1,3 +1,4 @@
+import { CALLED } from './program-config.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 
 /** Refuses a configuration with which this service cannot run in its own process. Returns the warnings. */
@@ -21,10 +22,21 @@ export function checkStandAlone(config: ProgramConfig, name: ServiceName): reado
       );
     }
   }
+  assertCallsOverTls(config, name);
   if (sandbox === undefined) return [];
   const pointing =
     config.sandboxChannels.length === 0 ? '' : `; these channels point to it: ${config.sandboxChannels.join(', ')}`;
   return [
     file.fault(['sandbox'], `only the program with all services starts the sandbox${pointing}; remove the key`).message,
   ];
+}
+
+/** The file that this process reads may say how the services are listened to; then its calls must be alike. */
+function assertCallsOverTls({ file, ports, services }: ProgramConfig, name: ServiceName): void {
+  const listener = services.tls === undefined ? CALLED[name].find((one) => ports[one].tls !== undefined) : undefined;
+  if (listener !== undefined)
+    throw file.fault(
+      ['gateway', 'services', 'tls'],
+      `${listener} listens with TLS, and ${name} calls it; expected gateway.services.tls with ca`,
+    );
 }

@@ -1,3 +1,5 @@
+import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
+
 const decimal = {
   type: 'string',
   format: 'decimal',
@@ -106,6 +108,7 @@ export const billingSchema = {
     properties: {
       listen: { type: 'string', format: 'host-port', description: 'the address of its gRPC port' },
       http: { type: 'string', format: 'host-port', description: 'the address of its HTTP port' },
+      tls: listenerTlsSchema,
       database: {
         type: 'string',
         pattern: '^postgres(ql)?://',

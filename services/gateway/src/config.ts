@@ -1,6 +1,7 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
+import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
 import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
@@ -55,6 +56,7 @@ export const gatewaySchema = {
       billing: address(),
       media: address(),
       media_http: address(),
+      tls: clientTlsSchema,
     }),
   }),
 } as const;

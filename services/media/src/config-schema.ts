@@ -1,3 +1,4 @@
+import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { S3_PATTERN } from './blobs/s3-address.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 
@@ -25,6 +26,7 @@ export const mediaSchema = {
   media: section({
     listen: { type: 'string', format: 'host-port' },
     http: { type: 'string', format: 'host-port' },
+    tls: listenerTlsSchema,
     database: {
       type: 'string',
       pattern: '^postgres(ql)?://',

@@ -12,7 +12,7 @@ import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { callersByKey } from '@reelgate/platform/rpc/callers';
+import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -59,7 +59,7 @@ export async function startMediaUnderTest({
   folder = mkdtempSync(path.join(os.tmpdir(), 'media-')),
 }: MediaOptions = {}): Promise<MediaUnderTest> {
   const metrics = openMetrics(false);
-  const identify = callersByKey([
+  const identify = identifyAmong([
     { ...aCaller({ name: 'gateway' }), key: new Secret(SERVICE_KEY) },
     {
       ...aCaller({ name: 'reporting', scopes: new Set([Scope.TASKS_READ, Scope.OPERATOR]) }),

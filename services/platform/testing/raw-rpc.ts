@@ -1,12 +1,16 @@
 import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
-import type { ServiceError } from '@grpc/grpc-js';
+import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
 import { errorOfStatus } from '../src/rpc/grpc-status.ts';
 import { fromConnectError } from '../src/rpc/problems.ts';
 
 const DEADLINE_MS = 20_000;
-const GRPC_CODES: Readonly<Record<number, string>> = { 7: 'permission_denied', 16: 'unauthenticated' };
+const GRPC_CODES: Readonly<Record<number, string>> = {
+  7: 'permission_denied',
+  14: 'unavailable',
+  16: 'unauthenticated',
+};
 
 /** The result of a call as a third-party program sees it. */
 export interface Outcome {
@@ -22,16 +26,24 @@ export interface Outcome {
 export interface RawCall {
   readonly method: DescMethod;
   readonly request: object;
-  readonly key: string;
+  /** Absent: the call carries no key. */
+  readonly key?: string;
+  /** Over gRPC: what the client trusts and shows, in PEM. Absent: plaintext. */
+  readonly tls?: RawTls;
+}
+
+export interface RawTls {
+  readonly ca: string;
+  readonly shows?: { readonly certificate: string; readonly key: string };
 }
 
 export type CallRaw = (address: string, call: RawCall) => Promise<Outcome>;
 
 /** With bare metadata, as clients in Go and Python do. */
-export const callGrpc: CallRaw = async (address, { method, request, key }) => {
-  const client = new Client(address, credentials.createInsecure());
+export const callGrpc: CallRaw = async (address, { method, request, key, tls }) => {
+  const client = new Client(address, credentialsOf(tls));
   const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${key}`);
+  if (key !== undefined) metadata.set('authorization', `Bearer ${key}`);
   const serialize = (message: unknown): Buffer => Buffer.from(toBinary(method.input, message as never));
   try {
     return await new Promise((resolve) => {
@@ -56,7 +68,10 @@ export const callGrpc: CallRaw = async (address, { method, request, key }) => {
 export const callJson: CallRaw = async (address, { method, request, key }) => {
   const response = await fetch(`http://${address}/${method.parent.typeName}/${method.name}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    headers: {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
     body: JSON.stringify(toJson(method.input, create(method.input, request as never))),
   });
   const body = (await response.json()) as {
@@ -69,6 +84,14 @@ export const callJson: CallRaw = async (address, { method, request, key }) => {
     ? { code: 'ok', message: '' }
     : { code: body.code ?? String(response.status), message: body.message ?? '', reason, field };
 };
+
+function credentialsOf(tls: RawTls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  const { ca, shows } = tls;
+  return shows === undefined
+    ? credentials.createSsl(Buffer.from(ca))
+    : credentials.createSsl(Buffer.from(ca), Buffer.from(shows.key), Buffer.from(shows.certificate));
+}
 
 function outcomeOf(error: ServiceError): Outcome {
   const [details] = error.metadata.get('grpc-status-details-bin');

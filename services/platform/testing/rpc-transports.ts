@@ -5,7 +5,7 @@ import { Scope } from '@reelgate/proto/access/v1/access';
 import { afterEach } from '@jest/globals';
 import { silentLog } from '../src/log.ts';
 import type { Log } from '../src/log.ts';
-import { callersByKey } from '../src/rpc/callers.ts';
+import { identifyAmong } from '../src/rpc/callers.ts';
 import type { KnownCaller } from '../src/rpc/callers.ts';
 import { startConnectServer } from '../src/rpc/connect-server.ts';
 import { directClient } from '../src/rpc/direct-client.ts';
@@ -71,7 +71,7 @@ async function openDirect(binding: Binding): Promise<Opened> {
 
 export async function openGrpc(binding: Binding): Promise<Opened> {
   const { log, logged } = keepingLog();
-  const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify: callersByKey(CALLERS), log });
+  const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify: identifyAmong(CALLERS), log });
   const ends: (() => void)[] = [];
   return {
     port: server.port,
@@ -96,7 +96,7 @@ export async function openConnect(binding: Binding): Promise<Opened> {
   const server = await startConnectServer({
     listen: LISTEN,
     bindings: [binding],
-    identify: callersByKey(CALLERS),
+    identify: identifyAmong(CALLERS),
     log,
     routes: [],
   });

@@ -1,4 +1,5 @@
 import { parseDuration } from '@reelgate/platform/config/units';
+import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { channelSettings, isVideoChannel } from './channels/channel-config.ts';
 import type { CheckedChannel } from './channels/channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
@@ -23,6 +24,7 @@ export const tasksSchema = {
     ...closed({
       listen: { type: 'string', format: 'host-port' },
       http: { type: 'string', format: 'host-port' },
+      tls: listenerTlsSchema,
       database: {
         type: 'string',
         pattern: '^postgres(ql)?://',

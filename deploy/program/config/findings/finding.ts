@@ -1,4 +1,5 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
+import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 
 /**
  * What is wrong with a configuration that its schema accepts. A setting that can never work is refused. A setting
@@ -13,12 +14,37 @@ export interface Finding {
 /** The part of a checked configuration that the rules read. */
 export interface ComparedConfig {
   readonly public_url: string;
-  readonly internal_callers: readonly { readonly name: string; readonly key: string }[];
+  readonly internal_callers: readonly ComparedCaller[];
+  readonly gateway: { readonly services: ComparedServices };
+  readonly billing: ComparedListener;
+  readonly media: ComparedListener;
   readonly models: Readonly<Record<string, ComparedModel>>;
   readonly channels: readonly ComparedChannel[];
   readonly prices: Readonly<Record<string, unknown>>;
   readonly accounts: readonly ComparedAccount[];
-  readonly tasks: { readonly poll: Readonly<Record<'first' | 'max' | 'soft_deadline' | 'hard_deadline', string>> };
+  readonly tasks: ComparedListener & {
+    readonly poll: Readonly<Record<'first' | 'max' | 'soft_deadline' | 'hard_deadline', string>>;
+  };
+}
+
+interface ComparedCaller {
+  readonly name: string;
+  readonly key?: string;
+  readonly certificate?: string;
+}
+
+interface ComparedServices {
+  readonly tasks?: string;
+  readonly billing?: string;
+  readonly media?: string;
+  readonly media_http?: string;
+  readonly tls?: ClientTlsEntry;
+}
+
+interface ComparedListener {
+  readonly listen?: string;
+  readonly http?: string;
+  readonly tls?: ListenerTlsEntry;
 }
 
 interface ComparedModel {

@@ -1,9 +1,10 @@
 import { grantedAccounts, tokenModels } from './accounts.ts';
-import { callerNames } from './callers.ts';
+import { callerCredentials, callerNames } from './callers.ts';
 import { alphaEndpoints, callbackAddresses, channelEndpoints, channelIds, channelModels } from './channels.ts';
 import type { ComparedConfig, Finding, Rule } from './finding.ts';
 import { modelRanges, unusedModels } from './models.ts';
 import { alphaPrices, unpricedModels, unusedPrices } from './prices.ts';
+import { bothSides, clientAuthorities, clientPair } from './tls.ts';
 import { pollOrder, zeroes } from './values.ts';
 
 const RULES: readonly Rule[] = [
@@ -12,6 +13,10 @@ const RULES: readonly Rule[] = [
   zeroes,
   modelRanges,
   callerNames,
+  callerCredentials,
+  clientPair,
+  clientAuthorities,
+  bothSides,
   channelEndpoints,
   alphaEndpoints,
   alphaPrices,

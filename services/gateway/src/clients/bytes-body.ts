@@ -1,11 +1,39 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The body of an answer, read through one buffer. A piece is valid until the next one is requested. */
-export interface BytesBody extends AsyncIterable<Uint8Array> {
-  /** Takes a piece from the connection; false: the connection waits until the next piece is requested. */
-  take(piece: Uint8Array): false;
+/** The body of an answer, at the pace of its reader. A piece is valid until the next one is requested. */
+export interface PacedBody extends AsyncIterable<Uint8Array> {
   /** Whether a reader waits for a piece. */
   isAwaited(): boolean;
+}
+
+/** A body that is read through one buffer. */
+export interface BytesBody extends PacedBody {
+  /** Takes a piece from the connection; false: the connection waits until the next piece is requested. */
+  take(piece: Uint8Array): false;
+}
+
+/** A body as Node's parser streams it. */
+export function streamedBody(head: IncomingMessage): PacedBody {
+  let isAwaited = false;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    const parts = head[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    try {
+      for (;;) {
+        isAwaited = true;
+        const part = await parts.next();
+        isAwaited = false;
+        if (part.done === true) return;
+        yield part.value;
+      }
+    } catch (error) {
+      // the parser reports an abort, the socket why
+      throw head.socket.errored ?? error;
+    } finally {
+      head.destroy();
+    }
+  }
+  return { [Symbol.asyncIterator]: pieces, isAwaited: () => isAwaited };
 }
 
 /** A body of this many bytes; `onWhole` is called when all of them were read. */

@@ -1,15 +1,18 @@
 import { request } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
+import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { openBytesBody } from './bytes-body.ts';
-import type { BytesBody } from './bytes-body.ts';
+import { connect as connectTls } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
+import { openBytesBody, streamedBody } from './bytes-body.ts';
+import type { BytesBody, PacedBody } from './bytes-body.ts';
 
 const BUFFER_BYTES = 256 * 1024;
 /** The most buffers that are kept for later answers: used memory is many times cheaper than fresh memory. */
 const SPARES_MAX = 64;
 /** A URL does not name the default port of its scheme. */
 const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 const HEAD_END = '\r\n\r\n';
 const HEAD_BYTES_MAX = 32 * 1024;
 
@@ -39,27 +42,55 @@ export interface BytesClient {
   request(options: BytesRequest): Promise<BytesAnswer>;
 }
 
-export function newBytesClient(): BytesClient {
+/** `secureContext` gives the newest certificates, for an `https:` address. */
+export function newBytesClient(secureContext: () => SecureContextOptions = () => ({})): BytesClient {
   const spares: Buffer[] = [];
   return {
-    request: (options) => {
-      const buffer = spares.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
-      const giveBack = (): void => {
-        if (spares.length < SPARES_MAX) spares.push(buffer);
-      };
-      return requestBytes(options, buffer, giveBack);
-    },
+    request: (options) =>
+      requestBytes(
+        options,
+        options.url.protocol === 'https:'
+          ? secureLine(options.url, secureContext())
+          : bufferedLine(options.url, spares),
+      ),
+  };
+}
+
+/** A connection, and how the body of an answer is read from it; `bytes` is its length, if it is declared. */
+interface Line {
+  readonly socket: Socket;
+  readonly bodyOf: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
+}
+
+function bufferedLine(url: URL, spares: Buffer[]): Line {
+  const buffer = spares.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  const giveBack = (): void => {
+    if (spares.length < SPARES_MAX) spares.push(buffer);
+  };
+  let body: BytesBody | undefined;
+  const socket = openSocket(url, buffer, () => body);
+  return {
+    socket,
+    bodyOf: (head, bytes) =>
+      bytes === undefined ? streamedBody(head) : (body = openBytesBody(socket, bytes, giveBack)),
+  };
+}
+
+/** TLS decrypts several pieces into one buffer before a reader can pause it, so here the body is a stream. */
+function secureLine(url: URL, secureContext: SecureContextOptions): Line {
+  const { host, port } = addressOf(url, HTTPS_PORT);
+  return {
+    socket: connectTls({ host, port, ...secureContext, ...(isIP(host) === 0 ? { servername: host } : {}) }),
+    bodyOf: streamedBody,
   };
 }
 
 function requestBytes(
   { url, method, headers, headTimeoutMs, idleTimeoutMs }: BytesRequest,
-  buffer: Buffer,
-  giveBack: () => void,
+  { socket, bodyOf }: Line,
 ): Promise<BytesAnswer> {
   return new Promise((resolve, reject) => {
-    let body: BytesBody | undefined;
-    const socket = openSocket(url, buffer, () => body);
+    let body: PacedBody | undefined;
     const outgoing = request(
       {
         path: url.pathname + url.search,
@@ -68,13 +99,12 @@ function requestBytes(
         createConnection: () => socket,
       },
       (head) => {
-        const bytes = bodyBytes(head, method);
         socket.setTimeout(idleTimeoutMs);
         head.on('error', () => undefined);
-        if (bytes !== undefined) body = openBytesBody(socket, bytes, giveBack);
+        body = bodyOf(head, bodyBytes(head, method));
         resolve({
           head,
-          pieces: body ?? head,
+          pieces: body,
           close: () => {
             socket.destroy();
           },
@@ -116,11 +146,14 @@ function openSocket(url: URL, buffer: Buffer, bodyNow: () => BytesBody | undefin
     return true;
   };
   const socket = connect({
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? HTTP_PORT : Number(url.port),
+    ...addressOf(url, HTTP_PORT),
     onread: { buffer, callback: (count) => bodyNow()?.take(buffer.subarray(0, count)) ?? takeHead(count) },
   });
   return socket;
+}
+
+function addressOf({ hostname, port }: URL, defaultPort: number): { readonly host: string; readonly port: number } {
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
 /** The declared length of an answer's body; undefined: the answer has no body or no declared length. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Agent, request as send } from 'undici';
+import type { SecureContextOptions } from 'node:tls';
+import { Agent, buildConnector, request as send } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
@@ -46,19 +47,24 @@ export interface HttpMediaOptions {
   /** The key between our own services. */
   readonly key: Secret;
   readonly clock: Clock;
+  /** The newest certificates, for an `https:` address. */
+  readonly secureContext?: (() => SecureContextOptions) | undefined;
 }
 
 /**
  * The media service over its HTTP port, for a gateway in its own process. Bytes pass through and are never held whole.
  */
-export function httpMedia({ baseUrl, key, clock }: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
+export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
+  const { baseUrl, key, clock, secureContext = () => ({}) } = options;
   const agent = new Agent({
     connections: CONNECTIONS_MAX,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: (address, opened) => {
+      buildConnector({ ...secureContext(), timeout: CONNECT_TIMEOUT_MS })(address, opened);
+    },
     headersTimeout: HEAD_TIMEOUT_MS,
     bodyTimeout: IDLE_TIMEOUT_MS,
   });
-  const bytes = newBytesClient();
+  const bytes = newBytesClient(secureContext);
   const authorization = `Bearer ${key.reveal()}`;
   return {
     put: (bytes, { accountId, bytesMax }) =>

@@ -4,15 +4,39 @@ import type { Secret } from '../secret.ts';
 import { sameSecret } from '../secret.ts';
 import type { Caller } from './service.ts';
 
+/** How many names of an unknown certificate a refusal repeats. */
+const NAMES_SHOWN_MAX = 3;
+
+/** A caller with a key, a name in its client certificate, or both; then either is enough. */
 export interface KnownCaller extends Caller {
-  readonly key: Secret;
+  readonly key?: Secret | undefined;
+  readonly certificate?: string | undefined;
 }
 
-/** Finds the caller by its key, or refuses. */
-export type IdentifyCaller = (authorization: string | undefined) => Caller;
+/** The names in the verified client certificate of a connection; none: it has shown no certificate. */
+export type PeerNames = () => readonly string[];
 
-export function callersByKey(known: readonly KnownCaller[]): IdentifyCaller {
-  const byDigest = new Map(known.map(({ key, ...shown }) => [digest(key.reveal()), { key, shown }]));
+/**
+ * Finds the caller by its key, or without a key by its client certificate, or refuses. A key that is sent decides, even
+ * if the connection has a certificate.
+ */
+export type IdentifyCaller = (authorization: string | undefined, peerNames?: PeerNames) => Caller;
+
+export function identifyAmong(known: readonly KnownCaller[]): IdentifyCaller {
+  const byKey = callerByKey(known);
+  const byCertificate = callerByCertificate(known);
+  return (authorization, peerNames) => {
+    const names = authorization === undefined ? (peerNames?.() ?? []) : [];
+    return names.length > 0 ? byCertificate(names) : byKey(authorization);
+  };
+}
+
+function callerByKey(known: readonly KnownCaller[]): (authorization: string | undefined) => Caller {
+  const byDigest = new Map(
+    known.flatMap((caller) =>
+      caller.key === undefined ? [] : [[digest(caller.key.reveal()), { key: caller.key, shown: shown(caller) }]],
+    ),
+  );
   return (authorization) => {
     const key = authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length) : '';
     const caller = byDigest.get(digest(key));
@@ -25,6 +49,30 @@ export function callersByKey(known: readonly KnownCaller[]): IdentifyCaller {
     }
     return caller.shown;
   };
+}
+
+/** A certificate may have many names; exactly one caller must be among them. */
+function callerByCertificate(known: readonly KnownCaller[]): (names: readonly string[]) => Caller {
+  const byName = new Map(
+    known.flatMap((caller) => (caller.certificate === undefined ? [] : [[caller.certificate, shown(caller)]])),
+  );
+  return (names) => {
+    const found = names.flatMap((name) => byName.get(name) ?? []);
+    const [caller] = found;
+    if (caller === undefined || found.length > 1) {
+      const whose = caller === undefined ? 'no internal caller' : 'several internal callers';
+      throw new Problem({
+        kind: 'unauthenticated',
+        reason: 'unknown_caller_certificate',
+        message: `the client certificate (${names.slice(0, NAMES_SHOWN_MAX).join(', ')}) belongs to ${whose}; show the certificate of one, or send a key as \`authorization: Bearer …\``,
+      });
+    }
+    return caller;
+  };
+}
+
+function shown({ name, accounts, scopes }: KnownCaller): Caller {
+  return { name, accounts, scopes };
 }
 
 function digest(text: string): string {

@@ -8,7 +8,7 @@ import { healthRoutes } from '../http/health-routes.ts';
 import { silentLog } from '../log.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
-import { callersByKey } from './callers.ts';
+import { identifyAmong } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
 import type { RpcServer } from './grpc-server.ts';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
   server = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 },
     bindings: [media],
-    identify: callersByKey(CALLERS),
+    identify: identifyAmong(CALLERS),
     log: silentLog,
     routes: [
       (request, response) => request.url === '/own' && Boolean(response.end('own')),
@@ -137,7 +137,7 @@ test('a kept connection does not delay the stop, even during an answer', async (
   const slow = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 },
     bindings: [],
-    identify: callersByKey(CALLERS),
+    identify: identifyAmong(CALLERS),
     log: silentLog,
     routes: [
       (_request, response) => {

@@ -1,12 +1,12 @@
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
+import { createContextKey, createContextValues } from '@connectrpc/connect';
+import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { HostPort } from '../config/units.ts';
-import type { IdentifyCaller } from './callers.ts';
+import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import type { RpcServer } from './grpc-server.ts';
@@ -15,6 +15,9 @@ import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
+import { newHttpServer } from '../tls/http-server.ts';
+import { namesOfPeer } from '../tls/peer-names.ts';
+import type { ServerTls } from '../tls/server-tls.ts';
 
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 5000;
@@ -27,6 +30,8 @@ export interface ConnectServerOptions {
   readonly listen: HostPort;
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
+  /** Absent: plaintext. */
+  readonly tls?: ServerTls | undefined;
   readonly log: Log;
   /** Plain HTTP routes, tried in order before the RPCs. */
   readonly routes: readonly HttpRoute[];
@@ -37,6 +42,7 @@ export async function startConnectServer({
   listen,
   bindings,
   identify,
+  tls,
   log,
   routes,
 }: ConnectServerOptions): Promise<RpcServer> {
@@ -47,8 +53,9 @@ export async function startConnectServer({
       mount(router, bindings, { identify, calls, streams }, log);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
+    ...(tls === undefined ? {} : { contextValues: peerOf }),
   });
-  const server = createServer((request, response) => {
+  const server = newHttpServer(tls, (request, response) => {
     if (!routes.some((route) => route(request, response))) rpc(request, response);
   });
   await new Promise<void>((resolve, reject) => {
@@ -108,9 +115,17 @@ function rethrow(refuse: Refuse): (thrown: unknown) => never {
   };
 }
 
+const PEER_NAMES = createContextKey<PeerNames>(() => []);
+
+/** Only the request of Node knows the connection. */
+function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): ContextValues {
+  return createContextValues().set(PEER_NAMES, () => namesOfPeer(socket));
+}
+
 function incoming(context: HandlerContext): IncomingCall {
   return {
     authorization: context.requestHeader.get('authorization') ?? undefined,
+    peerNames: context.values.get(PEER_NAMES),
     requestId: context.requestHeader.get('x-request-id') ?? '',
     bounds: boundsOf(context),
   };

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
-import { Client as GrpcClient, Metadata, credentials } from '@grpc/grpc-js';
+import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
 import type { ClientWritableStream, ServiceError } from '@grpc/grpc-js';
 import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import { errorOfStatus } from './grpc-status.ts';
 import { fromConnectError } from './problems.ts';
+import { channelCredentials } from '../tls/grpc-credentials.ts';
+import type { CurrentTls } from '../tls/tls-files.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 
@@ -23,9 +25,12 @@ export interface GrpcConnection {
   close(): void;
 }
 
-/** `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. */
-export function connectGrpc(address: string, key: Secret): GrpcConnection {
-  const grpc = new GrpcClient(address.includes('://') ? address : `dns:///${address}`, credentials.createInsecure(), {
+/**
+ * `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. Without `tls` they are
+ * plaintext; with it, the certificate of the service must be for the host of the address.
+ */
+export function connectGrpc(address: string, key: Secret, tls?: CurrentTls): GrpcConnection {
+  const grpc = new GrpcClient(address.includes('://') ? address : `dns:///${address}`, channelCredentials(tls), {
     'grpc.service_config': SERVICE_CONFIG,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,

@@ -1,6 +1,7 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { PeerCertificate } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
-import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
+import { Metadata, Server } from '@grpc/grpc-js';
 import type {
   Deadline,
   ServerReadableStream,
@@ -25,6 +26,9 @@ import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import type { Binding } from './service.ts';
+import { serverCredentials } from '../tls/grpc-credentials.ts';
+import { namesIn } from '../tls/peer-names.ts';
+import type { ServerTls } from '../tls/server-tls.ts';
 import { serveStatus } from './serving-status.ts';
 import type { ServingStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
@@ -39,6 +43,8 @@ export interface GrpcServerOptions {
   readonly listen: HostPort;
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
+  /** Absent: plaintext. */
+  readonly tls?: ServerTls | undefined;
   readonly log: Log;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
@@ -56,6 +62,7 @@ export async function startGrpcServer({
   listen,
   bindings,
   identify,
+  tls,
   log,
   readiness = ALWAYS_READY,
 }: GrpcServerOptions): Promise<RpcServer> {
@@ -76,7 +83,7 @@ export async function startGrpcServer({
   addReflection(server, bindings);
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${String(listen.port)}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`${host}:${String(listen.port)}`, serverCredentials(tls), (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });
@@ -178,9 +185,15 @@ function roomOf(call: ServerWritableStream<object, unknown>): Promise<void> {
 function incoming(call: ServerCall): IncomingCall {
   return {
     authorization: first(call.metadata, 'authorization'),
+    peerNames: () => peerNamesOf(call),
     requestId: first(call.metadata, 'x-request-id') ?? '',
     bounds: boundsOf(call),
   };
+}
+
+function peerNamesOf(call: ServerCall): readonly string[] {
+  const { sslPeerCertificate: certificate } = call.getAuthContext();
+  return certificate === undefined ? [] : namesIn(certificate);
 }
 
 function boundsOf(call: ServerCall): CallBounds {
@@ -198,6 +211,7 @@ interface ServerCall {
   readonly metadata: Metadata;
   readonly cancelled: boolean;
   getDeadline(): Deadline;
+  getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
   on(event: 'cancelled', listener: () => void): unknown;
 }
 

@@ -10,7 +10,7 @@ import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { Secret } from '../secret.ts';
-import { callersByKey } from './callers.ts';
+import { identifyAmong } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
 import { connectGrpc } from './grpc-client.ts';
 import type { GrpcConnection } from './grpc-client.ts';
@@ -148,7 +148,7 @@ describe.each([
       start({
         listen: { host: '127.0.0.1', port },
         bindings: [],
-        identify: callersByKey(CALLERS),
+        identify: identifyAmong(CALLERS),
         log: silentLog,
         routes: [],
       }),
@@ -190,7 +190,7 @@ describe('a connection to gRPC', () => {
 
   test('is ready once a server answers, and carries several services', async () => {
     const { port } = await opened(openGrpc, async () => ({ media: { object: 'here' } }));
-    const connection = connectGrpc(`127.0.0.1:${port}`, CALLERS[0]!.key);
+    const connection = connectGrpc(`127.0.0.1:${port}`, CALLERS[0]!.key!);
 
     await inTime(connection.ready(5000));
 

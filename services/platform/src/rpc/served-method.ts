@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
 import { accessCheckOf } from './access.ts';
-import type { IdentifyCaller } from './callers.ts';
+import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
 import { abortable } from './streams.ts';
@@ -11,6 +11,8 @@ import type { RunningStreams } from './streams.ts';
 /** What a transport knows of a call. */
 export interface IncomingCall {
   readonly authorization: string | undefined;
+  /** The names in the client certificate of the connection. */
+  readonly peerNames: PeerNames;
   readonly requestId: string;
   readonly bounds: CallBounds;
 }
@@ -35,23 +37,23 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
   const assertMayCall = accessCheckOf(method);
   const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
   return {
-    unary: ({ authorization, requestId, bounds }, request) =>
+    unary: ({ authorization, peerNames, requestId, bounds }, request) =>
       serving.calls.run(method.name, bounds, async (signal) => {
-        const caller = serving.identify(authorization);
+        const caller = serving.identify(authorization, peerNames);
         assertMayCall(caller, request);
         return answer(await run(request as never, { caller, signal, requestId }));
       }),
-    async *serverStream({ authorization, requestId, bounds }, request) {
-      const caller = serving.identify(authorization);
+    async *serverStream({ authorization, peerNames, requestId, bounds }, request) {
+      const caller = serving.identify(authorization, peerNames);
       assertMayCall(caller, request);
       const messages = serving.streams.run(caller.name, bounds, (signal) =>
         streamOf(run(request as never, { caller, signal, requestId })),
       );
       for await (const message of messages) yield answer(message);
     },
-    clientStream: ({ authorization, requestId, bounds }, requests) =>
+    clientStream: ({ authorization, peerNames, requestId, bounds }, requests) =>
       serving.calls.run(method.name, bounds, async (signal) => {
-        const caller = serving.identify(authorization);
+        const caller = serving.identify(authorization, peerNames);
         const checked = await withFirstChecked(abortable(requests, signal), caller, assertMayCall);
         return answer(await run(checked as never, { caller, signal, requestId }));
       }),

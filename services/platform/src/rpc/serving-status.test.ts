@@ -6,7 +6,7 @@ import { inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
-import { callersByKey } from './callers.ts';
+import { identifyAmong } from './callers.ts';
 import { startGrpcServer } from './grpc-server.ts';
 
 const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3];
@@ -26,7 +26,7 @@ async function open(isReady: () => Promise<boolean>) {
   const server = await startGrpcServer({
     listen: { host: '127.0.0.1', port: 0 },
     bindings: [media],
-    identify: callersByKey(CALLERS),
+    identify: identifyAmong(CALLERS),
     log: silentLog,
     readiness: { isReady, stopping: stopping.signal },
   });

@@ -1,6 +1,8 @@
+import type { SecureContextOptions } from 'node:tls';
 import type { Secret } from '@reelgate/platform/secret';
-import { request } from 'undici';
+import { Agent, buildConnector, request } from 'undici';
 
+const CONNECT_TIMEOUT_MS = 10_000;
 const READ_TIMEOUT_MS = 60_000;
 const STAGED_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -10,11 +12,22 @@ export interface MediaBytes {
 }
 
 /** Reads over the HTTP port of the media service. */
-export function httpMediaBytes(baseUrl: string, key: Secret): MediaBytes {
+export function httpMediaBytes(
+  baseUrl: string,
+  key: Secret,
+  /** The newest certificates, for an `https:` address. */
+  secureContext: () => SecureContextOptions = () => ({}),
+): MediaBytes {
+  const dispatcher = new Agent({
+    connect: (options, opened) => {
+      buildConnector({ ...secureContext(), timeout: CONNECT_TIMEOUT_MS })(options, opened);
+    },
+  });
   return {
     read: async (object, signal) => {
       const answer = await request(`${baseUrl}/bytes/${encodeURIComponent(object)}`, {
         headers: { authorization: `Bearer ${key.reveal()}` },
+        dispatcher,
         headersTimeout: READ_TIMEOUT_MS,
         bodyTimeout: READ_TIMEOUT_MS,
         signal,

@@ -1,0 +1,40 @@
+import { refuse, warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
+
+const LISTENERS = ['tasks', 'billing', 'media'] as const;
+
+/** A certificate cannot be shown without its key. */
+export function clientPair({ gateway: { services } }: ComparedConfig): readonly Finding[] {
+  const { certificate, key } = services.tls ?? {};
+  return (certificate === undefined) === (key === undefined)
+    ? []
+    : [refuse(['gateway', 'services', 'tls'], 'expected certificate and key together, or neither')];
+}
+
+/** Client certificates that no authority is named for are never asked for. */
+export function clientAuthorities(config: ComparedConfig): readonly Finding[] {
+  return LISTENERS.flatMap((name) => {
+    const { tls } = config[name];
+    return tls?.client_certificates === 'optional' && tls.client_ca === undefined
+      ? [warn([name, 'tls', 'client_certificates'], 'has no effect without client_ca; remove the key')]
+      : [];
+  });
+}
+
+/** One side that speaks TLS and one that does not never understand each other. */
+export function bothSides(config: ComparedConfig): readonly Finding[] {
+  const { services } = config.gateway;
+  return LISTENERS.flatMap((name) => {
+    const { tls, listen } = config[name];
+    if (tls !== undefined && services.tls === undefined)
+      return [
+        warn(
+          [name, 'tls'],
+          'the other services and reelgate call it in plaintext; expected gateway.services.tls with ca',
+        ),
+      ];
+    return tls === undefined && services.tls !== undefined && listen !== undefined && services[name] === undefined
+      ? [warn([name, 'listen'], `gateway.services.tls has it called over TLS; expected ${name}.tls`)]
+      : [];
+  });
+}

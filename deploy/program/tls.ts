@@ -1,0 +1,46 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { ServerTls } from '@reelgate/platform/tls/server-tls';
+import { watchTls } from '@reelgate/platform/tls/tls-files';
+import type { CurrentTls } from '@reelgate/platform/tls/tls-files';
+import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
+import { usedTls } from './config/used-tls.ts';
+
+/** The certificates of this process. */
+export interface ProgramTls {
+  /** Of the ports of a service; undefined: plaintext. */
+  readonly ports: Readonly<Partial<Record<CalledService, ServerTls>>>;
+  /** Of calls to other services; undefined: plaintext. */
+  readonly calls: CurrentTls | undefined;
+  /** Reads all files at once. */
+  reread(): void;
+}
+
+/** Opens the certificates that are used when all services run, or the named one. */
+export function openTls(
+  config: Pick<ProgramConfig, 'ports' | 'services'>,
+  service: ServiceName | undefined,
+  foundation: Foundation,
+  lifecycle: Lifecycle,
+): ProgramTls {
+  const watched = usedTls(config, service).map(({ name, files }) => {
+    const tls = watchTls(name, files, foundation);
+    lifecycle.add(`certificates of ${name}`, () => tls.stop());
+    return [name, tls] as const;
+  });
+  const byName = new Map<string, CurrentTls>(watched);
+  const portsOf = (name: CalledService): Partial<Record<CalledService, ServerTls>> => {
+    const { tls } = config.ports[name];
+    const material = byName.get(name);
+    return tls === undefined || material === undefined
+      ? {}
+      : { [name]: { material, clientCertificates: tls.clientCertificates } };
+  };
+  return {
+    ports: { ...portsOf('tasks'), ...portsOf('billing'), ...portsOf('media') },
+    calls: byName.get('calls'),
+    reread: () => {
+      for (const [, tls] of watched) tls.reread();
+    },
+  };
+}

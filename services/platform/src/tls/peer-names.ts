@@ -1,0 +1,27 @@
+import { TLSSocket } from 'node:tls';
+import type { PeerCertificate } from 'node:tls';
+import type { Socket } from 'node:net';
+
+/** The kinds of names that a certificate is known by; an address is no name. */
+const NAME = /^(?:DNS|URI|email):([^"]+)$/;
+const SEPARATOR = ', ';
+
+/** The names in the client certificate of a connection; none: it has shown none, or none that an authority has signed. */
+export function namesOfPeer(socket: Socket): readonly string[] {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return [];
+  const certificate: Partial<PeerCertificate> = socket.getPeerCertificate();
+  return certificate.raw === undefined ? [] : namesIn(certificate as PeerCertificate);
+}
+
+/**
+ * The names in a verified certificate: the common name, and the DNS names, URIs and e-mail addresses of the subject. A name
+ * with special characters, which Node quotes, is left out, so that no name can pretend to be two.
+ */
+export function namesIn({ subject, subjectaltname = '' }: PeerCertificate): readonly string[] {
+  // a subject with several common names has a list here, against its type
+  const common: unknown = subject.CN;
+  const others = subjectaltname.includes('"')
+    ? []
+    : subjectaltname.split(SEPARATOR).flatMap((entry) => NAME.exec(entry)?.[1] ?? []);
+  return [...new Set([...(typeof common === 'string' ? [common] : []), ...others])];
+}
