@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { testConfig } from '../../../test/harness/test-config.ts';
-import { CONFIG_SCHEMA } from './config-schema.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { errorsOf, parseYaml } from './testing/published-schema.ts';
+import { SETTINGS } from './testing/settings.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const LOCAL = path.join(ROOT, 'deploy/local');
@@ -32,23 +32,7 @@ test('the configuration of the tests is accepted', async () => {
   expect(errorsOf(config)).toEqual([]);
 });
 
-interface Section {
-  readonly properties?: Readonly<Record<string, Section>>;
-  readonly items?: Section;
-  readonly additionalProperties?: Section | boolean;
-}
-
-/** The path of every setting of the configuration reader. `*` stands for an item or for a key of any name. */
-function settingsOf({ properties = {}, items, additionalProperties }: Section, at: string[] = []): string[][] {
-  const nested = [
-    ...Object.entries(properties),
-    ...(items === undefined ? [] : [['*', items] as const]),
-    ...(typeof additionalProperties === 'object' ? [['*', additionalProperties] as const] : []),
-  ];
-  return nested.flatMap(([name, inner]) => [[...at, name], ...settingsOf(inner, [...at, name])]);
-}
-
-const settings = settingsOf(CONFIG_SCHEMA as Section);
+const settings = SETTINGS.map(({ path: keys }) => keys);
 
 /** A file that holds only the value at the path. */
 function fileWith(keys: readonly string[], value: unknown): unknown {
@@ -68,16 +52,10 @@ test('every setting of the configuration reader is in the schema', () => {
 });
 
 test('every section refuses a key that the reader does not know', () => {
-  const sections = [[], ...settings].filter((keys) => {
-    const section = keys.reduce<Section | undefined>(
-      (within, key) =>
-        key === '*'
-          ? (within?.items ?? (within?.additionalProperties as Section | undefined))
-          : within?.properties?.[key],
-      CONFIG_SCHEMA as Section,
-    );
-    return section?.properties !== undefined;
-  });
+  const sections = [
+    [],
+    ...SETTINGS.filter(({ schema }) => schema.properties !== undefined).map(({ path: keys }) => keys),
+  ];
   expect(sections.length).toBeGreaterThan(20);
 
   for (const keys of sections)

@@ -102,6 +102,12 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
   const checked = file.value as Checked;
   const { refused, warnings } = checkConfig(file, checked);
   if (refused.length > 0) throw new RefusedConfig(refused, warnings);
+  return programConfig(file, warnings);
+}
+
+/** Reads the program's own keys of a file that the checks have accepted. */
+export function programConfig(file: ConfigFile, warnings: readonly string[]): ProgramConfig {
+  const checked = file.value as Checked;
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {

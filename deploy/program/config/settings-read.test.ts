@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import { billingConfig } from '@reelgate/billing/config';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import { mediaConfig } from '@reelgate/media/config';
+import type { ConfigFile } from '@reelgate/platform/config/config-file';
+import { tasksConfig } from '@reelgate/tasks/config';
+import { CONFIG_SCHEMA } from './config-schema.ts';
+import { programConfig } from './program-config.ts';
+import { SETTINGS } from './testing/settings.ts';
+import type { SettingSchema } from './testing/settings.ts';
+
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  duration: '1s',
+  bytes: '1MiB',
+  'host-port': '127.0.0.1:1',
+  decimal: '1',
+};
+/** Settings whose readers need more than a word. */
+const BY_NAME: Readonly<Record<string, unknown>> = {
+  blobs: 's3://bucket/folder?endpoint=http://127.0.0.1:1&region=one',
+  expires: '2027-01-31',
+  allow: ['127.0.0.1:1'],
+  dns_servers: ['127.0.0.1'],
+  ffmpeg: 'off',
+  scopes: ['tasks.read'],
+};
+
+interface SampledSchema extends SettingSchema {
+  readonly type?: unknown;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly minItems?: number;
+  readonly minimum?: number;
+}
+
+/** Such a setting tells its reader nothing. */
+function hasOneValue(schema: SampledSchema): boolean {
+  return schema.enum?.length === 1;
+}
+
+/** A value with every key of the schema. */
+function sampleOf(schema: SampledSchema, name = ''): unknown {
+  const { properties, items, additionalProperties, type, format } = schema;
+  if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (items !== undefined) return Array.from({ length: schema.minItems ?? 1 }, () => sampleOf(items));
+  if (properties !== undefined)
+    return Object.fromEntries(Object.entries(properties).map(([key, inner]) => [key, sampleOf(inner, key)]));
+  if (type === 'object') return { any: sampleOf(additionalProperties as SampledSchema) };
+  if (schema.default !== undefined) return schema.default;
+  if (type === 'boolean') return true;
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
+  return format === undefined ? 'word' : BY_FORMAT[format];
+}
+
+/** The value, and the path of each key that is read of it. `*` stands for an item or for a key of any name. */
+function watched(whole: unknown): { readonly value: unknown; readonly read: ReadonlySet<string> } {
+  const read = new Set<string>();
+  const watch = (value: unknown, at: readonly string[]): unknown =>
+    typeof value !== 'object' || value === null
+      ? value
+      : new Proxy(value, {
+          get: (target, key) => {
+            const inner: unknown = Reflect.get(target, key);
+            if (typeof key === 'symbol' || !Object.hasOwn(target, key)) return inner;
+            const path = [...at, isNamed(at) ? '*' : key];
+            read.add(path.join('.'));
+            return watch(inner, path);
+          },
+        });
+  const isNamed = (at: readonly string[]): boolean => KEYED.has(at.join('.'));
+  return { value: watch(whole, []), read };
+}
+
+const KEYED = new Set(
+  SETTINGS.filter(({ path }) => path.at(-1) === '*').map(({ path }) => path.slice(0, -1).join('.')),
+);
+
+/** A file with every setting, and a channel of each service. */
+function wholeFile(): object {
+  const sample = sampleOf(CONFIG_SCHEMA as SampledSchema) as { readonly channels: readonly object[] };
+  return { ...sample, channels: sample.channels.flatMap((one) => [one, { ...one, adapter: 'relay' }]) };
+}
+
+test('every setting is read by the program or by a service', () => {
+  const { value, read } = watched(wholeFile());
+
+  programConfig({ file: '/etc/reelgate.yaml', value } as ConfigFile, []);
+  gatewayConfig(value);
+  tasksConfig(value, 'http://127.0.0.1:8080');
+  billingConfig(value);
+  mediaConfig(value);
+
+  const settings = SETTINGS.filter(({ path, schema }) => path.at(-1) !== '*' && !hasOneValue(schema));
+  expect(settings.map(({ path }) => path.join('.')).filter((key) => !read.has(key))).toEqual([]);
+});
