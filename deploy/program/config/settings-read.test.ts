@@ -40,17 +40,19 @@ function hasOneValue(schema: SampledSchema): boolean {
 
 /** A value with every key of the schema. */
 function sampleOf(schema: SampledSchema, name = ''): unknown {
-  const { properties, items, additionalProperties, type, format } = schema;
+  const { properties, items, additionalProperties, type } = schema;
   if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
   if (schema.enum !== undefined) return schema.enum[0];
   if (items !== undefined) return Array.from({ length: schema.minItems ?? 1 }, () => sampleOf(items));
   if (properties !== undefined)
     return Object.fromEntries(Object.entries(properties).map(([key, inner]) => [key, sampleOf(inner, key)]));
   if (type === 'object') return { any: sampleOf(additionalProperties as SampledSchema) };
-  if (schema.default !== undefined) return schema.default;
+  return schema.default ?? scalarOf(schema);
+}
+
+function scalarOf({ type, format = '', minimum = 1 }: SampledSchema): unknown {
   if (type === 'boolean') return true;
-  if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
-  return format === undefined ? 'word' : BY_FORMAT[format];
+  return type === 'integer' || type === 'number' ? minimum : (BY_FORMAT[format] ?? 'word');
 }
 
 /** The value, and the path of each key that is read of it. `*` stands for an item or for a key of any name. */

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
+import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
@@ -12,7 +16,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
-import { gatewayConfig } from '../src/config.ts';
+import { gatewayConfig, gatewaySchema } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
@@ -65,25 +69,19 @@ const MODELS = {
   'Beta-V1': { kind: 'video', duration: [6, 10], resolutions: ['480P', '720P'], ratios: ['adaptive', '1:1', '9:16'] },
 };
 
+const SCHEMA = { type: 'object', additionalProperties: true, properties: gatewaySchema };
+
+/** The configuration as a program gives it to the gateway: read by the schema, which fills in the defaults. */
 export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
-  return {
+  return readThrough({
     gateway: {
       listen: `${host}:0`,
       ...(admin === undefined ? {} : { admin }),
       limits: {
-        body: '64MiB',
         creates_per_minute: 100_000,
         reads_per_minute: 100_000,
         calls_per_minute: 100_000,
         ...limits,
-      },
-      realtime: {
-        message: '16MiB',
-        messages_per_second: 200,
-        duration: '60m',
-        ping: '20s',
-        sessions: 2000,
-        sessions_per_token: 100,
       },
       async: { workers: 4, drain: '1s' },
     },
@@ -93,7 +91,18 @@ export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0
       { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } },
       ...channels,
     ],
-  };
+  });
+}
+
+function readThrough(value: object): unknown {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gateway-under-test-'));
+  try {
+    const file = path.join(folder, 'reelgate.yaml');
+    writeFileSync(file, JSON.stringify(value));
+    return readConfigFile(file, SCHEMA, {}).value;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The whole gateway on a free port, with fakes of the other services. */
