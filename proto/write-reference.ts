@@ -147,7 +147,7 @@ function wordsOf(rules: FieldRules): readonly string[] {
     [minLen > 0, `at least ${String(minLen)} long`],
     [maxLen > 0, `at most ${String(maxLen)} long`],
     [pattern !== '', `matches \`${pattern}\``],
-    [notContains !== '', `does not contain \`${notContains}\``],
+    [notContains !== '', `does not contain \`${JSON.stringify(notContains)}\``],
     [gte !== undefined, `at least ${String(gte)}`],
     [lte !== undefined, `at most ${String(lte)}`],
     [rules.in.length > 0, `one of ${rules.in.map((one) => `\`${one}\``).join(', ')}`],

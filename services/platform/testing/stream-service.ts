@@ -2,14 +2,21 @@ import { create, createFileRegistry, setExtension } from '@bufbuild/protobuf';
 import type { DescService } from '@bufbuild/protobuf';
 import type { GenService } from '@bufbuild/protobuf/codegenv2';
 import {
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+  FieldOptionsSchema,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
   MethodOptionsSchema,
   StringValueSchema,
+  file_google_protobuf_descriptor,
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 import type { MethodOptions } from '@bufbuild/protobuf/wkt';
+import { FieldRulesSchema, field, file_reelgate_rules_v1_rules } from '@reelgate/proto/rules/v1/rules';
 import { AccessSchema, Scope, access } from '@reelgate/proto/access/v1/access';
+
+const PACKAGE = 'reelgate.testing.v1';
 
 // A type and not an interface, because GenService wants an index signature.
 
@@ -32,15 +39,18 @@ type StreamMethods = {
  * A service with one stream in each direction, for tests of the transports. The value of a message is the account that
  * it is about.
  */
-export const StreamService = streamService() as GenService<StreamMethods>;
+export const StreamService = streamService(`.${StringValueSchema.typeName}`) as GenService<StreamMethods>;
 
-function streamService(): DescService {
-  const text = `.${StringValueSchema.typeName}`;
+/** The same with a rule: a value has at most three characters. */
+export const RuledStreamService = streamService(`.${PACKAGE}.RuledText`) as GenService<StreamMethods>;
+
+function streamService(text: string): DescService {
   const file = create(FileDescriptorProtoSchema, {
     name: 'reelgate/testing/v1/stream_service.proto',
-    package: 'reelgate.testing.v1',
+    package: PACKAGE,
     syntax: 'proto3',
-    dependency: [file_google_protobuf_wrappers.proto.name],
+    dependency: [file_google_protobuf_wrappers, file_reelgate_rules_v1_rules].map(({ proto }) => proto.name),
+    messageType: [ruledText()],
     service: [
       {
         name: 'StreamService',
@@ -51,8 +61,24 @@ function streamService(): DescService {
       },
     ],
   });
-  const set = create(FileDescriptorSetSchema, { file: [file_google_protobuf_wrappers.proto, file] });
-  return createFileRegistry(set).getService('reelgate.testing.v1.StreamService')!;
+  const set = create(FileDescriptorSetSchema, {
+    file: [
+      file_google_protobuf_descriptor.proto,
+      file_google_protobuf_wrappers.proto,
+      file_reelgate_rules_v1_rules.proto,
+      file,
+    ],
+  });
+  return createFileRegistry(set).getService(`${PACKAGE}.StreamService`)!;
+}
+
+function ruledText() {
+  const rules = create(FieldOptionsSchema);
+  setExtension(rules, field, create(FieldRulesSchema, { maxLen: 3 }));
+  return {
+    name: 'RuledText',
+    field: [{ name: 'value', jsonName: 'value', number: 1, label: Label.OPTIONAL, type: Type.STRING, options: rules }],
+  };
 }
 
 function options(): MethodOptions {

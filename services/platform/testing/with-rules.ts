@@ -23,6 +23,6 @@ export function withRules<S extends DescService>(service: S, ruleOf: RuleOf): S 
   ) as S;
 }
 
-function dependenciesOf({ dependencies }: DescFile): readonly DescFile[] {
+export function dependenciesOf({ dependencies }: DescFile): readonly DescFile[] {
   return dependencies.flatMap((file) => [...dependenciesOf(file), file]);
 }

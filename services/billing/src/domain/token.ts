@@ -10,7 +10,6 @@ export interface TokenLimits {
   readonly inFlight: number | undefined;
 }
 
-export const TOKEN_LIMIT_MAX = 2 ** 31 - 1;
 export const NO_LIMITS: TokenLimits = {
   createsPerMinute: undefined,
   readsPerMinute: undefined,

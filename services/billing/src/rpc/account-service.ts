@@ -7,14 +7,7 @@ import { creditAccount } from '../operations/accounts/credit-account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { findAccount } from '../operations/accounts/find-account.ts';
 import { revokeToken } from '../operations/tokens/revoke-token.ts';
-import {
-  fromWireLimits,
-  fromWireTime,
-  limitText,
-  toWireAccount,
-  toWireContract,
-  toWireToken,
-} from './billing-mapping.ts';
+import { fromWireLimits, fromWireTime, toWireAccount, toWireContract, toWireToken } from './billing-mapping.ts';
 
 const TOKENS_MAX = 10_000;
 
@@ -28,9 +21,9 @@ export function accountService(deps: BillingDeps): Binding {
         {
           accountId: id,
           amount: amountNanos,
-          reason: limitText(reason, 'reason'),
-          actor: limitText(actor, 'actor') || caller.name,
-          requestId: limitText(requestId, 'request_id') || undefined,
+          reason,
+          actor: actor || caller.name,
+          requestId: requestId || undefined,
         },
         signal,
       );
@@ -41,7 +34,7 @@ export function accountService(deps: BillingDeps): Binding {
         deps,
         {
           accountId,
-          name: limitText(name, 'name'),
+          name,
           models,
           limit: limitNanos,
           expiresAt: fromWireTime(expiresAt),
@@ -55,7 +48,7 @@ export function accountService(deps: BillingDeps): Binding {
       tokens: (await deps.tokens.list(accountId || undefined, TOKENS_MAX)).map(toWireToken),
     }),
     revokeToken: async ({ id }, { caller }) => {
-      assertOwner(caller, (await deps.tokens.find(limitText(id, 'id')))?.accountId, 'id');
+      assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
       return { token: toWireToken(await revokeToken(deps, id)) };
     },
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
@@ -19,7 +20,6 @@ import type { PriceFacts } from '../domain/price.ts';
 import { NO_LIMITS } from '../domain/token.ts';
 import type { Token, TokenLimits } from '../domain/token.ts';
 import type { Quote } from '../operations/prices/quote-price.ts';
-import { badField } from '../billing-refusals.ts';
 import type { StoredContract } from '../store/prices/price-store.ts';
 
 const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
@@ -30,33 +30,12 @@ const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
   deferred: Basis.DEFERRED,
 };
 
-const TEXT_MAX = 256;
-
-/** A text that must not be empty. */
-export function requireText(text: string, field: string): string {
-  if (text === '') throw badField(field, 'is required');
-  return limitText(text, field);
-}
-
-/** PostgreSQL accepts no zero character in a text. */
-export function limitText(text: string, field: string): string {
-  if (text.length > TEXT_MAX || text.includes('\0'))
-    throw badField(field, `must have at most ${TEXT_MAX} characters and no zero character`);
-  return text;
-}
-
-export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
-  if (wire === undefined) throw badField('facts', 'is required');
-  const { seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = wire;
-  assertCount(seconds, 'seconds');
-  assertCount(inputVideoSeconds, 'input_video_seconds');
-  assertCount(images, 'images');
-  assertCount(inputTokens, 'input_tokens');
-  assertCount(outputTokens, 'output_tokens');
-  assertCount(characters, 'characters');
+export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
+  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } =
+    requiredField(facts, 'facts');
   return {
-    priceKey: limitText(wire.priceKey, 'facts.price_key'),
-    resolution: limitText(wire.resolution, 'facts.resolution'),
+    priceKey,
+    resolution,
     seconds,
     inputVideoSeconds,
     images,
@@ -65,10 +44,6 @@ export function fromWireFacts(wire: WirePriceFacts | undefined): PriceFacts {
     outputTokens,
     characters,
   };
-}
-
-function assertCount(count: bigint, name: string): void {
-  if (count < 0n) throw badField(`facts.${name}`, `must not be negative; it is ${count}`);
 }
 
 function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): MessageInitShape<typeof PriceFactsSchema> {

@@ -15,7 +15,6 @@ import { settleHold } from '../operations/holds/settle-hold.ts';
 import { settlementOf } from '../operations/holds/settlement-of.ts';
 import {
   fromWireFacts,
-  requireText,
   toWireHold,
   toWireLine,
   toWirePrincipal,
@@ -28,7 +27,7 @@ export function billingService(deps: BillingDeps): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
     getPrincipal: async ({ tokenId }) => ({
-      principal: toWirePrincipal(await findPrincipal(deps, requireText(tokenId, 'token_id'))),
+      principal: toWirePrincipal(await findPrincipal(deps, tokenId)),
     }),
     quotePrice: async ({ accountId, facts }) => ({
       quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))),
@@ -38,31 +37,25 @@ export function billingService(deps: BillingDeps): Binding {
       return {};
     },
     placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) => ({
-      hold: toWireHold(
-        await placeHold(
-          deps,
-          { taskId: requireText(taskId, 'task_id'), accountId, tokenId, facts: fromWireFacts(facts) },
-          signal,
-        ),
-      ),
+      hold: toWireHold(await placeHold(deps, { taskId, accountId, tokenId, facts: fromWireFacts(facts) }, signal)),
     }),
     extendHold: async ({ taskId, facts }) => ({
-      hold: toWireHold(await extendHold(deps, requireText(taskId, 'task_id'), fromWireFacts(facts))),
+      hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
     }),
     releaseHold: async ({ taskId }) => ({
-      settlement: toWireSettlement(await releaseHold(deps, requireText(taskId, 'task_id'))),
+      settlement: toWireSettlement(await releaseHold(deps, taskId)),
     }),
     settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) => ({
       settlement: toWireSettlement(
         await settleHold(deps, {
-          taskId: requireText(taskId, 'task_id'),
+          taskId,
           confirmed,
           usage: { seconds: totalSeconds, inputTokens, outputTokens },
         }),
       ),
     }),
     getHold: async ({ taskId }, { caller }) => {
-      const { record, lines } = await getHold(deps, requireText(taskId, 'task_id'), (accountId) => {
+      const { record, lines } = await getHold(deps, taskId, (accountId) => {
         assertOwner(caller, accountId, 'task_id');
       });
       const settlement = settlementOf(record);

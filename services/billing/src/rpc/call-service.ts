@@ -4,24 +4,24 @@ import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { ruleCheckOf } from '@reelgate/platform/rpc/rules';
+import { CallOrderSchema, CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { CallOrder, PlacedCallSchema, RefusedCallSchema } from '@reelgate/proto/billing/v1/call_service';
-import { BATCH_CALLS_MAX } from '../domain/call.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { placeCalls } from '../operations/calls/place-calls.ts';
 import type { CallRequest, Placed } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';
-import { badField } from '../billing-refusals.ts';
 import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
 import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
+/** The rules of one call. The server checks those of the batch. */
+const assertRules = ruleCheckOf(CallOrderSchema);
 const NO_RESULT = 'a call of the batch has no result';
 
 /** Decodes, runs the operation, encodes. */
 export function callService(deps: BillingDeps): Binding {
   return bind(CallService, {
     placeCalls: async ({ calls, refusalsOnly }, { signal }) => {
-      assertBatch(calls, 'calls');
       const orders = calls.map(readOrder);
       const sound = orders.flatMap((order) => ('refusal' in order ? [] : [order]));
       const answers = (sound.length === 0 ? [] : await placeCalls(deps, sound, signal)).values();
@@ -31,7 +31,6 @@ export function callService(deps: BillingDeps): Binding {
       return refusalsOnly ? { held, refused } : { held, placed: placed.map(toWirePlaced) };
     },
     settleCalls: async ({ ends, withoutSettlements }) => {
-      assertBatch(ends, 'ends');
       const settled = await settleCalls(deps, firstOfEach(ends.map(fromWireEnd)));
       return withoutSettlements
         ? {}
@@ -48,6 +47,7 @@ export function callService(deps: BillingDeps): Binding {
 /** Refuses a malformed call alone: the other calls of the batch belong to other clients. */
 function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem } {
   try {
+    assertRules(order);
     return fromWireOrder(order);
   } catch (error) {
     if (!isProblem(error)) throw error;
@@ -68,11 +68,6 @@ function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof Place
 function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {
   if (placed === undefined) throw new Error(NO_RESULT);
   return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
-}
-
-function assertBatch(batch: readonly unknown[], field: string): void {
-  if (batch.length === 0 || batch.length > BATCH_CALLS_MAX)
-    throw badField(field, `must have 1 to ${String(BATCH_CALLS_MAX)} items; it has ${String(batch.length)}`);
 }
 
 /** If a batch ends a call twice, the first end counts. */

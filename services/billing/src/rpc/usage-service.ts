@@ -1,4 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
@@ -6,11 +8,8 @@ import type { UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 import type { Quantities, UsageGroup } from '../domain/usage.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getUsage } from '../operations/usage/get-usage.ts';
-import { badField } from '../billing-refusals.ts';
-import { fromWireTime, requireText } from './billing-mapping.ts';
 
-const GROUPS: Readonly<Record<WireGroup, UsageGroup | undefined>> = {
-  [WireGroup.UNSPECIFIED]: undefined,
+const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
   [WireGroup.MODEL]: 'model',
   [WireGroup.DAY]: 'day',
   [WireGroup.TOKEN]: 'token',
@@ -20,15 +19,11 @@ const GROUPS: Readonly<Record<WireGroup, UsageGroup | undefined>> = {
 export function usageService(deps: BillingDeps): Binding {
   return bind(UsageService, {
     getUsage: async ({ accountId, from, to, groupBy }) => {
-      const group = GROUPS[groupBy];
-      const [begin, end] = [fromWireTime(from), fromWireTime(to)];
-      if (begin === undefined || end === undefined) throw badField(begin === undefined ? 'from' : 'to', 'is required');
-      if (group === undefined) throw badField('group_by', 'must be model, day or token');
       const { lines, total, currency, isTruncated } = await getUsage(deps, {
-        accountId: requireText(accountId, 'account_id'),
-        from: begin,
-        to: end,
-        groupBy: group,
+        accountId,
+        from: timestampMs(requiredField(from, 'from')),
+        to: timestampMs(requiredField(to, 'to')),
+        groupBy: requiredField(GROUPS[groupBy], 'group_by'),
       });
       return {
         groups: lines.map(({ key, name, sum }) => toWireUsage(sum, { key, name })),

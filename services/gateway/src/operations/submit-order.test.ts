@@ -106,14 +106,19 @@ test('a refusal of media names the field as the client wrote it', async () => {
   });
 });
 
-test('a refusal of the order names the field as the client wrote it', async () => {
+test.each([
+  ['content[0].text', 'prompt'],
+  ['order.content[0].text', 'prompt'],
+  ['order.content', 'content'],
+  ['order.duration', 'seconds'],
+])('a refusal of the field %s of the order names it as the client wrote it: %s', async (named, field) => {
   const { tasks, create } = fixture();
   tasks.refuse(
     'createTask',
-    new Problem({ kind: 'invalid', reason: 'invalid_content', field: 'content[0].text', message: 'is too long' }),
+    new Problem({ kind: 'invalid', reason: 'invalid_content', field: named, message: 'is too long' }),
   );
 
-  await expect(create(decode())).rejects.toMatchObject({ field: 'prompt', message: 'is too long' });
+  await expect(create(decode())).rejects.toMatchObject({ field, message: 'is too long' });
 });
 
 test('a refusal without a field, and a fault, stay unchanged', async () => {

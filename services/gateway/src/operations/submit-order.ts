@@ -114,8 +114,10 @@ export async function inClientTerms<T>({ clientField }: Pick<Decoded, 'clientFie
     return await call;
   } catch (error) {
     if (!(error instanceof Problem) || error.field === undefined) throw error;
-    const { kind, reason, message, retryAfterMs } = error;
-    throw new Problem({ kind, reason, message, retryAfterMs, field: clientField(error.field), cause: error.cause });
+    const { kind, reason, message, retryAfterMs, cause } = error;
+    // a rule of the contract names the field with its whole path
+    const field = clientField(error.field.replace(/^order\./, ''));
+    throw new Problem({ kind, reason, message, retryAfterMs, field, cause });
   }
 }
 

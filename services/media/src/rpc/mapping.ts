@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
 import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
 import type {
@@ -26,14 +27,12 @@ export function fromWireStage(
   { accountId, taskId, category, url, object, declaredType }: StageMediaRequest,
   requestId: string,
 ): StageOrder {
-  const known = CATEGORIES.get(category);
-  if (known === undefined) throw invalid('category', 'must be image, video, audio or base_video');
   if ((url === '') === (object === ''))
     throw invalid('url', 'is required if object is empty; give exactly one of them');
   return {
-    accountId: required('account_id', accountId),
+    accountId,
     taskId,
-    category: known,
+    category: requiredField(CATEGORIES.get(category), 'category'),
     requestId,
     source: object === '' ? { url } : { object, declaredType },
   };
@@ -41,21 +40,11 @@ export function fromWireStage(
 
 export function fromWireIngest({ accountId, taskId, url, authorization }: IngestResultRequest): IngestOrder {
   return {
-    accountId: required('account_id', accountId),
-    taskId: required('task_id', taskId),
-    url: required('url', url),
+    accountId,
+    taskId,
+    url,
     authorization: authorization === '' ? undefined : new Secret(authorization),
   };
-}
-
-export function required(field: string, value: string): string {
-  if (value === '') throw invalid(field, 'is required');
-  return value;
-}
-
-export function atMost<T>(field: string, values: readonly T[], most: number): readonly T[] {
-  if (values.length > most) throw invalid(field, `must be at most ${String(most)}`);
-  return values;
 }
 
 function invalid(field: string, message: string): Problem {

@@ -7,10 +7,7 @@ import { removeBytes } from '../operations/garbage/remove-bytes.ts';
 import { removeStaged } from '../operations/staging/remove-staged.ts';
 import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
-import { atMost, fromWireIngest, fromWireStage, required, toWireResult, toWireStaged } from './mapping.ts';
-
-/** The most objects that one call removes. */
-const PRIVATE_MAX = 200;
+import { fromWireIngest, fromWireStage, toWireResult, toWireStaged } from './mapping.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
   /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */
@@ -28,18 +25,15 @@ export function mediaServiceBinding({ stage, ingest, link, ...deps }: MediaServi
       result: toWireResult(await ingest(fromWireIngest(request), signal)),
     }),
     removeResult: async ({ taskId }) => ({
-      removed: await deps.store.removeResult(required('task_id', taskId), deps.clock.now()),
+      removed: await deps.store.removeResult(taskId, deps.clock.now()),
     }),
-    linkObject: async ({ object }) => ({ url: (await link(required('object', object))) ?? '' }),
+    linkObject: async ({ object }) => ({ url: (await link(object)) ?? '' }),
     removeStaged: async ({ accountId, taskId }) => {
-      await removeStaged(deps, { accountId: required('account_id', accountId), taskId: required('task_id', taskId) });
+      await removeStaged(deps, { accountId, taskId });
       return {};
     },
     removePrivate: async ({ objects }) => {
-      await removeBytes(
-        deps,
-        await deps.store.removeObjects(atMost('objects', objects, PRIVATE_MAX), ['private'], deps.clock.now()),
-      );
+      await removeBytes(deps, await deps.store.removeObjects(objects, ['private'], deps.clock.now()));
       return {};
     },
   });

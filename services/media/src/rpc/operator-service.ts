@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
@@ -9,13 +8,6 @@ import type { BlobFault, VerifyDeps } from '../operations/blobs/verify-blobs.ts'
 export function operatorServiceBinding(deps: VerifyDeps): Binding {
   return bind(OperatorService, {
     verifyBlobs: async ({ after, limit, sizesOnly }, { signal }) => {
-      if (limit < 0 || limit > PAGE_MAX)
-        throw new Problem({
-          kind: 'invalid',
-          reason: 'invalid_request',
-          field: 'limit',
-          message: `must be from 1 to ${String(PAGE_MAX)}; absent means ${String(PAGE_MAX)}`,
-        });
       const {
         checked,
         bytes,

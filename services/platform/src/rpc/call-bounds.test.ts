@@ -1,6 +1,7 @@
 import { connect } from 'node:http2';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
+import { unruled } from '../../testing/unruled.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
@@ -9,6 +10,8 @@ import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { openRunningCalls, withinBounds } from './call-bounds.ts';
 import type { Binding, CallContext } from './service.ts';
+
+const MediaService = unruled(MediaContract);
 
 const DEADLINE_EXCEEDED = '4';
 /** An answer this soon after its deadline is in time, even on a busy machine. */

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
+import { unruled } from '../../testing/unruled.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
@@ -11,6 +12,8 @@ import { Problem } from '../problem.ts';
 import { identifyAmong } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
 import type { RpcServer } from './grpc-server.ts';
+
+const MediaService = unruled(MediaContract);
 
 /** How long Node keeps an idle connection. */
 const KEEP_ALIVE_MS = 4000;

@@ -1,11 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { systemClock } from '../clock.ts';
-import { accessCheckOf } from './access.ts';
 import { withinBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
+import { callCheckOf } from './call-check.ts';
 import { problemOf } from './problems.ts';
-import { methodOf, streamOf, withFirstChecked } from './served-method.ts';
+import { methodOf, streamOf, checkedStream } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
 import { abortable, openRunningStreams } from './streams.ts';
@@ -29,12 +29,12 @@ type Init = Record<string, unknown>;
 
 const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
   unary: (method, binding, { caller }) => {
-    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
     return async (request: Init, { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {}) => {
       try {
         const message = create(method.input, request);
         const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
-          assertMayCall(caller, message);
+          check.first(caller, message);
           return run(message as never, { caller, requestId, signal: ending });
         });
         return create(method.output, answer as Init);
@@ -44,11 +44,11 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
     };
   },
   server_streaming: (method, binding, { caller, streams }) => {
-    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
     return async function* (request: Init, { signal, timeoutMs, requestId = '' }: CallOptions = {}) {
       try {
         const message = create(method.input, request);
-        assertMayCall(caller, message);
+        check.first(caller, message);
         const answers = streams.run(caller.name, boundsOf(signal, timeoutMs), (ending) =>
           streamOf(run(message as never, { caller, requestId, signal: ending })),
         );
@@ -59,12 +59,12 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
     };
   },
   client_streaming: (method, binding, { caller }) => {
-    const [run, assertMayCall] = [methodOf(binding, method), accessCheckOf(method)];
+    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
     return async (requests: AsyncIterable<Init>, { signal, timeoutMs, requestId = '' }: CallOptions = {}) => {
       try {
         const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
           const messages = abortable(created(method, requests), ending);
-          const checked = await withFirstChecked(messages, caller, assertMayCall);
+          const checked = await checkedStream(messages, caller, check);
           return run(checked as never, { caller, requestId, signal: ending });
         });
         return create(method.output, answer as Init);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
+import { unruled } from '../../testing/unruled.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
@@ -16,6 +17,8 @@ import { connectGrpc } from './grpc-client.ts';
 import type { GrpcConnection } from './grpc-client.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import type { Implementation } from './service.ts';
+
+const MediaService = unruled(MediaContract);
 
 const openFor = closingTransports();
 silenceRpcLibraries();

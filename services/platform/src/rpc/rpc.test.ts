@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Scope } from '@reelgate/proto/access/v1/access';
-import { Category, MediaService } from '@reelgate/proto/media/v1/media_service';
+import { Category, MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
+import { unruled } from '../../testing/unruled.ts';
 import type { StageMediaRequest } from '@reelgate/proto/media/v1/media_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
@@ -11,6 +12,8 @@ import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
 import type { Implementation } from './service.ts';
+
+const MediaService = unruled(MediaContract);
 
 const openFor = closingTransports();
 silenceRpcLibraries();

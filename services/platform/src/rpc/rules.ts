@@ -4,7 +4,7 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { FieldRulesSchema, field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
 import { Problem } from '../problem.ts';
-import { checksOf, countChecks, knownValueCheck, typeOfScalar } from './value-rules.ts';
+import { checksOf, countChecks, knownValueCheck, requirementOf, typeOfScalar } from './value-rules.ts';
 import type { Check, ValueType } from './value-rules.ts';
 
 /** Refuses a message that breaks a rule of its contract. */
@@ -137,9 +137,11 @@ interface TypeOptions {
 }
 
 function ofType(type: ValueType, { rules, isSet, inner }: TypeOptions): Find | undefined {
-  const own = ofValue({ rules, checks: checksOf(type, rules), isSet });
+  const own = ofValue({ rules, checks: checksOf(type, rules), isSet, requirement: requirementOf(type, rules) });
   const known =
-    type.is === 'enum' ? ofValue({ rules: unnamed(rules), checks: [knownValueCheck(type.values)], isSet }) : undefined;
+    type.is === 'enum'
+      ? ofValue({ rules: unnamed(rules), checks: [knownValueCheck(rules, type.values)], isSet })
+      : undefined;
   const below: Find | undefined = inner && ((value) => (value === undefined ? undefined : inner(value)));
   const finds = [known, own, below].filter((find) => find !== undefined);
   return finds.length > 1 ? firstOf(finds) : finds[0];
@@ -149,9 +151,10 @@ interface ValueOptions {
   readonly rules: Pick<FieldRules, 'required' | 'reason' | 'message'>;
   readonly checks: readonly Check[];
   readonly isSet: (value: unknown) => boolean;
+  readonly requirement?: string;
 }
 
-function ofValue({ rules, checks, isSet }: ValueOptions): Find | undefined {
+function ofValue({ rules, checks, isSet, requirement = 'is required' }: ValueOptions): Find | undefined {
   const { required } = rules;
   if (!required && checks.length === 0) return undefined;
   const reason = rules.reason === '' ? REASON : rules.reason;
@@ -161,7 +164,7 @@ function ofValue({ rules, checks, isSet }: ValueOptions): Find | undefined {
     message: rules.message === '' ? said : rules.message,
   });
   return (value) => {
-    if (!isSet(value)) return required ? breachOf('is required') : undefined;
+    if (!isSet(value)) return required ? breachOf(requirement) : undefined;
     for (const check of checks) {
       const said = check(value as never);
       if (said !== undefined) return breachOf(said);

@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
-import { accessCheckOf } from './access.ts';
+import { callCheckOf } from './call-check.ts';
+import type { CallCheck } from './call-check.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
@@ -27,25 +28,25 @@ export interface Serving {
 export interface ServedMethod {
   unary(call: IncomingCall, request: object): Promise<Message>;
   serverStream(call: IncomingCall, request: object): AsyncGenerator<Message>;
-  /** The access rule is checked on the first message, before the method runs. */
+  /** The access rule is checked on the first message, before the method runs; the rules of the fields on every one. */
   clientStream(call: IncomingCall, requests: AsyncIterable<object>): Promise<Message>;
 }
 
-/** Throws if the binding lacks the method, or if its access rule is not valid. */
+/** Throws if the binding lacks the method, or if a rule of it is not valid. */
 export function servedMethod(binding: Binding, method: DescMethod, serving: Serving): ServedMethod {
   const run = methodOf(binding, method);
-  const assertMayCall = accessCheckOf(method);
+  const check = callCheckOf(method);
   const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
   return {
     unary: ({ authorization, peerNames, requestId, bounds }, request) =>
       serving.calls.run(method.name, bounds, async (signal) => {
         const caller = serving.identify(authorization, peerNames);
-        assertMayCall(caller, request);
+        check.first(caller, request);
         return answer(await run(request as never, { caller, signal, requestId }));
       }),
     async *serverStream({ authorization, peerNames, requestId, bounds }, request) {
       const caller = serving.identify(authorization, peerNames);
-      assertMayCall(caller, request);
+      check.first(caller, request);
       const messages = serving.streams.run(caller.name, bounds, (signal) =>
         streamOf(run(request as never, { caller, signal, requestId })),
       );
@@ -54,7 +55,7 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
     clientStream: ({ authorization, peerNames, requestId, bounds }, requests) =>
       serving.calls.run(method.name, bounds, async (signal) => {
         const caller = serving.identify(authorization, peerNames);
-        const checked = await withFirstChecked(abortable(requests, signal), caller, assertMayCall);
+        const checked = await checkedStream(abortable(requests, signal), caller, check);
         return answer(await run(checked as never, { caller, signal, requestId }));
       }),
   };
@@ -75,11 +76,11 @@ export function streamOf(given: Promise<unknown> | AsyncIterable<unknown>): Asyn
   return given as AsyncIterable<unknown>;
 }
 
-/** Reads the first message, checks it, and gives all messages with it in front. */
-export async function withFirstChecked(
+/** Reads the first message, checks it, and gives all messages with it in front, each checked. */
+export async function checkedStream(
   requests: AsyncGenerator<object>,
   caller: Caller,
-  assertMayCall: (caller: Caller, request: object) => void,
+  check: CallCheck,
 ): Promise<AsyncIterable<object>> {
   const first = await requests.next();
   if (first.done === true) {
@@ -90,13 +91,16 @@ export async function withFirstChecked(
     });
   }
   try {
-    assertMayCall(caller, first.value);
+    check.first(caller, first.value);
   } catch (refusal) {
     await requests.return(undefined);
     throw refusal;
   }
   return (async function* () {
     yield first.value;
-    yield* requests;
+    for await (const request of requests) {
+      check.later(request);
+      yield request;
+    }
   })();
 }

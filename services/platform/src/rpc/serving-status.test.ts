@@ -1,13 +1,16 @@
 import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
+import { unruled } from '../../testing/unruled.ts';
 import { inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { silentLog } from '../log.ts';
 import { identifyAmong } from './callers.ts';
 import { startGrpcServer } from './grpc-server.ts';
+
+const MediaService = unruled(MediaContract);
 
 const [SERVING, NOT_SERVING, SERVICE_UNKNOWN] = [1, 2, 3];
 const MEDIA = 'reelgate.media.v1.MediaService';

@@ -47,13 +47,16 @@ export function checksOf(type: ValueType, rules: FieldRules): readonly Check[] {
   }
 }
 
+/** What a required value says if it is not set. */
+export function requirementOf(type: ValueType, rules: FieldRules): string {
+  return type.is === 'enum' ? `is required; must be one of ${allowedNames(rules, type.values)}` : 'is required';
+}
+
 /** Refuses a value that the contract does not name. */
-export function knownValueCheck({ value, values }: DescEnum): Check {
-  const names = values.filter(({ number }) => number !== 0).map(({ name }) => name);
+export function knownValueCheck(rules: FieldRules, values: DescEnum): Check {
+  const names = allowedNames(rules, values);
   return (number: number) =>
-    value[number] === undefined
-      ? `has the unknown value ${String(number)}; must be one of ${names.join(', ')}`
-      : undefined;
+    values.value[number] === undefined ? `has the unknown value ${String(number)}; must be one of ${names}` : undefined;
 }
 
 /** Bounds on the number of items of a list. */
@@ -125,6 +128,11 @@ function nameCheck({ in: allowed }: FieldRules, { values }: DescEnum): readonly 
         ? undefined
         : `must be one of ${allowed.join(', ')}; it is ${values.find((one) => one.number === number)?.name ?? number}`,
   ];
+}
+
+function allowedNames({ in: allowed }: FieldRules, { values }: DescEnum): string {
+  const named = values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  return (allowed.length > 0 ? allowed : named).join(', ');
 }
 
 /** Such as `1 to 100`, `at least 1` and `at most 100`. */

@@ -1,7 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { FindToken, TokenRights } from '../clients/tokens.ts';
-import { tokenExpired, tokenNotFound, tokenRequired } from './task-refusals.ts';
+import { tokenExpired, tokenNotFound } from './task-refusals.ts';
 
 const TOKENS_MAX = 20_000;
 const FRESH_MS = 10_000;
@@ -52,7 +52,6 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
 
   return {
     of: async (tokenId, accountId) => {
-      if (tokenId === '') throw tokenRequired();
       const entry = known.get(tokenId);
       const isFresh = entry !== undefined && isRecent(clock, entry.askedAt, FRESH_MS);
       const rights = isFresh ? entry.rights : await (asking.get(tokenId) ?? start(tokenId));

@@ -135,13 +135,6 @@ export const notFinished = (): Problem =>
     message: 'only a finished task can be deleted; wait until it ends or cancel it',
   });
 
-export const tokenRequired = (): Problem =>
-  refusalOf({
-    reason: 'invalid_request',
-    field: 'token_id',
-    message: 'is required; make one with AccountService.CreateToken',
-  });
-
 export const tokenNotFound = (): Problem =>
   new Problem({
     kind: 'not_found',

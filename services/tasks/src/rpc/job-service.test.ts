@@ -116,7 +116,7 @@ test.each([
   [
     'too many inline bytes',
     create({ call: { ...CALL, body: { case: 'inline', value: Buffer.alloc(64 * 1024 + 1) } } }),
-    'call.body',
+    'call.inline',
   ],
 ])('a create with %s is refused, and nothing is written', async (_what, request, field) => {
   const { world, client } = await aService();

@@ -6,7 +6,6 @@ import type { JobRequest } from '../operations/jobs/create-job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { callDigest } from '../operations/creates/request-digest.ts';
 import {
-  RENEWED_MAX,
   finishJob,
   getJob,
   leaseJobs,
@@ -15,7 +14,6 @@ import {
   startJob,
   withdrawJob,
 } from '../operations/jobs/work-jobs.ts';
-import { atMost } from './list-request.ts';
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
@@ -49,7 +47,7 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
       };
     },
     renewJobLeases: async ({ leases }) => ({
-      lostJobIds: [...(await renewLeases(deps, atMost(leases, RENEWED_MAX, 'leases').map(fromWireLease)))],
+      lostJobIds: [...(await renewLeases(deps, leases.map(fromWireLease)))],
     }),
     markJobStarted: async ({ lease }) => {
       await startJob(deps, fromWireLease(lease));

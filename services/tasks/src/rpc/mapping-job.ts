@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type {
   JobAnswer as WireAnswer,
@@ -14,8 +14,6 @@ import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '.
 import { nameOf } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 
-/** The most bytes of a call or an answer in the row. A larger body is a media object. */
-const INLINE_BYTES_MAX = 64 * 1024;
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   none: WireEncoding.UNSPECIFIED,
   json: WireEncoding.JSON,
@@ -26,11 +24,7 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
 type WireBytes = WireCall['body'] | WireAnswer['body'];
 
 export function fromWireCall(wire: WireCall | undefined): JobCall {
-  if (wire === undefined) throw invalid('call', 'is required');
-  const { endpoint, model, method, path, query, headers, body } = wire;
-  for (const [name, value] of Object.entries({ endpoint, model, method, path })) {
-    if (value === '') throw invalid(`call.${name}`, 'is required');
-  }
+  const { endpoint, model, method, path, query, headers, body } = requiredField(wire, 'call');
   return {
     endpoint,
     model,
@@ -38,7 +32,7 @@ export function fromWireCall(wire: WireCall | undefined): JobCall {
     path,
     query,
     headers: headers.map((header) => [header.name, header.value] as const),
-    body: fromWireBytes(body, 'call.body'),
+    body: fromWireBytes(body),
   };
 }
 
@@ -68,9 +62,9 @@ export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefi
   return {
     statusCode,
     contentType,
-    encoding: nameOf(ENCODINGS, encoding) ?? 'none',
+    encoding: nameOf(ENCODINGS, encoding),
     size: Number(size),
-    body: fromWireBytes(body, 'answer.body'),
+    body: fromWireBytes(body),
   };
 }
 
@@ -120,19 +114,13 @@ export function toWireNewJob(job: Job): MessageInitShape<typeof JobSchema> {
 }
 
 export function fromWireLease(wire: WireLease | undefined): JobLease {
-  if (wire === undefined || wire.jobId === '' || wire.lease === '')
-    throw invalid('lease', 'must name a job and its lease');
-  return { jobId: wire.jobId, lease: wire.lease };
+  const { jobId, lease } = requiredField(wire, 'lease');
+  return { jobId, lease };
 }
 
-function fromWireBytes(body: WireBytes, field: string): JobBytes {
+function fromWireBytes(body: WireBytes): JobBytes {
   if (body.case === 'object') return { object: body.value };
   const bytes = body.case === 'inline' ? body.value : new Uint8Array();
-  if (bytes.length > INLINE_BYTES_MAX)
-    throw invalid(
-      field,
-      `must hold at most ${String(INLINE_BYTES_MAX)} inline bytes; put a larger body into a media object`,
-    );
   return { inline: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') };
 }
 
@@ -140,8 +128,4 @@ function toWireBytes(body: JobBytes) {
   return 'object' in body
     ? { case: 'object' as const, value: body.object }
     : { case: 'inline' as const, value: Buffer.from(body.inline, 'base64') };
-}
-
-function invalid(field: string, message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
 }

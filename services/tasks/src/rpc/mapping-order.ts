@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem as WireItem, Order as WireOrder, OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
@@ -24,18 +25,17 @@ const ROLES: Readonly<Record<Role, MediaRole>> = {
   base_video: MediaRole.BASE_VIDEO,
 };
 
-/** The name of a wire value in one of these tables. */
-export function nameOf<K extends string>(table: Readonly<Record<K, number>>, value: number): K | undefined {
-  return (Object.keys(table) as K[]).find((name) => table[name] === value);
+/** The name of a wire value in one of these tables. The rules of the contract refuse every other value. */
+export function nameOf<K extends string>(table: Readonly<Record<K, number>>, value: number): K {
+  const found = (Object.keys(table) as K[]).find((name) => table[name] === value);
+  return requiredField(found, `a name of the value ${String(value)}`);
 }
 
-/** Converts an order from the wire. Throws if it has no known kind. */
-export function fromWireOrder(wire: WireOrder | undefined): Order {
-  const kind = nameOf(KINDS, wire?.kind ?? TaskKind.UNSPECIFIED);
-  if (wire === undefined || kind === undefined)
-    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order.kind', message: 'is required' });
+/** Converts an order from the wire. */
+export function fromWireOrder(order: WireOrder | undefined): Order {
+  const wire = requiredField(order, 'order');
   return dropUndefined({
-    kind,
+    kind: nameOf(KINDS, wire.kind),
     model: wire.model,
     content: wire.content.map(fromWireItem),
     duration: wire.duration,
@@ -72,21 +72,12 @@ function isObject(json: string): boolean {
   }
 }
 
-function fromWireItem({ item }: WireItem, index: number): ContentItem {
+function fromWireItem({ item }: WireItem): ContentItem {
   if (item.case === 'text') return { text: item.value };
-  const media = item.case === 'media' ? nameOf(MEDIA, item.value.kind) : undefined;
-  if (item.case !== 'media' || media === undefined) {
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_content',
-      field: `content[${String(index)}]`,
-      message: 'must be a text item, or a media item of a known kind',
-    });
-  }
-  const { url, object, declaredType } = item.value;
+  const { kind, role, url, object, declaredType } = requiredField(item.value, 'item');
   return dropUndefined({
-    media,
-    role: nameOf(ROLES, item.value.role),
+    media: nameOf(MEDIA, kind),
+    role: role === MediaRole.UNSPECIFIED ? undefined : nameOf(ROLES, role),
     url: url === '' ? undefined : url,
     object: object === '' ? undefined : object,
     declaredType: declaredType === '' ? undefined : declaredType,

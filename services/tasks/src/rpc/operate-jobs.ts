@@ -9,7 +9,7 @@ import { jobNotFound } from '../operations/task-refusals.ts';
 import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireJob } from './mapping-job.ts';
 
-const LIST_LIMIT = { max: 1000, otherwise: 100 };
+const LIST_LIMIT = 100;
 
 /** The view of jobs for operators: everything except the request and the answer. */
 export function operateJobs({

@@ -7,11 +7,10 @@ import type { Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { assertPosition } from '../operations/reads/assert-position.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
-import { atMost, readLimit, readStateFilter } from './list-request.ts';
+import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireTask } from './mapping-task.ts';
 
-const LIST_LIMIT = { max: 1000, otherwise: 100 };
-const HOLDS_MAX = 1000;
+const LIST_LIMIT = 100;
 
 /** The view of tasks for operators, with their attempts and their history. */
 export function operateTasks(
@@ -39,10 +38,9 @@ export function operateTasks(
       );
       return { records: await Promise.all(tasks.map((task) => taskRecord(deps, task))) };
     },
-    classifyHolds: async (request) => {
-      const taskIds = atMost(request.taskIds, HOLDS_MAX, 'task_ids');
+    classifyHolds: async ({ taskIds }) => {
       const found = new Map(
-        (await store.list({ hidden: true, taskIds }, { limit: HOLDS_MAX })).map((task) => [task.id, task]),
+        (await store.list({ hidden: true, taskIds }, { limit: taskIds.length })).map((task) => [task.id, task]),
       );
       return {
         finished: taskIds.filter((id) => isFinished(found.get(id))),

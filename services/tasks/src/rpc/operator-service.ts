@@ -1,5 +1,4 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
@@ -36,13 +35,6 @@ function operateAttention(
     }),
     resolveAttention: async ({ taskId, resolution, actor }, { caller }) => {
       const decision = nameOf(RESOLUTIONS, resolution);
-      if (decision === undefined)
-        throw new Problem({
-          kind: 'invalid',
-          reason: 'invalid_request',
-          field: 'resolution',
-          message: 'must be completed, failed or retry',
-        });
       const job = await jobs.jobs.findJob(taskId);
       assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
       if (job !== undefined) {

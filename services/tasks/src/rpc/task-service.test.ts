@@ -5,7 +5,7 @@ import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import { CheckOrderRequestSchema, CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
@@ -52,6 +52,10 @@ const aCheck = ({ idempotencyKey = '', requestFingerprint = '' } = {}) =>
     idempotencyKey,
     requestFingerprint,
   });
+
+const TEXT = { item: { case: 'text', value: 'a fox' } };
+const aMedium = (value: object) => ({ item: { case: 'media', value } });
+const inOrder = (...items: readonly object[]) => ({ kind: TaskKind.GENERATION, content: [TEXT, ...items] });
 
 async function complete(world: World, taskId: string): Promise<void> {
   const polled = succeeded();
@@ -162,11 +166,37 @@ describe('CreateTask', () => {
       reason: 'invalid_duration',
       field: 'duration',
     });
-    await expect(client.createTask(create(CreateTaskRequestSchema, { accountId: 'acme' }))).rejects.toMatchObject({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      field: 'order.kind',
-    });
+  });
+
+  test.each<[string, object, string, string]>([
+    ['no account', { accountId: '' }, 'account_id', 'invalid_request'],
+    ['no token', { tokenId: '' }, 'token_id', 'invalid_request'],
+    ['no order', { order: undefined }, 'order', 'invalid_request'],
+    ['an order without a kind', { order: {} }, 'order.kind', 'invalid_request'],
+    ['an order of an unknown kind', { order: { kind: 77 } }, 'order.kind', 'invalid_request'],
+    ['an empty item', { order: inOrder({}) }, 'order.content[1].item', 'invalid_content'],
+    ['a media item without a kind', { order: inOrder(aMedium({})) }, 'order.content[1].media.kind', 'invalid_content'],
+    [
+      'a media item of an unknown kind',
+      { order: inOrder(aMedium({ kind: 77 })) },
+      'order.content[1].media.kind',
+      'invalid_content',
+    ],
+    [
+      'a media item in an unknown role',
+      { order: inOrder(aMedium({ kind: MediaKind.IMAGE, role: 77 })) },
+      'order.content[1].media.role',
+      'invalid_request',
+    ],
+    ['more than a hundred items', { order: inOrder(...Array(100).fill(TEXT)) }, 'order.content', 'invalid_content'],
+    ['a key with a blank', { idempotencyKey: 'a key' }, 'idempotency_key', 'invalid_idempotency_key'],
+    ['a key that is too long', { idempotencyKey: 'k'.repeat(256) }, 'idempotency_key', 'invalid_idempotency_key'],
+  ])('with %s is refused, and nothing is written', async (_what, changes, field, reason) => {
+    const { client, world } = await open();
+    const request = { accountId: 'acme', tokenId: 'token_1', order: toWireOrder(anOrder()), ...changes };
+
+    await expect(client.createTask(request)).rejects.toMatchObject({ kind: 'invalid', reason, field });
+    expect(world.journal.names()).toEqual([]);
   });
 
   test("uses the token's own limit if it has one, and the configured limit otherwise", async () => {

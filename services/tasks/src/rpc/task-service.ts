@@ -2,7 +2,6 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type { Kind } from '../domain/order.ts';
 import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
@@ -15,15 +14,13 @@ import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { getTask, listTasks } from '../operations/reads/read-tasks.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
-import { atMost, badField, readLimit, readOffset, readState } from './list-request.ts';
+import { readLimit } from './list-request.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
-import { toWireCreated, toWireTask } from './mapping-task.ts';
+import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
 
 /** Of an order that is judged for no token. */
 const EVERY_MODEL = ['*'];
-const LIST_LIMIT = { max: 100, otherwise: 20 };
-const LIST_OFFSET_MAX = 100_000;
-const LIST_IDS_MAX = 100;
+const LIST_LIMIT = 20;
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
 export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementation<typeof TaskService> {
@@ -97,28 +94,20 @@ async function toCreate(
 }
 
 function toFilter(request: ListTasksRequest) {
-  if (request.accountId === '') throw badField('account_id', 'is required');
   return {
     accountId: request.accountId,
-    states: request.states.map((state, index) => readState(state, `states[${String(index)}]`)),
-    taskIds: atMost(request.taskIds, LIST_IDS_MAX, 'task_ids'),
+    states: request.states.map((state) => nameOf(STATES, state)),
+    taskIds: request.taskIds,
     model: request.model === '' ? undefined : request.model,
-    kind: readKind(request.kind),
+    kind: request.kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, request.kind),
   };
-}
-
-function readKind(kind: TaskKind): Kind | undefined {
-  const known = nameOf(KINDS, kind);
-  if (known === undefined && kind !== TaskKind.UNSPECIFIED)
-    throw badField('kind', `must be one of ${Object.keys(KINDS).join(', ')}`);
-  return known;
 }
 
 function toPage({ limit, after, offset, ascending }: ListTasksRequest) {
   return {
     limit: readLimit(limit, LIST_LIMIT),
     after: after === '' ? undefined : after,
-    offset: readOffset(offset, LIST_OFFSET_MAX),
+    offset,
     ascending,
   };
 }

@@ -3,12 +3,13 @@
 /* eslint-disable */
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_reelgate_rules_v1_rules } from "../../rules/v1/rules_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/token_limits.proto.
  */
 export const file_reelgate_billing_v1_token_limits = /*@__PURE__*/
-  fileDesc("CiZyZWVsZ2F0ZS9iaWxsaW5nL3YxL3Rva2VuX2xpbWl0cy5wcm90bxITcmVlbGdhdGUuYmlsbGluZy52MSJwCgtUb2tlbkxpbWl0cxIaChJjcmVhdGVzX3Blcl9taW51dGUYASABKAUSGAoQcmVhZHNfcGVyX21pbnV0ZRgCIAEoBRIYChBjYWxsc19wZXJfbWludXRlGAMgASgFEhEKCWluX2ZsaWdodBgEIAEoBUJmChtleGFtcGxlLnJlZWxnYXRlLmJpbGxpbmcudjFQAVovcmVlbGdhdGUuZXhhbXBsZS9jb250cmFjdHMvYmlsbGluZy92MTtiaWxsaW5ndjGqAhNSZWVsZ2F0ZS5CaWxsaW5nLlYxYgZwcm90bzM");
+  fileDesc("CiZyZWVsZ2F0ZS9iaWxsaW5nL3YxL3Rva2VuX2xpbWl0cy5wcm90bxITcmVlbGdhdGUuYmlsbGluZy52MSKQAQoLVG9rZW5MaW1pdHMSIgoSY3JlYXRlc19wZXJfbWludXRlGAEgASgFQgaStRgCMAESIAoQcmVhZHNfcGVyX21pbnV0ZRgCIAEoBUIGkrUYAjABEiAKEGNhbGxzX3Blcl9taW51dGUYAyABKAVCBpK1GAIwARIZCglpbl9mbGlnaHQYBCABKAVCBpK1GAIwAUJmChtleGFtcGxlLnJlZWxnYXRlLmJpbGxpbmcudjFQAVovcmVlbGdhdGUuZXhhbXBsZS9jb250cmFjdHMvYmlsbGluZy92MTtiaWxsaW5ndjGqAhNSZWVsZ2F0ZS5CaWxsaW5nLlYxYgZwcm90bzM", [file_reelgate_rules_v1_rules]);
 
 /**
  * Describes the message reelgate.billing.v1.TokenLimits.

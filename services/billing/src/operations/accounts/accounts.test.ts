@@ -118,7 +118,7 @@ describeOnEngines('a token', (open) => {
     ]);
     await expect(
       on.accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: -1 } }),
-    ).rejects.toMatchObject({ kind: 'invalid', field: 'limits' });
+    ).rejects.toMatchObject({ kind: 'invalid', field: 'limits.in_flight' });
   });
 
   test('is refused after it expires or is revoked', async () => {

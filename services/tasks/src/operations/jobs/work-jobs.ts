@@ -5,8 +5,6 @@ import { endLostJob } from '../recovery/end-lost-job.ts';
 import type { JobDeps } from './job-deps.ts';
 import { jobNotFound, leaseLost } from '../task-refusals.ts';
 
-/** The most leases that one call renews. */
-export const RENEWED_MAX = 1000;
 const TAKEN_MAX = 64;
 
 export interface LeasedJobs {

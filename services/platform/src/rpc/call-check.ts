@@ -1,0 +1,25 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { accessCheckOf } from './access.ts';
+import { ruleCheckOf } from './rules.ts';
+import type { Caller } from './service.ts';
+
+/** What a server checks before a method sees a message. Every transport makes the same checks in the same order. */
+export interface CallCheck {
+  /** Of the only request, or of the first one of a stream: the access rule, then the rules of the fields. */
+  first(caller: Caller, request: object): void;
+  /** Of every later request of a stream: the rules of the fields. */
+  later(request: object): void;
+}
+
+/** Throws if a rule of the method or of its request is not valid. */
+export function callCheckOf(method: DescMethod): CallCheck {
+  const assertMayCall = accessCheckOf(method);
+  const assertRules = ruleCheckOf(method.input);
+  return {
+    first: (caller, request) => {
+      assertMayCall(caller, request);
+      assertRules(request);
+    },
+    later: assertRules,
+  };
+}
