@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
+import { matchPath } from '../../services/gateway/src/http/routes/route.ts';
+import { relayEndpoints } from '../../services/gateway/src/relay/endpoints.ts';
 import { startRelayProgram } from '../harness/relay-program.ts';
 import type { RelayProgram } from '../harness/relay-program.ts';
 import { NEVER_SEEN, RELAY_KEYS, UPSTREAM_MODELS } from '../harness/relay-upstream/identities.ts';
@@ -50,6 +52,10 @@ async function makeAndMend(target: Target, call: SdkCall, words: string): Promis
   return made;
 }
 
+/** The paths that the SDKs call. */
+const called = new Set<string>();
+const isCalled = (route: string): boolean => [...called].some((path) => matchPath(route, path) !== undefined);
+
 const publicly = (text: string): string => text.replaceAll(UPSTREAM_MODELS.main, MODEL);
 
 describe('an SDK sends and receives the same with and without the gateway', () => {
@@ -60,6 +66,13 @@ describe('an SDK sends and receives the same with and without the gateway', () =
     expect(here.outcome).toHaveProperty('value');
     expect(here.asked).toHaveLength(1);
     expect(wire(here, call.asksUsage === true)).toEqual(wire(there, false));
+    for (const { path } of there.asked) called.add(path);
+  });
+
+  test('every synchronous route is among the calls', () => {
+    const uncalled = relayEndpoints.map(({ path }) => path).filter((path) => !isCalled(path));
+
+    expect(uncalled).toEqual([]);
   });
 });
 

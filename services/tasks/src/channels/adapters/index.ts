@@ -4,7 +4,7 @@ import { ark } from './ark.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { runway } from './runway.ts';
 
-/** Every adapter under the name that the configuration uses. A new adapter is a file and a line here. */
+/** Every adapter under the name that the configuration uses. A new adapter is a file, a line here and its fixtures. */
 export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'alpha-v2': alphaV2,
   ark,
