@@ -2,10 +2,14 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { CallEnded } from '../call-ended.ts';
+import { isProblem } from '../problem.ts';
+import { noteDeadline } from '../passed-deadline.ts';
 import { isFault } from './problems.ts';
 
 /** The longest timer of Node. The clock is checked in any case. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Two timers for the same time run within this time. */
+const SAME_MOMENT_MS = 5;
 
 /** How long a caller waits for an answer. */
 export interface CallBounds {
@@ -37,6 +41,7 @@ export function watchBounds(
   const early = whyOver();
   if (early !== undefined) throw early;
   const ending = new AbortController();
+  noteDeadline(ending.signal, deadline);
   const end = (): void => {
     const ended = whyOver() ?? new CallEnded('deadline_exceeded');
     onEnd(ended);
@@ -66,9 +71,16 @@ export async function withinBounds<T>(bounds: CallBounds, run: (signal: AbortSig
   const watch = watchBounds(bounds, reject);
   try {
     return await Promise.race([over, run(watch.signal)]);
+  } catch (thrown) {
+    throw isPassedDeadline(bounds, thrown) ? new CallEnded('deadline_exceeded', thrown) : thrown;
   } finally {
     watch.release();
   }
+}
+
+/** A call to another service has the deadline of this one, and its timer may be the first of the two. */
+function isPassedDeadline({ deadline = Infinity }: CallBounds, thrown: unknown): boolean {
+  return isProblem(thrown, 'service_unavailable') && systemClock.now() >= deadline - SAME_MOMENT_MS;
 }
 
 /** Connect aborts the signal of a call at its deadline too. */

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
-import { systemClock } from '../clock.ts';
+import { deadlineWithin } from '../passed-deadline.ts';
 import { withinBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { callCheckOf } from './call-check.ts';
@@ -79,7 +79,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
 };
 
 function boundsOf(gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
-  return { deadline: timeoutMs === undefined ? undefined : systemClock.now() + timeoutMs, gone };
+  return { deadline: deadlineWithin(gone, timeoutMs), gone };
 }
 
 async function* created(method: DescMethod, requests: AsyncIterable<Init>): AsyncGenerator<object> {

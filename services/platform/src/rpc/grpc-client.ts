@@ -7,6 +7,7 @@ import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import { errorOfStatus } from './grpc-status.ts';
+import { deadlineWithin } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
 import { channelCredentials } from '../tls/grpc-credentials.ts';
 import type { CurrentTls } from '../tls/tls-files.ts';
@@ -82,14 +83,14 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
     (request: Init, options: CallOptions = {}) =>
       answerOf(options.signal, (done) => {
         const { grpc, method, path, serialize, deserialize } = calling;
-        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs ?? DEADLINE_MS)];
+        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options, DEADLINE_MS)];
         const message = create(method.input, request);
         return grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done);
       }),
   server_streaming: (calling) =>
     async function* (request: Init, options: CallOptions = {}) {
       const { grpc, method, path, serialize, deserialize } = calling;
-      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs)];
+      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options)];
       const message = create(method.input, request);
       const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
       const ended = cancelOn(options.signal, call);
@@ -107,7 +108,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
     (requests: AsyncIterable<Init>, options: CallOptions = {}) =>
       answerOf(options.signal, (done, fail) => {
         const { grpc, method, path, serialize, deserialize } = calling;
-        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options.timeoutMs)];
+        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options)];
         const call = grpc.makeClientStreamRequest(path, serialize, deserialize, metadata, bounds, done);
         sendAll(call, method, requests).catch((error: unknown) => {
           fail(error);
@@ -174,8 +175,9 @@ function metadataOf({ key }: Calling, { requestId }: CallOptions): Metadata {
   return metadata;
 }
 
-function boundsOf(timeoutMs: number | undefined): { readonly deadline?: number } {
-  return timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
+function boundsOf({ signal, timeoutMs }: CallOptions, defaultMs?: number): { readonly deadline?: number } {
+  const deadline = deadlineWithin(signal, timeoutMs ?? defaultMs);
+  return deadline === undefined ? {} : { deadline };
 }
 
 function problemOfStatus(error: ServiceError): Problem {

@@ -19,13 +19,16 @@ export interface HoldOrder {
   readonly facts: PriceFacts;
 }
 
-/** What this service needs from billing. Each call names the task, so repeating it is harmless. */
+/**
+ * What this service needs from billing. Each call names the task, so repeating it is harmless. A signal passes the
+ * deadline of the caller on.
+ */
 export interface Billing {
-  quote(accountId: string, facts: PriceFacts): Promise<Quote>;
+  quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;
   /** Throws if a hold could not be placed now. Moves no money. */
-  checkHold(hold: Omit<HoldOrder, 'taskId'>): Promise<void>;
-  placeHold(hold: HoldOrder): Promise<void>;
-  extendHold(taskId: string, facts: PriceFacts): Promise<void>;
+  checkHold(hold: Omit<HoldOrder, 'taskId'>, signal?: AbortSignal): Promise<void>;
+  placeHold(hold: HoldOrder, signal?: AbortSignal): Promise<void>;
+  extendHold(taskId: string, facts: PriceFacts, signal?: AbortSignal): Promise<void>;
   releaseHold(taskId: string): Promise<void>;
   /** `deferred`: the usage is far above the hold, nothing was charged, and a person must decide. */
   settle(taskId: string, usage: Usage | undefined, confirmed?: boolean): Promise<'settled' | 'deferred'>;
@@ -33,8 +36,8 @@ export interface Billing {
 
 export function billingClient(rpc: Client<typeof BillingService>): Billing {
   return {
-    quote: async (accountId, facts) => {
-      const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) });
+    quote: async (accountId, facts, signal) => {
+      const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) }, { signal });
       return {
         amountNanos: quote?.amountNanos ?? 0n,
         currency: quote?.currency ?? '',
@@ -42,14 +45,14 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
         version: quote?.version ?? 0,
       };
     },
-    checkHold: async ({ accountId, tokenId, facts }) => {
-      await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) });
+    checkHold: async ({ accountId, tokenId, facts }, signal) => {
+      await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) }, { signal });
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts }) => {
-      await rpc.placeHold({ taskId, accountId, tokenId, facts: toWireFacts(facts) });
+    placeHold: async ({ taskId, accountId, tokenId, facts }, signal) => {
+      await rpc.placeHold({ taskId, accountId, tokenId, facts: toWireFacts(facts) }, { signal });
     },
-    extendHold: async (taskId, facts) => {
-      await rpc.extendHold({ taskId, facts: toWireFacts(facts) });
+    extendHold: async (taskId, facts, signal) => {
+      await rpc.extendHold({ taskId, facts: toWireFacts(facts) }, { signal });
     },
     releaseHold: async (taskId) => {
       await rpc.releaseHold({ taskId });

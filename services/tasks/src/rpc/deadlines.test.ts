@@ -103,6 +103,48 @@ async function written({ deps, billing, upstream }: World) {
 const NOTHING = { tasks: 0, holds: 0, submitted: 0 };
 const ONE_TASK = { tasks: 1, holds: 1, submitted: 1 };
 
+describe('what a method asks of other services', () => {
+  /** The calls of ports that had the signal of the method, or a part of it. */
+  async function boundCalls(method: 'createTask' | 'checkOrder' | 'estimateOrder', request: object): Promise<string[]> {
+    const { deps } = await openWorld();
+    const caller = new AbortController();
+    const bound: string[] = [];
+    const noting = <P extends object>(name: string, port: P): P =>
+      Object.fromEntries(
+        Object.entries(port).map(([call, run]: [string, (...args: unknown[]) => unknown]) => [
+          call,
+          (...args: unknown[]) => {
+            const signal = args.find((one) => one instanceof AbortSignal);
+            if (signal !== undefined) bound.push(`${name}.${call}`);
+            return run(...args);
+          },
+        ]),
+      ) as P;
+    const watchedDeps = { ...deps, billing: noting('billing', deps.billing), media: noting('media', deps.media) };
+    const methods = taskService(watchedDeps, someTokens()) as unknown as Readonly<Record<string, Method>>;
+    await methods[method]!(request, { signal: caller.signal } as CallContext);
+    return bound;
+  }
+
+  const order = toWireOrder(anOrder({ content: [aText(), anImage('first_frame')] }));
+
+  test.each<[string, Parameters<typeof boundCalls>, readonly string[]]>([
+    [
+      'a create without a key, which ends with its caller',
+      ['createTask', { ...REQUEST, order, idempotencyKey: '', requestFingerprint: '' }],
+      ['billing.placeHold', 'media.stage'],
+    ],
+    ['a check', ['checkOrder', { ...REQUEST, order }], ['billing.checkHold']],
+    ['an estimate', ['estimateOrder', { ...REQUEST, order }], ['billing.quote']],
+  ])('has the deadline of its caller: %s', async (_what, [method, request], calls) => {
+    expect(await boundCalls(method, request)).toEqual(calls);
+  });
+
+  test('has no deadline of the caller in a create with a key, which is finished without it', async () => {
+    expect(await boundCalls('createTask', { ...REQUEST, order })).toEqual(['media.stage']);
+  });
+});
+
 describe.each(TRANSPORTS)('over %s', (_name, open) => {
   async function aService() {
     const world = await openWorld();

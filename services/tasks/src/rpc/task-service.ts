@@ -27,20 +27,21 @@ export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementat
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {
-    checkOrder: async (request) => {
+    checkOrder: async (request, { signal }) => {
       if (request.tokenId === '') {
         assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
         return {};
       }
-      const earlier = await checkCreate(deps, await toCreate(tokens, request));
+      const earlier = await checkCreate(deps, await toCreate(tokens, request), signal);
       return earlier === undefined ? {} : { task: toWireCreated(earlier) };
     },
-    estimateOrder: async (request) => {
+    estimateOrder: async (request, { signal }) => {
       const { models } = await tokens.of(request.tokenId, request.accountId);
       const { quote, facts } = await estimateOrder(
         deps,
         { accountId: request.accountId, visibleModels: models },
         fromWireOrder(request.order),
+        signal,
       );
       return {
         ...quote,

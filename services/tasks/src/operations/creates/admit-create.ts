@@ -58,9 +58,14 @@ export function capsOf(
 /**
  * Refuses a create for a full counter. A missing price comes first in the order of checks, so billing is asked here.
  */
-export async function refuseCapped(deps: Deps, { accountId }: CreateRequest, facts: PriceFacts): Promise<never> {
+export async function refuseCapped(
+  deps: Deps,
+  { accountId }: CreateRequest,
+  facts: PriceFacts,
+  signal?: AbortSignal,
+): Promise<never> {
   try {
-    await deps.billing.quote(accountId, facts);
+    await deps.billing.quote(accountId, facts, signal);
   } catch (error) {
     if (isProblem(error, 'model_price_error')) throw error;
   }

@@ -10,13 +10,13 @@ import type { CreateRequest } from './admit-create.ts';
  * need the bytes of the media. Returns the task that a replay would return. It changes nothing, so the create repeats
  * every check.
  */
-export async function checkCreate(deps: Deps, request: CreateRequest): Promise<Task | undefined> {
+export async function checkCreate(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Task | undefined> {
   const admitted = await admitCreate(deps, request);
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
   const { facts, resolved } = admitted;
-  if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts);
-  await deps.billing.checkHold({ accountId, tokenId, facts });
+  if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts, signal);
+  await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
   await assertOpenChannel(deps, resolved.runtimes);
   return undefined;
 }

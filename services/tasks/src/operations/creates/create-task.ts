@@ -52,13 +52,14 @@ async function createNew(deps: Deps, request: CreateRequest, create: NewCreate):
   const { task, facts, signal } = create;
   const begun = await begin(deps, task, signal);
   if (begun === 'key_taken') return replayAfterRace(deps, request);
-  if (begun !== 'begun') return refuseCapped(deps, request, facts);
+  if (begun !== 'begun') return refuseCapped(deps, request, facts, signal);
+  const bounds = request.idempotency === undefined ? signal : undefined;
   let created: Task | undefined;
   let isHeld = false;
   try {
-    await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts });
+    await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts }, bounds);
     isHeld = true;
-    created = await submit(deps, { ...create, signal: request.idempotency === undefined ? signal : undefined });
+    created = await submit(deps, { ...create, signal: bounds });
   } catch (error) {
     // What an upstream may have accepted is never refused here. The sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
@@ -84,15 +85,15 @@ async function begin(
 
 async function submit(deps: Deps, { task, resolved, facts, signal }: NewCreate): Promise<Task | undefined> {
   signal?.throwIfAborted();
-  const staged = await stageReferences(deps, task, resolved.order);
+  const staged = await stageReferences(deps, task, resolved.order, signal);
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds)
-    await deps.billing.extendHold(task.id, complete);
+    await deps.billing.extendHold(task.id, complete, signal);
   if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
     await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
-  const { runtimes, source } = await withSourceMedia(deps, task, resolved);
+  const { runtimes, source } = await withSourceMedia(deps, task, resolved, signal);
   signal?.throwIfAborted();
   return submitAttempts(deps, task, { ...resolved, runtimes }, { byIndex: staged.byIndex, source });
 }
@@ -104,10 +105,11 @@ async function withSourceMedia(
   deps: Deps,
   task: NewTask,
   { source, runtimes }: ResolvedOrder,
+  signal: AbortSignal | undefined,
 ): Promise<Pick<ResolvedOrder, 'runtimes'> & { readonly source: SourceMedia | undefined }> {
   const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
   if (source === undefined || byTask.length === runtimes.length) return { runtimes, source: undefined };
-  const media = await stageSource(deps, task, source);
+  const media = await stageSource(deps, task, source, signal);
   if (media === undefined && byTask.length === 0) throw sourceGone();
   return { runtimes: media === undefined ? byTask : runtimes, source: media };
 }

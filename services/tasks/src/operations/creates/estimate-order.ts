@@ -12,9 +12,10 @@ export async function estimateOrder(
   deps: Deps,
   caller: OrderCaller,
   order: Order,
+  signal?: AbortSignal,
 ): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
   assertOrder(deps, caller, order);
   const { source } = await resolveOrder(deps, caller, order);
   const facts = priceFacts(order, source?.seconds);
-  return { quote: await deps.billing.quote(caller.accountId, facts), facts };
+  return { quote: await deps.billing.quote(caller.accountId, facts, signal), facts };
 }

@@ -1,4 +1,5 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import { eitherSignal } from '@reelgate/platform/passed-deadline';
 import type { MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
 import type { MediaItem, Order } from '../../domain/order.ts';
@@ -24,11 +25,12 @@ export async function stageReferences(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
   order: Order,
+  signal?: AbortSignal,
 ): Promise<StagedReferences> {
   const wanted = order.content.flatMap((item, index) =>
     isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : [],
   );
-  const byIndex = await stageAll(deps, task, wanted);
+  const byIndex = await stageAll(deps, task, wanted, signal);
   const total = (role: string): number =>
     wanted.reduce(
       (sum, { item, index }) => sum + (roleOf(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
@@ -72,11 +74,13 @@ async function stageAll(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
   wanted: readonly Wanted[],
+  signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<number, StagedMedia>> {
   const refused = new AbortController();
+  const bounds = eitherSignal(signal, refused.signal);
   const stagings = wanted.map(async (each) => {
     try {
-      return [each.index, await stageOne(deps, task, each, refused.signal)] as const;
+      return [each.index, await stageOne(deps, task, each, bounds)] as const;
     } catch (error) {
       refused.abort(error);
       throw error;

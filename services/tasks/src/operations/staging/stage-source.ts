@@ -20,6 +20,7 @@ export async function stageSource(
   { media }: Pick<Deps, 'media'>,
   task: Pick<Task, 'id' | 'accountId'>,
   { order, staged = {}, result }: Task,
+  signal?: AbortSignal,
 ): Promise<SourceMedia | undefined> {
   const wanted = order.content.flatMap((item, index) =>
     isMedia(item) && !isUpstreamFile(item)
@@ -28,7 +29,7 @@ export async function stageSource(
   );
   const again = async (category: MediaCategory, object: string | undefined): Promise<StagedMedia> => {
     if (object === undefined) throw new Gone();
-    return media.stage({ accountId: task.accountId, taskId: task.id, category, object });
+    return media.stage({ accountId: task.accountId, taskId: task.id, category, object }, signal);
   };
   try {
     const base = await again('base_video', result?.object);

@@ -1,0 +1,26 @@
+import { systemClock } from './clock.ts';
+
+/** The deadline of the call that a signal belongs to, in milliseconds since 1970. */
+const deadlines = new WeakMap<AbortSignal, number>();
+
+export function noteDeadline(signal: AbortSignal, deadline: number): void {
+  if (deadline !== Infinity) deadlines.set(signal, deadline);
+}
+
+/**
+ * When a call must end that another call makes with its signal: after `timeoutMs`, and at the deadline of the other call
+ * at the latest. Undefined: neither has an end.
+ */
+export function deadlineWithin(signal: AbortSignal | undefined, timeoutMs: number | undefined): number | undefined {
+  const passed = signal === undefined ? undefined : deadlines.get(signal);
+  if (timeoutMs === undefined) return passed;
+  return Math.min(systemClock.now() + timeoutMs, passed ?? Infinity);
+}
+
+/** Aborted when one of the two is. It carries the deadline of the call's signal. */
+export function eitherSignal(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  if (call === undefined) return other;
+  const either = AbortSignal.any([call, other]);
+  noteDeadline(either, deadlines.get(call) ?? Infinity);
+  return either;
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { aGate } from '../../testing/bounded-waits.ts';
+import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
+import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
+import { deadlineWithin, eitherSignal } from '../passed-deadline.ts';
+
+const openFor = closingTransports();
+silenceRpcLibraries();
+
+/** Deadlines are sent as the time that is left, so that of the callee may be later by the time on the way. */
+const ON_THE_WAY_MS = 500;
+
+/** The client of Connect is that of a third party. */
+const OURS = TRANSPORTS.filter(([, open]) => open !== openConnect);
+
+describe.each(OURS)('a service that calls another over %s', (_name, open) => {
+  /** The milliseconds that the other service has, if the caller of the first has this long. */
+  async function leftAfter(callerMs: number | undefined, ownMs: number | undefined): Promise<number> {
+    let left = Number.NaN;
+    const other = await openFor(
+      open,
+      partialService(AccountService, {
+        getAccount: async (_request, { signal }) => {
+          left = (deadlineWithin(signal, undefined) ?? Infinity) - Date.now();
+          return {};
+        },
+      }),
+    );
+    const accounts = other.client(AccountService);
+    const first = await openFor(
+      openConnect,
+      partialService(MediaService, {
+        stageMedia: async (_request, { signal }) => {
+          const bounds = eitherSignal(signal, new AbortController().signal);
+          await accounts.getAccount({ id: 'demo' }, { signal: bounds, timeoutMs: ownMs });
+          return {};
+        },
+      }),
+    );
+    await first.client(MediaService).stageMedia({ accountId: 'demo' }, { timeoutMs: callerMs });
+    return left;
+  }
+
+  test('passes on what is left of the deadline of its caller', async () => {
+    const left = await leftAfter(2000, undefined);
+
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(2000 + ON_THE_WAY_MS);
+  });
+
+  test('keeps its own time limit if that ends earlier', async () => {
+    expect(await leftAfter(20_000, 1000)).toBeLessThanOrEqual(1000 + ON_THE_WAY_MS);
+  });
+
+  test('has its own time limit if its caller has no deadline', async () => {
+    const left = await leftAfter(undefined, 3000);
+
+    expect(left).toBeGreaterThan(1000);
+    expect(left).toBeLessThanOrEqual(3000 + ON_THE_WAY_MS);
+  });
+
+  test('answers that the deadline has passed, also if the other service says so first', async () => {
+    const gate = aGate();
+    const other = await openFor(
+      open,
+      partialService(AccountService, { getAccount: () => gate.opened.then(() => ({})) }),
+    );
+    const accounts = other.client(AccountService);
+    const first = await openFor(
+      openConnect,
+      partialService(MediaService, {
+        stageMedia: async (_request, { signal }) => {
+          await accounts.getAccount({ id: 'demo' }, { signal });
+          return {};
+        },
+      }),
+    );
+    const call = (): Promise<unknown> =>
+      fetch(`http://127.0.0.1:${String(first.port)}/reelgate.media.v1.MediaService/StageMedia`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'connect-timeout-ms': '100',
+          authorization: 'Bearer key-of-the-program',
+        },
+        body: JSON.stringify({ accountId: 'demo' }),
+      }).then((answer) => answer.json());
+
+    const answers = await Promise.all(Array.from({ length: 20 }, call));
+    gate.open();
+
+    expect(new Set(answers.map((answer) => (answer as { code: string }).code))).toEqual(new Set(['deadline_exceeded']));
+  });
+});
