@@ -1,0 +1,63 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Task } from '../../domain/task.ts';
+import type { Notifier } from './notifier.ts';
+
+/** How often a watch without changes shows that it lives. */
+const HEARTBEAT_MS = 15_000;
+
+export type WatchMethod = 'WatchTask' | 'WatchTasks';
+
+/** A message of a watch. Without a task it is a heartbeat. */
+export interface Watched {
+  readonly task?: Task | undefined;
+  readonly cursor: string;
+}
+
+/** The open watches of this process and their heartbeats. One timer serves all of them. */
+export interface OpenWatches {
+  open(method: WatchMethod, feed: Notifier, signal: AbortSignal): OpenWatch;
+  /** Wakes each watch whose heartbeat is due. */
+  pass(): void;
+  count(method: WatchMethod): number;
+}
+
+/** One watch, for its reader. */
+export interface OpenWatch {
+  /** Resolves when the feed has something, or when the heartbeat is due. Throws when the stream has ended. */
+  wait(): Promise<void>;
+  /** Notes that a message is sent: the next heartbeat is due a while later. */
+  sending(): void;
+  isHeartbeatDue(): boolean;
+  close(): void;
+}
+
+export function openWatches(clock: Clock): OpenWatches {
+  const watches = new Set<{ readonly method: WatchMethod; readonly feed: Notifier; dueAt: number }>();
+  return {
+    open: (method, feed, signal) => {
+      const watch = { method, feed, dueAt: clock.now() + HEARTBEAT_MS };
+      watches.add(watch);
+      signal.addEventListener('abort', feed.notify, { once: true });
+      return {
+        wait: async () => {
+          signal.throwIfAborted();
+          await feed.wait();
+          signal.throwIfAborted();
+        },
+        sending: () => {
+          watch.dueAt = clock.now() + HEARTBEAT_MS;
+        },
+        isHeartbeatDue: () => clock.now() >= watch.dueAt,
+        close: () => {
+          signal.removeEventListener('abort', feed.notify);
+          watches.delete(watch);
+        },
+      };
+    },
+    pass: () => {
+      const now = clock.now();
+      for (const { feed, dueAt } of watches) if (now >= dueAt) feed.notify();
+    },
+    count: (method) => watches.values().reduce((sum, watch) => sum + (watch.method === method ? 1 : 0), 0),
+  };
+}
