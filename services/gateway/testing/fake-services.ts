@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
-import { bind } from '@reelgate/platform/rpc/service';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { partialService } from '@reelgate/platform/testing/partial-service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
@@ -68,7 +68,7 @@ export function fakeTasks(): FakeTasks {
       });
     return earlier?.task;
   };
-  const implementation: Implementation<typeof TaskService> = {
+  const implementation: Partial<Implementation<typeof TaskService>> = {
     checkOrder: async (request) => {
       checks.push(request);
       called('checkOrder');
@@ -125,7 +125,7 @@ export function fakeTasks(): FakeTasks {
     },
   };
   return {
-    client: directClient(TaskService, bind(TaskService, implementation), aCaller()),
+    client: directClient(TaskService, partialService(TaskService, implementation), aCaller()),
     calls,
     creates,
     checked,

@@ -163,7 +163,7 @@ describe('the service', () => {
       state: TaskState.COMPLETED,
       usage: { totalSeconds: 5n },
     });
-    expect(changes).toEqual([TaskState.IN_PROGRESS, TaskState.COMPLETED]);
+    expect(changes).toEqual([TaskState.QUEUED, TaskState.IN_PROGRESS, TaskState.COMPLETED]);
     expect((await client.getTask({ accountId: 'acme', taskId: created!.id })).task).toMatchObject({
       state: TaskState.COMPLETED,
       result: { object: 'res_1' },

@@ -47,6 +47,7 @@ import { watchDeadlines } from './operations/attention/watch-deadlines.ts';
 import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
+import { watchService } from './rpc/watch-service.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { handOver } from './workers/hand-over.ts';
@@ -54,6 +55,7 @@ import { HEARTBEAT_MS, openProcessLiveness } from './workers/process-liveness.ts
 import type { ProcessLiveness } from './workers/process-liveness.ts';
 import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
+import { startWatches } from './workers/watches.ts';
 
 export { collect, httpMediaBytes } from './clients/media-bytes.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
@@ -142,10 +144,11 @@ export async function startTasks(
     pollers.wake(channelId);
   };
   lifecycle.add('polls', () => pollers.stop());
+  const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
 
   return {
     bindings: [
-      bind(TaskService, taskService(deps, tokens)),
+      bind(TaskService, { ...taskService(deps, tokens), ...watchService(watches, clock) }),
       bind(OperatorService, operatorService(deps, jobs)),
       bind(JobService, jobService(jobs, tokens)),
     ],

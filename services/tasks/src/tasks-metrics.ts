@@ -4,6 +4,8 @@ import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
 import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
+import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
+import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
 import type { JobStore } from './store/job-store.ts';
 
 /** The counters of this service. */
@@ -64,6 +66,25 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
         gauge.labels(channel.settings.id).set(CIRCUIT_VALUES[circuit.state()]);
     },
   );
+}
+
+const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks'];
+
+/** The number of open watches, and how often a slow reader fell behind. */
+export function watchCounts(metrics: Metrics, watches: Pick<OpenWatches, 'count'>): TasksWatchDeps['count'] {
+  metrics.gauge('reelgate_watches', 'Open watches by method', ['method'], (gauge) => {
+    for (const method of WATCH_METHODS) gauge.labels(method).set(watches.count(method));
+  });
+  const fellBehind = metrics.counter(
+    'reelgate_watches_behind_total',
+    'Times that a watch dropped changes its reader did not take, and read them again later',
+    [],
+  );
+  return {
+    fellBehind: () => {
+      fellBehind.labels().inc();
+    },
+  };
 }
 
 /** The number of unfinished jobs and the age of the oldest, by state. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
+import { partialService } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
@@ -148,8 +149,8 @@ describe('what a method asks of other services', () => {
 describe.each(TRANSPORTS)('over %s', (_name, open) => {
   async function aService() {
     const world = await openWorld();
-    const { methods, told, idle } = watched<Implementation<typeof TaskService>>(taskService(world.deps, someTokens()));
-    const client = (await openFor(open, bind(TaskService, methods))).client(TaskService);
+    const { methods, told, idle } = watched(taskService(world.deps, someTokens()));
+    const client = (await openFor(open, partialService(TaskService, methods))).client(TaskService);
     // The server knows of a call for certain once it has answered a later one.
     const settled = async (): Promise<void> => {
       await client.listTasks({ accountId: 'acme', limit: 1 });

@@ -2,8 +2,8 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
-import { bind } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { partialService } from '@reelgate/platform/testing/partial-service';
 import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -33,7 +33,11 @@ async function open() {
   const world = await openWorld();
   return {
     world,
-    client: directClient(TaskService, bind(TaskService, taskService(world.deps, someTokens(TOKENS))), aCaller()),
+    client: directClient(
+      TaskService,
+      partialService(TaskService, taskService(world.deps, someTokens(TOKENS))),
+      aCaller(),
+    ),
   };
 }
 

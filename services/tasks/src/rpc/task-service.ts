@@ -17,13 +17,17 @@ import { orderDigest } from '../operations/creates/request-digest.ts';
 import { readLimit } from './list-request.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
 import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
+import type { WatchMethods } from './watch-service.ts';
 
 /** Of an order that is judged for no token. */
 const EVERY_MODEL = ['*'];
 const LIST_LIMIT = 20;
 
-/** Each method converts from the wire, runs an operation and converts to the wire. */
-export function taskService(deps: Deps, tokens: Pick<Tokens, 'of'>): Implementation<typeof TaskService> {
+/** Each method converts from the wire, runs an operation and converts to the wire. Streams are in `watch-service`. */
+export function taskService(
+  deps: Deps,
+  tokens: Pick<Tokens, 'of'>,
+): Omit<Implementation<typeof TaskService>, keyof WatchMethods> {
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {

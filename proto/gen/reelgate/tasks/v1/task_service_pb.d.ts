@@ -446,6 +446,142 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
 export declare const ListTasksResponseSchema: GenMessage<ListTasksResponse>;
 
 /**
+ * WatchTaskRequest names a task and its caller.
+ *
+ * @generated from message reelgate.tasks.v1.WatchTaskRequest
+ */
+export declare type WatchTaskRequest = Message<"reelgate.tasks.v1.WatchTaskRequest"> & {
+  /**
+   * The caller's account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+
+  /**
+   * The cursor of the last message that the caller has: only a later version is sent. Empty: the task is sent as it is.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WatchTaskRequest.
+ * Use `create(WatchTaskRequestSchema)` to create a new message.
+ */
+export declare const WatchTaskRequestSchema: GenMessage<WatchTaskRequest>;
+
+/**
+ * WatchTaskResponse carries the task after a change, or is a heartbeat.
+ *
+ * @generated from message reelgate.tasks.v1.WatchTaskResponse
+ */
+export declare type WatchTaskResponse = Message<"reelgate.tasks.v1.WatchTaskResponse"> & {
+  /**
+   * The task. Unset in a heartbeat, which means that the version of the cursor is still the newest.
+   *
+   * @generated from field: reelgate.tasks.v1.Task task = 1;
+   */
+  task?: Task | undefined;
+
+  /**
+   * Names the version. Opaque; valid at every replica, as long as the task is kept.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WatchTaskResponse.
+ * Use `create(WatchTaskResponseSchema)` to create a new message.
+ */
+export declare const WatchTaskResponseSchema: GenMessage<WatchTaskResponse>;
+
+/**
+ * WatchTasksRequest names an account and the tasks of interest.
+ *
+ * @generated from message reelgate.tasks.v1.WatchTasksRequest
+ */
+export declare type WatchTasksRequest = Message<"reelgate.tasks.v1.WatchTasksRequest"> & {
+  /**
+   * The caller's account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Only these states; empty is all. A task that leaves them is not reported. An unknown state is refused.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.TaskState states = 2;
+   */
+  states: TaskState[];
+
+  /**
+   * Only this kind; unspecified is all. An unknown kind is refused.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskKind kind = 3;
+   */
+  kind: TaskKind;
+
+  /**
+   * Only this model; empty is all.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * The cursor of the last message that the caller has. The filter may differ from the earlier one. Empty: from now on.
+   *
+   * @generated from field: string cursor = 5;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WatchTasksRequest.
+ * Use `create(WatchTasksRequestSchema)` to create a new message.
+ */
+export declare const WatchTasksRequestSchema: GenMessage<WatchTasksRequest>;
+
+/**
+ * WatchTasksResponse carries a task after a change, or is a heartbeat.
+ *
+ * @generated from message reelgate.tasks.v1.WatchTasksResponse
+ */
+export declare type WatchTasksResponse = Message<"reelgate.tasks.v1.WatchTasksResponse"> & {
+  /**
+   * The task. Unset in a heartbeat, which means that nothing further has changed.
+   *
+   * @generated from field: reelgate.tasks.v1.Task task = 1;
+   */
+  task?: Task | undefined;
+
+  /**
+   * Names what has been sent so far. Opaque; valid at every replica. It does not expire.
+   *
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WatchTasksResponse.
+ * Use `create(WatchTasksResponseSchema)` to create a new message.
+ */
+export declare const WatchTasksResponseSchema: GenMessage<WatchTasksResponse>;
+
+/**
  * CancelTaskRequest names a task and its caller.
  *
  * @generated from message reelgate.tasks.v1.CancelTaskRequest
@@ -636,6 +772,31 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof ListTasksRequestSchema;
     output: typeof ListTasksResponseSchema;
+  },
+  /**
+   * WatchTask sends a task now and after each change, and ends with OK after its final state. Between changes it sends
+   * heartbeats, at least every 15 seconds. A caller that does not read gets the newest version alone when it reads again.
+   * After any other end than OK and NOT_FOUND, call again with the cursor of the last message.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.WatchTask
+   */
+  watchTask: {
+    methodKind: "server_streaming";
+    input: typeof WatchTaskRequestSchema;
+    output: typeof WatchTaskResponseSchema;
+  },
+  /**
+   * WatchTasks sends the tasks of an account that match, now and after each change, new tasks too. It never ends with OK.
+   * Without a cursor it begins with every unfinished task; with a cursor it begins with what has changed since. Then comes
+   * a heartbeat, and after it the changes as they happen. A change may come twice, none is left out, and a task that its
+   * owner removes is not reported. After the end, call again with the cursor of the last message.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.WatchTasks
+   */
+  watchTasks: {
+    methodKind: "server_streaming";
+    input: typeof WatchTasksRequestSchema;
+    output: typeof WatchTasksResponseSchema;
   },
   /**
    * CancelTask ends a queued task if the upstream confirms it.

@@ -141,7 +141,10 @@ async function tryChannel(deps: Deps, task: NewTask, inputs: Try): Promise<Tried
       { taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error },
       'an attempt was not accepted',
     );
-  return { submission, task: await recordOutcome(deps, task, { settings, number }, submission) };
+  const left = await recordOutcome(deps, task, { settings, number }, submission);
+  // From here on the owner can see it.
+  if (left !== undefined) deps.announce(left);
+  return { submission, task: left };
 }
 
 /** If the attempt cannot be planned, nothing was sent: it is written as refused. */

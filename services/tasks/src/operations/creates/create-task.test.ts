@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { accepted, refused, succeeded } from '../../../testing/fake-upstream.ts';
+import { LOST, accepted, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World, WorldOptions } from '../../../testing/open-world.ts';
 import {
@@ -161,6 +161,29 @@ type Refusal = readonly [
   problem: object,
   calls: readonly string[],
 ];
+
+describe('the announcement of a create', () => {
+  test.each([
+    ['accepted', accepted('up-1')],
+    ['unknown', LOST],
+  ])('follows when the task is %s, because its owner can see it from then on', async (admission, answer) => {
+    const world = await open();
+    world.upstream.answer('main', answer);
+
+    const { task } = await world.create();
+
+    expect(task.admission).toBe(admission);
+    expect(world.announced).toEqual([expect.objectContaining({ id: task.id, accountId: 'acme', state: 'queued' })]);
+  });
+
+  test('does not come for a refused one', async () => {
+    const world = await open();
+    world.upstream.answer('main', refused('content'));
+    await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
+
+    expect(world.announced).toEqual([]);
+  });
+});
 
 describe('an invalid create', () => {
   test.each<[string, Order]>([

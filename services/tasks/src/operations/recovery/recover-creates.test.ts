@@ -87,6 +87,15 @@ describe('a create whose process died after its attempt started', () => {
     expect(world.upstream.submitted).toEqual([]);
   });
 
+  test('is announced, because its owner can see it from then on', async () => {
+    const world = await open();
+    await started(world.deps.store, 'task_1', { owner: 'proc_dead', createdAt: world.clock.now() });
+
+    await recoverCreates(world.deps, ALIVE);
+
+    expect(world.announced).toEqual([expect.objectContaining({ id: 'task_1', accountId: 'acme', state: 'queued' })]);
+  });
+
   test('is unknown on the channel of the started attempt', async () => {
     const world = await open({
       channels: [channelSettings({ id: 'first' }), channelSettings({ id: 'second', upstreamAccount: 'other' })],

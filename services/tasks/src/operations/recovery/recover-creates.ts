@@ -38,12 +38,13 @@ async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
   if (started !== undefined) {
     const upstreamAccount = deps.channels.find(started.channel)?.channel.settings.upstreamAccount ?? '';
-    await deps.store.leaveUnknown(task.id, {
+    const left = await deps.store.leaveUnknown(task.id, {
       number: started.number,
       mapping: { channel: started.channel, upstreamAccount },
       error: INTERRUPTED,
       at,
     });
+    if (left !== undefined) deps.announce(left);
     deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
     return;
   }

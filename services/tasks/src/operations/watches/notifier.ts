@@ -1,8 +1,8 @@
 /** Wakes the one reader of a stream. A notification that comes before the reader waits is kept. */
 export interface Notifier {
-  notify(): void;
+  readonly notify: () => void;
   /** Resolves at the next notification. */
-  wait(): Promise<void>;
+  readonly wait: () => Promise<void>;
 }
 
 export function openNotifier(): Notifier {

@@ -74,9 +74,13 @@ export function openWatchHub(deps: HubDeps): WatchHub {
       wake();
       return feed;
     },
-    closeTask: tasks.close,
+    closeTask: (taskId, feed) => {
+      tasks.close(taskId, feed);
+    },
     openAccount: (filter) => openAccount(state, filter),
-    closeAccount: accounts.close,
+    closeAccount: (feed) => {
+      accounts.close(feed);
+    },
     hint: ({ taskId, accountId }) => {
       if (hints.size >= HINTS_MAX || !(tasks.has(taskId) || accounts.has(accountId))) return;
       hints.add(taskId);

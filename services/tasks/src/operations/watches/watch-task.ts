@@ -3,6 +3,11 @@ import { fromTaskCursor, toTaskCursor } from './cursors.ts';
 import type { OpenWatches, Watched } from './open-watches.ts';
 import type { WatchHub } from './watch-hub.ts';
 
+export interface TaskWatchDeps {
+  readonly hub: Pick<WatchHub, 'openTask' | 'closeTask'>;
+  readonly watches: OpenWatches;
+}
+
 export interface TaskWatch {
   readonly accountId: string;
   readonly taskId: string;
@@ -15,7 +20,7 @@ export interface TaskWatch {
  * heartbeat says so. A slow reader gets the newest version alone. Throws if the task does not exist for the account.
  */
 export async function* watchTask(
-  { hub, watches }: { readonly hub: Pick<WatchHub, 'openTask' | 'closeTask'>; readonly watches: OpenWatches },
+  { hub, watches }: TaskWatchDeps,
   { accountId, taskId, cursor }: TaskWatch,
   signal: AbortSignal,
 ): AsyncGenerator<Watched> {
@@ -23,18 +28,17 @@ export async function* watchTask(
   const feed = hub.openTask(accountId, taskId);
   const watch = watches.open('WatchTask', feed, signal);
   try {
-    for (;;) {
+    for (let hasEnded = false; !hasEnded;) {
       const task = feed.take();
-      if (task !== undefined) {
-        const isNew = task.updatedAt !== version;
-        version = task.updatedAt;
-        watch.sending();
-        yield { task: isNew ? task : undefined, cursor: toTaskCursor(version) };
-        if (isTerminal(task.state)) return;
-      } else if (watch.isHeartbeatDue()) {
-        watch.sending();
-        yield { cursor: version === undefined ? '' : toTaskCursor(version) };
-      } else await watch.wait();
+      if (task === undefined && !watch.isHeartbeatDue()) {
+        await watch.wait();
+        continue;
+      }
+      const isNew = task !== undefined && task.updatedAt !== version;
+      version = task?.updatedAt ?? version;
+      hasEnded = task !== undefined && isTerminal(task.state);
+      watch.sending();
+      yield { task: isNew ? task : undefined, cursor: version === undefined ? '' : toTaskCursor(version) };
     }
   } finally {
     watch.close();

@@ -1,0 +1,57 @@
+import { create } from '@bufbuild/protobuf';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import { TaskSchema } from '@reelgate/proto/tasks/v1/task';
+import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
+import { WatchTaskResponseSchema, WatchTasksResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
+import type { TaskService, WatchTaskResponse, WatchTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { Task } from '../domain/task.ts';
+import { watchTask } from '../operations/watches/watch-task.ts';
+import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
+import { watchTasks } from '../operations/watches/watch-tasks.ts';
+import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
+import type { ChangeFilter } from '../store/task-store.ts';
+import { KINDS, nameOf } from './mapping-order.ts';
+import { STATES, toWireTask } from './mapping-task.ts';
+
+export type WatchMethods = Pick<Implementation<typeof TaskService>, 'watchTask' | 'watchTasks'>;
+
+/** The streams of the service. The watches of one task share its message, which is made once for each version. */
+export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Pick<Clock, 'now'>): WatchMethods {
+  const toWire = (task: Task): WireTask => create(TaskSchema, toWireTask(task, clock.now()));
+  const wireTask = madeOnce(toWire);
+  const wireVersion = madeOnce((task: Task, cursor: string): WatchTaskResponse =>
+    create(WatchTaskResponseSchema, { task: toWire(task), cursor }),
+  );
+  return {
+    async *watchTask({ accountId, taskId, cursor }, { signal }) {
+      for await (const sent of watchTask(deps, { accountId, taskId, cursor }, signal))
+        yield sent.task === undefined ? { cursor: sent.cursor } : wireVersion(sent.task, sent.cursor);
+    },
+    async *watchTasks(request, { signal }) {
+      for await (const { task, cursor } of watchTasks(deps, toFilter(request), request.cursor, signal))
+        yield create(WatchTasksResponseSchema, task === undefined ? { cursor } : { task: wireTask(task), cursor });
+    },
+  };
+}
+
+/** Makes a message once for each version of a task, as long as the version is held anywhere. */
+function madeOnce<M extends object, A extends readonly unknown[]>(
+  make: (task: Task, ...rest: A) => M,
+): (task: Task, ...rest: A) => M {
+  const made = new WeakMap<Task, M>();
+  return (task, ...rest) => {
+    const message = made.get(task) ?? make(task, ...rest);
+    made.set(task, message);
+    return message;
+  };
+}
+
+function toFilter({ accountId, states, model, kind }: WatchTasksRequest): ChangeFilter {
+  return {
+    accountId,
+    states: states.flatMap((state) => nameOf(STATES, state) ?? []),
+    model: model === '' ? undefined : model,
+    kind: nameOf(KINDS, kind),
+  };
+}

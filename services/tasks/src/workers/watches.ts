@@ -1,0 +1,50 @@
+import type { Bus } from '@reelgate/platform/bus/bus';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { Worker } from '@reelgate/platform/lifecycle/worker';
+import type { Log } from '@reelgate/platform/log';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { watchCounts } from '../counts.ts';
+import { onTaskChanged } from '../events/on-task-changed.ts';
+import { openWatches } from '../operations/watches/open-watches.ts';
+import { openWatchHub } from '../operations/watches/watch-hub.ts';
+import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
+import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
+import type { TaskStore } from '../store/task-store.ts';
+
+const READ_IDLE_MS = 500;
+const HEARTBEAT_IDLE_MS = 1000;
+
+export interface WatchParts {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+}
+
+/** Starts what all watches of this process share: its reads, its announcements and its heartbeats. */
+export async function startWatches(
+  { store, clock, log, bus, metrics }: WatchParts,
+  lifecycle: Lifecycle,
+): Promise<TaskWatchDeps & TasksWatchDeps> {
+  let reads: Worker | undefined = undefined;
+  const hub = openWatchHub({ store, clock, wake: () => reads?.wake() });
+  const watches = openWatches(clock);
+  reads = startWorker({ name: 'watches', clock, log, idleMs: READ_IDLE_MS, pass: () => hub.pass() });
+  const heartbeats = startWorker({
+    name: 'heartbeats',
+    clock,
+    log,
+    idleMs: HEARTBEAT_IDLE_MS,
+    pass: async () => {
+      watches.pass();
+      return 0;
+    },
+  });
+  lifecycle.add('watches', () => Promise.all([reads?.stop(), heartbeats.stop()]).then(() => undefined));
+  const changes = await onTaskChanged(bus, hub);
+  lifecycle.add('task events', () => changes.stop());
+  return { hub, store, watches, count: watchCounts(metrics, watches) };
+}
