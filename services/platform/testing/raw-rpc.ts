@@ -39,50 +39,68 @@ export interface RawTls {
 
 export type CallRaw = (address: string, call: RawCall) => Promise<Outcome>;
 
-/** With bare metadata, as clients in Go and Python do. */
+/** With bare metadata, as clients in Go and Python do. Of a stream of answers, the first decides. */
 export const callGrpc: CallRaw = async (address, { method, request, key, tls }) => {
   const client = new Client(address, credentialsOf(tls));
   const metadata = new Metadata();
   if (key !== undefined) metadata.set('authorization', `Bearer ${key}`);
   const serialize = (message: unknown): Buffer => Buffer.from(toBinary(method.input, message as never));
+  const deserialize = (bytes: Buffer): unknown => fromBinary(method.output, bytes);
+  const path = `/${method.parent.typeName}/${method.name}`;
+  const message = create(method.input, request as never);
+  const options = { deadline: Date.now() + DEADLINE_MS };
   try {
     return await new Promise((resolve) => {
-      client.makeUnaryRequest(
-        `/${method.parent.typeName}/${method.name}`,
-        serialize,
-        (bytes: Buffer) => fromBinary(method.output, bytes),
-        create(method.input, request as never),
-        metadata,
-        { deadline: Date.now() + DEADLINE_MS },
-        (error, answer) => {
-          resolve(error === null ? { code: 'ok', message: '', answer } : outcomeOf(error));
-        },
-      );
+      const answered = (error: ServiceError | null, answer?: unknown): void => {
+        resolve(error === null ? { code: 'ok', message: '', answer } : outcomeOf(error));
+      };
+      if (method.methodKind === 'unary')
+        client.makeUnaryRequest(path, serialize, deserialize, message, metadata, options, answered);
+      else if (method.methodKind === 'client_streaming')
+        client.makeClientStreamRequest(path, serialize, deserialize, metadata, options, answered).end(message);
+      else {
+        const answers = client.makeServerStreamRequest(path, serialize, deserialize, message, metadata, options);
+        answers.on('error', answered);
+        answers.on('end', () => {
+          answered(null);
+        });
+        answers.on('data', (answer) => {
+          answered(null, answer);
+          answers.cancel();
+        });
+      }
     });
   } finally {
     client.close();
   }
 };
 
-/** With JSON over Connect, as with curl. */
+interface WireError {
+  readonly code?: string;
+  readonly message?: string;
+  readonly details?: readonly { readonly debug?: { readonly reason?: string; readonly field?: string } }[];
+}
+
+/** With JSON over Connect, as with curl. Of a stream of answers, the first decides. */
 export const callJson: CallRaw = async (address, { method, request, key }) => {
+  const isStream = method.methodKind !== 'unary';
+  const body = JSON.stringify(toJson(method.input, create(method.input, request as never)));
   const response = await fetch(`http://${address}/${method.parent.typeName}/${method.name}`, {
     method: 'POST',
     headers: {
-      'content-type': 'application/json',
+      'content-type': `application/${isStream ? 'connect+' : ''}json`,
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     },
-    body: JSON.stringify(toJson(method.input, create(method.input, request as never))),
+    body: isStream ? enveloped(body) : body,
   });
-  const body = (await response.json()) as {
-    readonly code?: string;
-    readonly message?: string;
-    readonly details?: readonly { readonly debug?: { readonly reason?: string; readonly field?: string } }[];
-  };
-  const { reason, field } = body.details?.[0]?.debug ?? {};
-  return response.ok
-    ? { code: 'ok', message: '' }
-    : { code: body.code ?? String(response.status), message: body.message ?? '', reason, field };
+  const error = isStream
+    ? await firstError(response)
+    : response.ok
+      ? undefined
+      : ((await response.json()) as WireError);
+  if (error === undefined) return { code: 'ok', message: '' };
+  const { reason, field } = error.details?.[0]?.debug ?? {};
+  return { code: error.code ?? String(response.status), message: error.message ?? '', reason, field };
 };
 
 function credentialsOf(tls: RawTls | undefined): ChannelCredentials {
@@ -91,6 +109,30 @@ function credentialsOf(tls: RawTls | undefined): ChannelCredentials {
   return shows === undefined
     ? credentials.createSsl(Buffer.from(ca))
     : credentials.createSsl(Buffer.from(ca), Buffer.from(shows.key), Buffer.from(shows.certificate));
+}
+
+const ENVELOPE_HEAD_BYTES = 5;
+const END_OF_STREAM = 2;
+
+function enveloped(text: string): Buffer {
+  const head = Buffer.alloc(ENVELOPE_HEAD_BYTES);
+  head.writeUInt32BE(Buffer.byteLength(text), 1);
+  return Buffer.concat([head, Buffer.from(text)]);
+}
+
+/** The error with which a stream ends before its first message. */
+async function firstError(response: Response): Promise<WireError | undefined> {
+  let bytes = Buffer.alloc(0);
+  for await (const part of response.body ?? []) {
+    bytes = Buffer.concat([bytes, part]);
+    if (bytes.length < ENVELOPE_HEAD_BYTES) continue;
+    const end = ENVELOPE_HEAD_BYTES + bytes.readUInt32BE(1);
+    if (bytes.length < end) continue;
+    const isEnd = ((bytes[0] ?? 0) & END_OF_STREAM) !== 0;
+    const text = bytes.subarray(ENVELOPE_HEAD_BYTES, end).toString();
+    return isEnd ? (JSON.parse(text) as { readonly error?: WireError }).error : undefined;
+  }
+  return { code: String(response.status), message: 'the stream has no end' };
 }
 
 function outcomeOf(error: ServiceError): Outcome {

@@ -9,7 +9,6 @@ import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
 import { until } from '@reelgate/platform/testing/until';
-import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
@@ -19,7 +18,7 @@ import { useWorlds } from '../../testing/open-world.ts';
 import { startWatches } from '../workers/watches.ts';
 import { watchService } from './watch-service.ts';
 
-const UNKNOWN: number = 9;
+const UNKNOWN = 9 as never;
 const openWorld = useWorlds();
 const openFor = closingTransports();
 const ends: (() => Promise<void>)[] = [];
@@ -153,15 +152,16 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       kind: 'not_found',
       reason: 'task_not_found',
     });
-    await refused(client.watchTask({ accountId: 'acme', cursor: 'x' })).toMatchObject({ field: 'cursor' });
+    await refused(client.watchTask({ accountId: 'acme', taskId: 'task_none', cursor: 'x' })).toMatchObject({
+      field: 'cursor',
+    });
     await refused(client.watchTasks({ accountId: 'acme', cursor: 'x' })).toMatchObject({ field: 'cursor' });
-    await refused(
-      client.watchTasks({ accountId: 'acme', states: [TaskState.QUEUED, UNKNOWN as TaskState] }),
-    ).toMatchObject({
+    await refused(client.watchTasks({ accountId: 'acme', states: [TaskState.QUEUED, UNKNOWN] })).toMatchObject({
       kind: 'invalid',
       field: 'states[1]',
     });
-    await refused(client.watchTasks({ accountId: 'acme', kind: UNKNOWN as TaskKind })).toMatchObject({ field: 'kind' });
+    await refused(client.watchTasks({ accountId: 'acme', kind: UNKNOWN })).toMatchObject({ field: 'kind' });
+    await refused(client.watchTask({ accountId: 'acme' })).toMatchObject({ field: 'task_id' });
     await refused(client.watchTasks({})).toMatchObject({ field: 'account_id' });
   });
 });

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { WatchTaskResponseSchema, WatchTasksResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
@@ -50,8 +51,8 @@ function madeOnce<M extends object, A extends readonly unknown[]>(
 function toFilter({ accountId, states, model, kind }: WatchTasksRequest): ChangeFilter {
   return {
     accountId,
-    states: states.flatMap((state) => nameOf(STATES, state) ?? []),
+    states: states.map((state) => nameOf(STATES, state)),
     model: model === '' ? undefined : model,
-    kind: nameOf(KINDS, kind),
+    kind: kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, kind),
   };
 }

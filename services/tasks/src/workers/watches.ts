@@ -5,7 +5,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { watchCounts } from '../counts.ts';
+import { watchCounts } from '../tasks-metrics.ts';
 import { onTaskChanged } from '../events/on-task-changed.ts';
 import { openWatches } from '../operations/watches/open-watches.ts';
 import { openWatchHub } from '../operations/watches/watch-hub.ts';
