@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
 import { aGate } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
+import { unruled } from '../../testing/unruled.ts';
 import { deadlineWithin, eitherSignal } from '../passed-deadline.ts';
 
+const MediaService = unruled(MediaContract);
 const openFor = closingTransports();
 silenceRpcLibraries();
 

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -5,16 +6,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import type { SecureContextOptions } from 'node:tls';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
 import { fromBinary, toBinary, create } from '@bufbuild/protobuf';
 import {
-  MediaService,
+  MediaService as MediaContract,
   StageMediaRequestSchema,
   StageMediaResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { inTime } from '../../testing/bounded-waits.ts';
+import { unruled } from '../../testing/unruled.ts';
 import { until } from '../../testing/until.ts';
 import { newAuthority, writeTls } from '../../testing/certificates.ts';
 import type { Authority, Issued } from '../../testing/certificates.ts';
@@ -33,6 +36,8 @@ import type { ServerTls } from './server-tls.ts';
 import { watchTls } from './tls-files.ts';
 import type { CurrentTls, WatchedTls } from './tls-files.ts';
 
+const MediaService = unruled(MediaContract);
+const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf');
 const KEY = 'key-of-the-program';
 const CALLERS: readonly KnownCaller[] = [
   { ...aCaller(), key: new Secret(KEY) },
@@ -289,6 +294,26 @@ async function replaced(name: string, tls: WatchedTls, issued: Issued, ca = auth
   tls.reread();
   await inTime(changed);
 }
+
+describe('a team that looks around over TLS', () => {
+  const curl = async (port: number, shows: Issued, ...args: readonly string[]): Promise<string> => {
+    const { certificate, key, ca } = writeTls(path.join(folder, 'curl'), shows, authority.certificate);
+    const tls = ['--cacert', ca, '--cert', certificate, '--key', key];
+    const all = ['curl', '--protocol', 'grpc', ...tls, ...args];
+    const at = all.map((one) => one.replace('HOST', `https://127.0.0.1:${String(port)}`));
+    return (await promisify(execFile)(BUF, at, { timeout: 20_000 })).stdout.trim();
+  };
+
+  test('finds the services and their health', async () => {
+    const { port } = await open(startGrpcServer, 'required');
+
+    expect((await curl(port, clients.reporting, '--list-services', 'HOST')).split('\n')).toEqual([
+      'grpc.health.v1.Health',
+      'reelgate.media.v1.MediaService',
+    ]);
+    expect(await curl(port, clients.unknown, '-d', '{}', 'HOST/grpc.health.v1.Health/Check')).toContain('SERVING');
+  });
+});
 
 describe('the client of our own services', () => {
   test('calls over mutual TLS, and loses no call while both sides renew their certificates', async () => {
