@@ -32,8 +32,8 @@ import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
  * | `submit-requests` | `SubmitRequestCase`  | the exact request for an attempt; at least one               |
  * | `submit-answers`  | `SubmitAnswerCase`   | the submission for each answer to a submit; at least one     |
  * | `polls`           | `PollCase`           | the report for each answer to a poll; every phase of the API |
- * | `lists`           | `ListCase`           | the work in a list; an empty file: the API has no list       |
- * | `cancels`         | `CancelCase`         | whether a cancel is confirmed; empty: the API has no cancel  |
+ * | `lists`           | `ListCase`           | the work in a list; `[]`: the API has no list                |
+ * | `cancels`         | `CancelCase`         | whether a cancel is confirmed; `[]`: the API has no cancel   |
  * | `tests`           | `TestCase`           | what `reelgate channel test` shows; at least one             |
  */
 
