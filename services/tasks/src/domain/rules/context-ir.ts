@@ -1,8 +1,9 @@
-import type { Fault, Rule } from '../fault.ts';
+import type { Rule } from '../fault.ts';
 import { ALPHA } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
+import { foreignFields } from './foreign-fields.ts';
 import { TEXT_CODE_POINTS_MAX } from './generation.ts';
 import { RATIOS, durationFault, ratioFault } from './ranges.ts';
 
@@ -24,7 +25,7 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
       order.model === ALPHA
         ? undefined
         : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for context-IR` },
-    foreignFault,
+    foreignFields('context-IR', 'resolution', 'aigc_watermark', 'source_task_id'),
     ...contentRules({
       textCodePointsMax: TEXT_CODE_POINTS_MAX,
       roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
@@ -32,15 +33,4 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
     (order) => durationFault(order, bounds),
     (order) => ratioFault(order, bounds),
   ];
-}
-
-/** Refuses a field that only the other kinds have. */
-function foreignFault({ resolution, aigcWatermark, sourceTaskId }: Order): Fault | undefined {
-  const [field] =
-    Object.entries({ resolution, aigc_watermark: aigcWatermark, source_task_id: sourceTaskId }).find(
-      ([, value]) => value !== undefined,
-    ) ?? [];
-  return field === undefined
-    ? undefined
-    : { reason: 'unknown_field', field, message: 'is not a field of context-IR; remove it' };
 }

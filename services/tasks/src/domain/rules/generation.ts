@@ -2,6 +2,7 @@ import type { Rule } from '../fault.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
+import { foreignFields } from './foreign-fields.ts';
 import { durationFault, ratioFault, resolutionFault } from './ranges.ts';
 
 export const TEXT_CODE_POINTS_MAX = 7000;
@@ -17,6 +18,7 @@ export function generationRules(model: Model | undefined): readonly Rule<Order>[
             field: 'source_task_id',
             message: 'is a field of regeneration, not of generation; remove it',
           },
+    foreignFields('generation', 'aigc_watermark', 'callback_url'),
     ...contentRules({
       textCodePointsMax: TEXT_CODE_POINTS_MAX,
       roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],

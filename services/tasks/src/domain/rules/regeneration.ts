@@ -3,6 +3,7 @@ import { ALPHA } from '../model.ts';
 import { mediaOf } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
+import { foreignFields } from './foreign-fields.ts';
 
 /** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
 const TEXT_CODE_POINTS_MAX = 40_000;
@@ -14,6 +15,7 @@ export const regenerationRules: readonly Rule<Order>[] = [
     order.model === ALPHA
       ? undefined
       : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for regeneration` },
+  foreignFields('regeneration', 'duration', 'ratio', 'callback_url'),
   ({ resolution }) =>
     resolution === RESOLUTION
       ? undefined
