@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isKept, mediaTypeOf } from '../domain/media-object.ts';
+import type { ByteRange } from '../blobs/blob-store.ts';
+import { beginUpload } from '../operations/bytes/begin-upload.ts';
+import type { BeginUploadDeps, UploadOrder } from '../operations/bytes/begin-upload.ts';
 import { putBytes } from '../operations/bytes/put-bytes.ts';
 import type { PutDeps, PutOptions } from '../operations/bytes/put-bytes.ts';
 import { removeBytes } from '../operations/garbage/remove-bytes.ts';
@@ -9,42 +12,66 @@ import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';
 import type { ServeOrder } from './serve-object.ts';
 
+export interface StoredBytes {
+  readonly object: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+export interface OpenedObject {
+  readonly stream: Readable;
+  /** The bytes of the whole object. */
+  readonly bytes: number;
+  readonly mediaType: string;
+  /** Hexadecimal, of the whole object. */
+  readonly sha256: string;
+}
+
 /** The bytes of media for callers in the same process. Other callers use the routes. */
 export interface MediaBytes {
   /**
    * Stores inline bytes for the time of a request, or private bytes for `privateMs`. Refuses more than `bytesMax` bytes
    * with `body_too_large`.
    */
-  put(source: Readable | Uint8Array, options: PutOptions): Promise<{ readonly object: string; readonly bytes: number }>;
+  put(source: Readable | Uint8Array, options: PutOptions): Promise<StoredBytes>;
+  /** Reserves the bytes of an upload, or refuses it before its first byte. */
+  beginUpload(order: UploadOrder): Promise<{ readonly upload: string; readonly bytesMax: number }>;
+  /** Gives up an upload that did not end in an object. An upload that has ended is not an error. */
+  endUpload(upload: string): Promise<void>;
   /**
    * Removes inline and private bytes, and no others, before they expire. An object that is already gone is not an
    * error.
    */
   remove(objects: readonly string[]): Promise<void>;
   /** Undefined: there is no such object, or it has ended. The caller must read or destroy the stream. */
-  read(
-    object: string,
-  ): Promise<{ readonly stream: Readable; readonly bytes: number; readonly mediaType: string } | undefined>;
+  read(object: string, range?: ByteRange): Promise<OpenedObject | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. The caller has checked the access. */
   serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
   /** Answers a signed link; false: it is another path, and nothing was answered. */
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 
-export function mediaBytes(deps: PutDeps & LinkDeps): MediaBytes {
+export function mediaBytes(deps: PutDeps & BeginUploadDeps & LinkDeps): MediaBytes {
   return {
     put: async (source, options) => {
-      const { id, blob } = await putBytes(deps, source, options);
-      return { object: id, bytes: blob.bytes };
+      const { id, blob, expiresAt } = await putBytes(deps, source, options);
+      return { object: id, bytes: blob.bytes, expiresAt };
     },
+    beginUpload: async (order) => {
+      const { id, bytes } = await beginUpload(deps, order);
+      return { upload: id, bytesMax: bytes };
+    },
+    endUpload: (upload) => deps.store.endUpload(upload),
     remove: async (objects) => {
       await removeBytes(deps, await deps.store.removeObjects(objects, ['inline', 'private'], deps.clock.now()));
     },
-    read: async (object) => {
+    read: async (object, range) => {
       const found = await deps.store.find(object);
       if (found === undefined || !isKept(found, deps.clock.now())) return undefined;
-      const stream = await deps.blobs.open(found.blob.key);
-      return stream === undefined ? undefined : { stream, bytes: found.blob.bytes, mediaType: mediaTypeOf(found) };
+      const { key, bytes, sha256 } = found.blob;
+      const stream = await deps.blobs.open(key, range);
+      return stream && { stream, bytes, sha256, mediaType: mediaTypeOf(found) };
     },
     serve: (request, response, order) => serveObject(deps, request, response, order),
     serveLink: (request, response) => serveLink(deps, request, response),

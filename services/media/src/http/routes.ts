@@ -7,6 +7,9 @@ import { inBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
+import { sendJson } from './send-json.ts';
+import { refusalOfBytes, tooLarge } from './refused-bytes.ts';
+import { answerUpload, isUploadPath } from './uploads.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
 /** The names that other services give to private bytes. */
@@ -35,8 +38,8 @@ export interface RouteDeps {
 }
 
 /**
- * `/ximg/…` for every client that has a link; `PUT /bytes` and `GET|HEAD|DELETE /bytes/{object}` for the other
- * services.
+ * `/ximg/…` for every client that has a link; `PUT /bytes`, `GET|HEAD|DELETE /bytes/{object}`, `POST /bytes/uploads`
+ * and `DELETE /bytes/uploads/{upload}` for the other services.
  */
 export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
   const route =
@@ -72,11 +75,13 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
   const object = OBJECT_PATH.exec(pathname)?.[1];
   if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
+  else if (isUploadPath(pathname)) await answerUpload(deps.bytes, request, response);
   else if (object !== undefined && READS.has(request.method))
     await deps.bytes.serve(request, response, {
       object,
       fileName: fileNameOf(request),
       variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined,
+      direct: searchParams.get('redirect') === 'no',
     });
   else if (object !== undefined && request.method === 'DELETE') await removeObject(deps, response, object);
   else refuse(request, response, NOT_FOUND);
@@ -127,26 +132,17 @@ async function takeBytes(
   }
   try {
     const bytesMax = Number(query.get('bytes_max') ?? NaN);
-    const body = JSON.stringify(
-      await bytes.put(request, {
-        accountId,
-        privateMs,
-        object,
-        bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined,
-      }),
-    );
-    response
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-      .end(body);
+    const stored = await bytes.put(request, {
+      accountId,
+      privateMs,
+      object,
+      upload: query.get('upload') ?? undefined,
+      bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined,
+    });
+    sendJson(response, { object: stored.object, bytes: stored.bytes, expires_at: stored.expiresAt });
   } catch (error) {
-    refuse(request, response, refusalOfPut(error));
+    refuse(request, response, refusalOfBytes(error));
   }
-}
-
-/** Rethrows every error that is not a refusal of these bytes. */
-function refusalOfPut(error: unknown): Refusal {
-  if (!(error instanceof Problem) || error.kind === 'unavailable') throw error;
-  return error.kind === 'exhausted' ? tooMany(error) : tooLarge(error.message);
 }
 
 function faultOf({
@@ -161,18 +157,4 @@ function faultOf({
   if (privateMs !== undefined && !(Number.isSafeInteger(privateMs) && privateMs > 0)) return NO_LIFETIME;
   if (object !== undefined && !(privateMs !== undefined && PRIVATE_NAME.test(object))) return NO_NAME;
   return accountId === '' ? NO_ACCOUNT : undefined;
-}
-
-function tooMany({ reason, message, retryAfterMs = 1000 }: Problem): Refusal {
-  return {
-    status: 429,
-    code: reason,
-    message,
-    headers: { connection: 'close', 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
-  };
-}
-
-/** The rest of the request is not read. */
-function tooLarge(message: string): Refusal {
-  return { status: 413, code: 'body_too_large', message, headers: { connection: 'close' } };
 }

@@ -27,6 +27,8 @@ export interface ServeOrder {
   readonly variant?: 'thumbnail' | undefined;
   /** The name under which a browser saves it; absent: a name made of the object's id. */
   readonly fileName?: string | undefined;
+  /** Whether the bytes come from here, even if results are in a bucket. */
+  readonly direct?: boolean | undefined;
   /** The end of the access in milliseconds since 1970, if it is before the end of the object. */
   readonly expiresAt?: number | undefined;
 }
@@ -58,6 +60,7 @@ export async function serveObject(
     found: shown,
     fileName: fileNameOf(shown, order.fileName),
     secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)),
+    direct: order.direct === true,
   });
 }
 
@@ -80,14 +83,15 @@ interface Served {
   readonly found: MediaObject;
   readonly fileName: string;
   readonly secondsLeft: number;
+  readonly direct: boolean;
 }
 
 async function addressOf(
   { blobs, results }: ServeDeps,
   request: IncomingMessage,
-  { found, fileName, secondsLeft }: Served,
+  { found, fileName, secondsLeft, direct }: Served,
 ): Promise<string | undefined> {
-  if (!results.redirect || found.purpose !== 'result') return undefined;
+  if (direct || !results.redirect || found.purpose !== 'result') return undefined;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   return blobs.linkTo(found.blob.key, {
     method,

@@ -140,6 +140,20 @@ describe('with results.redirect, clients are redirected to the bucket', () => {
     expect((await fetch(link, { method: 'HEAD' })).headers.get('content-length')).toBe(String(SIZE));
   });
 
+  test('but our services get its bytes, or a range of them, from here', async () => {
+    const object = /vid_[^.]+/.exec(await resultOf(redirecting))![0];
+    const answer = await fetch(`${redirecting.url}/bytes/${object}?redirect=no`, {
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${redirecting.serviceKey}`, range: 'bytes=10-19' },
+    });
+    const opened = await redirecting.media.bytes.read(object, { start: 10, end: 19 });
+
+    expect(answer.status).toBe(206);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(WHOLE.subarray(10, 20))).toBe(true);
+    expect(Buffer.concat((await opened!.stream.toArray()) as Buffer[]).equals(WHOLE.subarray(10, 20))).toBe(true);
+    expect([opened!.bytes, `"${opened!.sha256}"`]).toEqual([SIZE, answer.headers.get('etag')]);
+  });
+
   test('but not for other media', async () => {
     const { object } = await redirecting.media.bytes.put(fixture('image.png'), { accountId: 'demo' });
     const answer = await fetch(`${redirecting.url}/bytes/${object}`, {

@@ -13,6 +13,11 @@ export function unknownMedia(): Problem {
   return invalidMedia('must be a stored result of this account; there is none at this address');
 }
 
+/** The same for an object that is named by its id. */
+export function unknownObject(): Problem {
+  return invalidMedia('must name an object of this account that is still stored; there is none');
+}
+
 export function mediaBusy(said: string, cause?: unknown): Problem {
   return new Problem({ kind: 'unavailable', reason: 'media_busy', message: said, retryAfterMs: RETRY_MS, cause });
 }

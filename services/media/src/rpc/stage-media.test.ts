@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
 import { until } from '@reelgate/platform/testing/until';
 import sharp from 'sharp';
 import { Category } from '@reelgate/proto/media/v1/media_service';
@@ -8,6 +9,8 @@ import { endlessMp3 } from '../../testing/movie-bombs.ts';
 import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts';
 import type { Behaviour, Origin } from '../../testing/origin.ts';
 import { png, wav } from '../../testing/pictures.ts';
+
+const PICTURE = fixture('image.png');
 
 let origin: Origin;
 let results: Origin;
@@ -267,6 +270,27 @@ describe('inline bytes', () => {
     await expect(
       under.client.stageMedia({ ...order, taskId: newTask(), category: Category.VIDEO, declaredType: '' }),
     ).rejects.toMatchObject({ message: expect.stringContaining('must be a video') });
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['of another account', async () => (await under.media.bytes.put(PICTURE, { accountId: 'other' })).object],
+    [
+      'that only our services read',
+      async () => (await under.media.bytes.put(PICTURE, { accountId: 'demo', privateMs: 60_000 })).object,
+    ],
+    [
+      'that was removed',
+      async () => {
+        const { object } = await under.media.bytes.put(PICTURE, { accountId: 'demo' });
+        await under.media.bytes.remove([object]);
+        return object;
+      },
+    ],
+  ])('an object %s is refused like an unknown one', async (_which, objectOf) => {
+    const staging = async (object: string) =>
+      refusalOf(under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object }));
+
+    expect(fieldsOf(await staging(await objectOf()))).toEqual(fieldsOf(await staging('inl_unknown')));
   });
 });
 

@@ -68,6 +68,8 @@ export interface MediaStore {
    * `bytesMax`.
    */
   beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
+  /** Undefined: there is no such upload, or it has expired. */
+  findUpload(id: string, now: number): Promise<Upload | undefined>;
   endUpload(id: string): Promise<void>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** At most `limit` claimed contents, ordered by storage key, after this key. */

@@ -1,7 +1,12 @@
-import type { Sql } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import type { MediaStore } from './media-store.ts';
 
 type Whole = number | bigint;
+interface UploadRow extends SqlRow {
+  readonly account_id: string;
+  readonly bytes: Whole;
+  readonly expires_at: Whole;
+}
 
 /** The inline bytes of an account: stored ones and expected ones. */
 const IN_USE = `SELECT
@@ -9,10 +14,11 @@ const IN_USE = `SELECT
     WHERE o.account_id = $1 AND o.purpose = 'inline' AND o.expires_at > $2)
   + (SELECT COALESCE(SUM(u.bytes), 0) FROM uploads u WHERE u.account_id = $1 AND u.expires_at > $2) AS bytes`;
 const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
+const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AND expires_at > $2';
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
 const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
-export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'endUpload'> {
+export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'findUpload' | 'endUpload'> {
   return {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {
@@ -22,6 +28,11 @@ export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'endUploa
         await query(INSERT, [id, accountId, bytes, expiresAt]);
         return true;
       }),
+    findUpload: async (id, now) => {
+      const [row] = await sql.read<UploadRow>(FIND, [id, now]);
+      if (row === undefined) return undefined;
+      return { id, accountId: row.account_id, bytes: Number(row.bytes), expiresAt: Number(row.expires_at) };
+    },
     endUpload: async (id) => {
       await sql.write('DELETE FROM uploads WHERE id = $1', [id]);
     },

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Incoming } from '../../blobs/incoming.ts';
@@ -9,22 +8,20 @@ import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { claimed } from '../media-refusals.ts';
+import { reserveBytes, reservedBytes } from './reserve-bytes.ts';
+import type { ReserveDeps } from './reserve-bytes.ts';
 
-/** Running creates of the account release their bytes within seconds. */
-const QUOTA_RETRY_MS = 5000;
-/** Longer than any upload takes. An abandoned upload counts against the account for this long. */
-const UPLOAD_MS = 600_000;
-
-export interface PutDeps extends KeepFileDeps, ClaimDeps {
+export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
   readonly incoming: Incoming;
-  readonly newId: NewId;
-  readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
+  readonly inline: ReserveDeps['inline'] & { readonly lifetimeMs: number };
 }
 
 export interface PutOptions {
   readonly accountId: string;
   /** The stream yields at most this many bytes; absent: the configured limit of one medium. */
   readonly bytesMax?: number | undefined;
+  /** The reservation of `beginUpload`, which limits the bytes too; absent: the bytes are reserved here. */
+  readonly upload?: string | undefined;
   /** Private bytes of another service, and how long they are stored; absent: inline bytes of a client. */
   readonly privateMs?: number | undefined;
   /** The name of private bytes, if the caller has chosen it. */
@@ -41,11 +38,14 @@ export async function putBytes(
   const bytesMax = Math.min(known ?? Infinity, deps.inline.bytesMax);
   if (options.privateMs !== undefined)
     return receive(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
-  const upload = await beginUpload(deps, options.accountId, bytesMax);
+  const { id: upload, bytes: reserved } =
+    options.upload === undefined
+      ? await reserveBytes(deps, options.accountId, bytesMax)
+      : await reservedBytes(deps, options.accountId, options.upload);
   try {
     return await receive(deps, source, {
       ...options,
-      bytesMax,
+      bytesMax: Math.min(bytesMax, reserved),
       purpose: 'inline',
       lifetimeMs: deps.inline.lifetimeMs,
       upload,
@@ -62,7 +62,6 @@ interface Receiving extends PutOptions {
   readonly bytesMax: number;
   readonly purpose: 'private' | 'inline';
   readonly lifetimeMs: number;
-  readonly upload?: string | undefined;
 }
 
 async function receive(
@@ -105,23 +104,4 @@ async function receive(
         })
       : error;
   }
-}
-
-/** Reserves the bytes before the first one is written, so concurrent requests cannot exceed the limit together. */
-async function beginUpload(
-  { store, clock, inline, newId }: PutDeps,
-  accountId: string,
-  bytes: number,
-): Promise<string> {
-  const now = clock.now();
-  const upload = { id: newId('up'), accountId, bytes, expiresAt: now + UPLOAD_MS };
-  if (await store.beginUpload(upload, now, inline.accountBytesMax)) return upload.id;
-  throw new Problem({
-    kind: 'exhausted',
-    reason: 'rate_limit_exceeded',
-    retryAfterMs: QUOTA_RETRY_MS,
-    message:
-      `the inline media of this account's unanswered requests must be at most ${inBytes(inline.accountBytesMax)}; ` +
-      'send URLs, or try again when a request is answered',
-  });
 }

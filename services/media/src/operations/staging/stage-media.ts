@@ -18,7 +18,7 @@ import { claimBlob } from '../blobs/claim-blob.ts';
 import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
-import { claimed, invalidMedia, mediaBusy, unknownMedia } from '../media-refusals.ts';
+import { claimed, invalidMedia, mediaBusy, unknownMedia, unknownObject } from '../media-refusals.ts';
 
 export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
@@ -95,8 +95,7 @@ async function findInline(
   { object, declaredType }: { object: string; declaredType: string },
 ): Promise<Found> {
   const found = await deps.store.find(object);
-  if (found === undefined || found.accountId !== order.accountId || !isKept(found, deps.clock.now()))
-    throw unknownMedia();
+  if (!isUsable(deps, order, found)) throw unknownObject();
   checkSize(deps, order, found.blob.bytes);
   checkDeclared(declaredType, order.category);
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
@@ -125,14 +124,17 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
 
 /** Objects of this service are found in the store, by account, and never fetched. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
-  if (
-    found === undefined ||
-    found.accountId !== order.accountId ||
-    found.purpose === 'private' ||
-    !isKept(found, deps.clock.now())
-  )
-    throw unknownMedia();
+  if (!isUsable(deps, order, found)) throw unknownMedia();
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
+}
+
+/** An object of another account, or one that only our services read, is refused like one that does not exist. */
+function isUsable(
+  { clock }: StageDeps,
+  { accountId }: StageOrder,
+  found: MediaObject | undefined,
+): found is MediaObject {
+  return found?.accountId === accountId && found.purpose !== 'private' && isKept(found, clock.now());
 }
 
 async function receiveData(

@@ -1,0 +1,48 @@
+import { Problem } from '@reelgate/platform/problem';
+import { mayDeclare } from '../../domain/formats.ts';
+import type { Family } from '../../domain/formats.ts';
+import { FAMILY_OF, inBytes } from '../../domain/media-rules.ts';
+import type { Category } from '../../domain/media-rules.ts';
+import type { Upload } from '../../store/media-store.ts';
+import { invalidMedia } from '../media-refusals.ts';
+import { reserveBytes } from './reserve-bytes.ts';
+import type { ReserveDeps } from './reserve-bytes.ts';
+
+export interface BeginUploadDeps extends ReserveDeps {
+  readonly bytesMax: Readonly<Record<Category, number>>;
+}
+
+export interface UploadOrder {
+  readonly accountId: string;
+  readonly family: Family;
+  /** Empty: the uploader declares none. */
+  readonly declaredType: string;
+  /** The number of bytes; undefined: not known, so the limit of the family is reserved. */
+  readonly bytes: number | undefined;
+}
+
+/**
+ * Reserves the bytes of an upload before it begins. It refuses a type of another family, more bytes than a medium of
+ * the family may have, and what the account has no room for.
+ */
+export async function beginUpload(
+  deps: BeginUploadDeps,
+  { accountId, family, declaredType, bytes }: UploadOrder,
+): Promise<Upload> {
+  if (!mayDeclare(declaredType, family))
+    throw invalidMedia(`must be ${family}/…, the type of the kind; it is ${declaredType}`);
+  const bytesMax = largestOf(deps, family);
+  if (bytes !== undefined && bytes > bytesMax)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'body_too_large',
+      message: `must be at most ${inBytes(bytesMax)} for this kind; it is ${inBytes(bytes)}`,
+    });
+  return reserveBytes(deps, accountId, bytes ?? bytesMax);
+}
+
+/** A video may become a base video, so the larger limit of the two counts. Staging applies that of the role. */
+function largestOf({ bytesMax, inline }: BeginUploadDeps, family: Family): number {
+  const categories = (Object.keys(FAMILY_OF) as Category[]).filter((category) => FAMILY_OF[category] === family);
+  return Math.min(inline.bytesMax, Math.max(...categories.map((category) => bytesMax[category])));
+}
