@@ -47,6 +47,8 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/CancelTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
   'reelgate.tasks.v1.TaskService/DeleteTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
   'reelgate.tasks.v1.TaskService/HeedCallback': () => ({ token: 'none' }),
+  'reelgate.tasks.v1.TaskService/GetTaskContent': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.tasks.v1.TaskService/CreateContentLink': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.JobService/CreateJob': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.JobService/WithdrawJob': (owner) => ({ lease: lease(owner) }),
   'reelgate.tasks.v1.JobService/GetJob': ({ accountId, jobId }) => ({ accountId, jobId }),

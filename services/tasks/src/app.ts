@@ -37,6 +37,7 @@ import { onTokenChanged } from './events/on-token-changed.ts';
 import { mediaUrls } from './media-url.ts';
 import { cachedTokens } from './operations/cached-tokens.ts';
 import type { Tokens } from './operations/cached-tokens.ts';
+import { openContent } from './operations/content/open-content.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobDeps } from './operations/jobs/job-deps.ts';
 import { reconcileUnknown } from './operations/recovery/reconcile-unknown.ts';
@@ -45,6 +46,7 @@ import { removeOldJobs } from './operations/retention/remove-old-jobs.ts';
 import { sweepJobs } from './operations/recovery/sweep-jobs.ts';
 import { watchDeadlines } from './operations/attention/watch-deadlines.ts';
 import { jobService } from './rpc/job-service.ts';
+import { contentMethods } from './rpc/content-methods.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
@@ -57,7 +59,8 @@ import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
 import { startWatches } from './workers/watches.ts';
 
-export { collect, httpMediaBytes } from './clients/media-bytes.ts';
+export { httpMediaBytes } from './clients/http-media-bytes.ts';
+export { collect } from './clients/media-bytes.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 
 const OUTBOX_IDLE_MS = 500;
@@ -148,7 +151,11 @@ export async function startTasks(
 
   return {
     bindings: [
-      bind(TaskService, { ...taskService(deps, tokens), ...watchService(watches, clock) }),
+      bind(TaskService, {
+        ...taskService(deps, tokens),
+        ...watchService(watches, clock),
+        ...contentMethods(openContent(foundation, deps, peers.bytes)),
+      }),
       bind(OperatorService, operatorService(deps, jobs)),
       bind(JobService, jobService(jobs, tokens)),
     ],

@@ -21,7 +21,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/mp3' };
 
 export interface MediaUrlParts {
-  readonly bytes: MediaBytes;
+  readonly bytes: Pick<MediaBytes, 'read'>;
   readonly media: Pick<Media, 'link'>;
   readonly publicUrl: string;
   readonly signingKey: Secret;

@@ -16,6 +16,8 @@ export interface FakeMedia {
   readonly gone: Set<string>;
   /** The length of every video and sound. */
   durationMs: number;
+  /** The bytes of every result. */
+  resultBytes: number;
 }
 
 export const RESULT_EXPIRES_AT = Date.UTC(2026, 0, 8);
@@ -32,6 +34,7 @@ export function fakeMedia(): FakeMedia {
     unstaged,
     gone: new Set(),
     durationMs: 4000,
+    resultBytes: 1000,
     port: {
       stage: async (request) => {
         if (media.gone.has(request.object ?? ''))
@@ -55,7 +58,7 @@ export function fakeMedia(): FakeMedia {
         return {
           result: {
             object: `res-${taskId}`,
-            bytes: 1000,
+            bytes: media.resultBytes,
             mediaType: 'video/mp4',
             width: 1344,
             height: 768,

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { collect, httpMediaBytes } from './media-bytes.ts';
+import { httpMediaBytes } from './http-media-bytes.ts';
+import { collect } from './media-bytes.ts';
+import type { MediaBytes } from './media-bytes.ts';
 
 const BYTES_MAX = 128 * 1024 * 1024;
 const PIECE = Buffer.alloc(1024 * 1024, 7);
@@ -45,6 +47,83 @@ describe('the bytes of a staged media item', () => {
 
   test('are read only while the caller waits', async () => {
     await expect(bytes().read('obj_1', AbortSignal.abort())).rejects.toThrow(/abort/);
+  });
+});
+
+describe('a part of a result', () => {
+  const { signal } = new AbortController();
+  const VIDEO = Buffer.from('0123456789');
+  const SHA256 = digest(VIDEO);
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let bucket: Server;
+  let bytes: MediaBytes;
+  let requests: IncomingMessage[];
+
+  beforeEach(async () => {
+    requests = [];
+    answer = (_request, response) => response.writeHead(206, { etag: `"${SHA256}"` }).end(VIDEO.subarray(2, 6));
+    bucket = createServer((request, response) => {
+      requests.push(request);
+      answer(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(bucket, 'listening');
+    bytes = httpMediaBytes(`http://127.0.0.1:${String((bucket.address() as AddressInfo).port)}`, new Secret('key'));
+  });
+  afterEach(async () => {
+    bucket.closeAllConnections();
+    bucket.close();
+    await once(bucket, 'close');
+  });
+
+  test('is a range of the bytes that media itself sends, with the digest of the whole', async () => {
+    const opened = await bytes.open('res_1', { offset: 2, length: 4 }, signal);
+
+    expect(await opened!.stream.toArray()).toEqual([VIDEO.subarray(2, 6)]);
+    expect(opened!.sha256).toBe(SHA256);
+    expect(requests[0]).toMatchObject({
+      method: 'GET',
+      url: '/bytes/res_1?redirect=no',
+      headers: { range: 'bytes=2-5', authorization: 'Bearer key', 'accept-encoding': 'identity' },
+    });
+  });
+
+  test('without bytes is the head alone', async () => {
+    answer = (_request, response) => response.writeHead(200, { etag: `"${SHA256}"` }).end();
+    const opened = await bytes.open('res_1', { offset: 10, length: 0 }, signal);
+
+    expect([await opened!.stream.toArray(), opened!.sha256]).toEqual([[], SHA256]);
+    expect(requests[0]!.method).toBe('HEAD');
+  });
+
+  test.each([404, 410])('of an object that is gone, by the status %i, is not there', async (status) => {
+    answer = (_request, response) => response.writeHead(status).end('gone');
+
+    expect(await bytes.open('res_1', { offset: 0, length: 4 }, signal)).toBeUndefined();
+  });
+
+  test.each([302, 401, 416, 500, 503])('that media answers with %i is unavailable', async (status) => {
+    answer = (_request, response) => response.writeHead(status, { location: 'http://bucket.example' }).end('no');
+
+    await expect(bytes.open('res_1', { offset: 0, length: 4 }, signal)).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+      retryAfterMs: 1000,
+    });
+  });
+
+  test('is unavailable while nothing answers', async () => {
+    answer = (request) => request.socket.resetAndDestroy();
+
+    await expect(bytes.open('res_1', { offset: 0, length: 4 }, signal)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('fails if the connection ends within it', async () => {
+    answer = (_request, response) => {
+      response.writeHead(206, { 'content-length': '4' }).write('23', () => response.destroy());
+    };
+    const opened = await bytes.open('res_1', { offset: 2, length: 4 }, signal);
+
+    await expect(opened!.stream.toArray()).rejects.toThrow();
   });
 });
 

@@ -1,44 +1,27 @@
-import type { SecureContextOptions } from 'node:tls';
-import type { Secret } from '@reelgate/platform/secret';
-import { Agent, buildConnector, request } from 'undici';
+import type { Readable } from 'node:stream';
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const READ_TIMEOUT_MS = 60_000;
 const STAGED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Reads the bytes of a staged media item, for a channel that takes them inside the request. */
-export interface MediaBytes {
-  read(object: string, signal: AbortSignal): Promise<Buffer>;
+/** A part of an object. */
+export interface ByteSpan {
+  readonly offset: number;
+  /** Zero: the facts of the object are wanted, and none of its bytes. */
+  readonly length: number;
 }
 
-/** Reads over the HTTP port of the media service. */
-export function httpMediaBytes(
-  baseUrl: string,
-  key: Secret,
-  /** The newest certificates, for an `https:` address. */
-  secureContext: () => SecureContextOptions = () => ({}),
-): MediaBytes {
-  const dispatcher = new Agent({
-    connect: (options, opened) => {
-      buildConnector({ ...secureContext(), timeout: CONNECT_TIMEOUT_MS })(options, opened);
-    },
-  });
-  return {
-    read: async (object, signal) => {
-      const answer = await request(`${baseUrl}/bytes/${encodeURIComponent(object)}`, {
-        headers: { authorization: `Bearer ${key.reveal()}` },
-        dispatcher,
-        headersTimeout: READ_TIMEOUT_MS,
-        bodyTimeout: READ_TIMEOUT_MS,
-        signal,
-      });
-      if (answer.statusCode !== 200) {
-        await answer.body.dump();
-        throw new Error(`the media service answered ${String(answer.statusCode)} for a staged object`);
-      }
-      return collect(answer.body);
-    },
-  };
+export interface OpenedBytes {
+  /** Of the whole object, in lower-case hexadecimal; empty: not known. */
+  readonly sha256: string;
+  /** The bytes of the part, read only as fast as they are taken. It must be read or destroyed. */
+  readonly stream: Readable;
+}
+
+/** The bytes of media. */
+export interface MediaBytes {
+  /** Reads a staged media item whole, for a channel that takes it inside the request. */
+  read(object: string, signal: AbortSignal): Promise<Buffer>;
+  /** Opens a part of an object; undefined: the object is no longer stored. */
+  open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
 }
 
 /** Reads a whole stream, up to the size limit of staged media. */

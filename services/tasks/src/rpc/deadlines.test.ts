@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bind } from '@reelgate/platform/rpc/service';
-import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
+import type { CallContext } from '@reelgate/platform/rpc/service';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
@@ -231,7 +231,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
 
   test('a job whose caller leaves before it is durable is not written', async () => {
     const world = await openJobWorld();
-    const { methods, told, idle } = watched<Implementation<typeof JobService>>(jobService(world.deps, someTokens()));
+    const { methods, told, idle } = watched(jobService(world.deps, someTokens()));
     const client = (await openFor(open, bind(JobService, methods))).client(JobService);
 
     await abandonAt('store.findKey', { world, told, settled: idle }, (signal) =>

@@ -2,8 +2,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { TaskResultSchema, TaskSchema, UsageSchema } from '@reelgate/proto/tasks/v1/task';
-import { isTerminal } from '../domain/task.ts';
 import type { Result, State, Task, Usage } from '../domain/task.ts';
+import { pollAfterMs } from '../operations/reads/poll-after.ts';
 import { toWireOrder } from './mapping-order.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
@@ -12,11 +12,6 @@ export const STATES: Readonly<Record<State, TaskState>> = {
   completed: TaskState.COMPLETED,
   failed: TaskState.FAILED,
 };
-
-/** A caller that polls more often learns nothing sooner. */
-const POLL_AFTER_MS_MIN = 1000;
-/** For a task whose next poll of the upstream has no time, such as a new one, or is overdue. */
-const POLL_AFTER_UNKNOWN_MS = 2000;
 
 /** The view of a task for its owner. The message has no field for anything of the upstream. */
 export function toWireTask(task: Task, now: number): MessageInitShape<typeof TaskSchema> {
@@ -38,13 +33,6 @@ export function toWireTask(task: Task, now: number): MessageInitShape<typeof Tas
     ...(failure === undefined ? {} : { failure }),
     ...(usage === undefined ? {} : { usage: toWireUsage(usage) }),
   };
-}
-
-/** Zero if the task is finished: it does not change any more. */
-function pollAfterMs({ state, nextPollAt }: Task, now: number): number {
-  if (isTerminal(state)) return 0;
-  if (nextPollAt === undefined || nextPollAt <= now) return POLL_AFTER_UNKNOWN_MS;
-  return Math.max(POLL_AFTER_MS_MIN, nextPollAt - now);
 }
 
 function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema> {

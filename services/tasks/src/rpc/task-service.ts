@@ -14,6 +14,7 @@ import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { getTask, listTasks } from '../operations/reads/read-tasks.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
+import type { ContentMethods } from './content-methods.ts';
 import { readLimit } from './list-request.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
 import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
@@ -23,11 +24,14 @@ import type { WatchMethods } from './watch-service.ts';
 const EVERY_MODEL = ['*'];
 const LIST_LIMIT = 20;
 
-/** Each method converts from the wire, runs an operation and converts to the wire. Streams are in `watch-service`. */
+/**
+ * Each method converts from the wire, runs an operation and converts to the wire. The others are in `watch-service` and
+ * `content-methods`.
+ */
 export function taskService(
   deps: Deps,
   tokens: Pick<Tokens, 'of'>,
-): Omit<Implementation<typeof TaskService>, keyof WatchMethods> {
+): Omit<Implementation<typeof TaskService>, keyof WatchMethods | keyof ContentMethods> {
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {

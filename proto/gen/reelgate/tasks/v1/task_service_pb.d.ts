@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Order, TaskKind } from "./order_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file reelgate/tasks/v1/task_service.proto.
@@ -717,6 +717,199 @@ export declare type HeedCallbackResponse = Message<"reelgate.tasks.v1.HeedCallba
 export declare const HeedCallbackResponseSchema: GenMessage<HeedCallbackResponse>;
 
 /**
+ * GetTaskContentRequest names a completed task and the part of its video.
+ *
+ * @generated from message reelgate.tasks.v1.GetTaskContentRequest
+ */
+export declare type GetTaskContentRequest = Message<"reelgate.tasks.v1.GetTaskContentRequest"> & {
+  /**
+   * The owner.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+
+  /**
+   * The first byte to send, from 0. The number of bytes of the video is allowed: then only the facts are sent.
+   *
+   * @generated from field: int64 offset = 3;
+   */
+  offset: bigint;
+
+  /**
+   * At most this many bytes; 0: all to the end.
+   *
+   * @generated from field: int64 length = 4;
+   */
+  length: bigint;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetTaskContentRequest.
+ * Use `create(GetTaskContentRequestSchema)` to create a new message.
+ */
+export declare const GetTaskContentRequestSchema: GenMessage<GetTaskContentRequest>;
+
+/**
+ * ContentFacts describe the bytes of a video and the part that is sent.
+ *
+ * @generated from message reelgate.tasks.v1.ContentFacts
+ */
+export declare type ContentFacts = Message<"reelgate.tasks.v1.ContentFacts"> & {
+  /**
+   * Media type of the video.
+   *
+   * @generated from field: string media_type = 1;
+   */
+  mediaType: string;
+
+  /**
+   * Bytes of the whole video.
+   *
+   * @generated from field: int64 bytes = 2;
+   */
+  bytes: bigint;
+
+  /**
+   * The first byte that is sent.
+   *
+   * @generated from field: int64 offset = 3;
+   */
+  offset: bigint;
+
+  /**
+   * How many bytes are sent.
+   *
+   * @generated from field: int64 length = 4;
+   */
+  length: bigint;
+
+  /**
+   * SHA-256 of the whole video, in lower-case hexadecimal; empty: not known.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+
+  /**
+   * A name under which the video can be saved.
+   *
+   * @generated from field: string file_name = 6;
+   */
+  fileName: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ContentFacts.
+ * Use `create(ContentFactsSchema)` to create a new message.
+ */
+export declare const ContentFactsSchema: GenMessage<ContentFacts>;
+
+/**
+ * GetTaskContentResponse is one message of the stream.
+ *
+ * @generated from message reelgate.tasks.v1.GetTaskContentResponse
+ */
+export declare type GetTaskContentResponse = Message<"reelgate.tasks.v1.GetTaskContentResponse"> & {
+  /**
+   * The facts in the first message, a piece in every later one.
+   *
+   * @generated from oneof reelgate.tasks.v1.GetTaskContentResponse.part
+   */
+  part: {
+    /**
+     * What is sent.
+     *
+     * @generated from field: reelgate.tasks.v1.ContentFacts facts = 1;
+     */
+    value: ContentFacts;
+    case: "facts";
+  } | {
+    /**
+     * The next bytes, at most 64 KiB.
+     *
+     * @generated from field: bytes data = 2;
+     */
+    value: Uint8Array;
+    case: "data";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetTaskContentResponse.
+ * Use `create(GetTaskContentResponseSchema)` to create a new message.
+ */
+export declare const GetTaskContentResponseSchema: GenMessage<GetTaskContentResponse>;
+
+/**
+ * CreateContentLinkRequest names a completed task and how long the link is valid.
+ *
+ * @generated from message reelgate.tasks.v1.CreateContentLinkRequest
+ */
+export declare type CreateContentLinkRequest = Message<"reelgate.tasks.v1.CreateContentLinkRequest"> & {
+  /**
+   * The owner.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+
+  /**
+   * From 1 second to 24 hours; absent: 1 hour. The link ends with the video in any case.
+   *
+   * @generated from field: google.protobuf.Duration lifetime = 3;
+   */
+  lifetime?: Duration | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateContentLinkRequest.
+ * Use `create(CreateContentLinkRequestSchema)` to create a new message.
+ */
+export declare const CreateContentLinkRequestSchema: GenMessage<CreateContentLinkRequest>;
+
+/**
+ * CreateContentLinkResponse carries the link.
+ *
+ * @generated from message reelgate.tasks.v1.CreateContentLinkResponse
+ */
+export declare type CreateContentLinkResponse = Message<"reelgate.tasks.v1.CreateContentLinkResponse"> & {
+  /**
+   * The URL. It supports GET, HEAD and ranges, and may redirect. Whoever has it can read the video.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * When the link ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 2;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateContentLinkResponse.
+ * Use `create(CreateContentLinkResponseSchema)` to create a new message.
+ */
+export declare const CreateContentLinkResponseSchema: GenMessage<CreateContentLinkResponse>;
+
+/**
  * TaskService keeps every task from its order to its end.
  *
  * @generated from service reelgate.tasks.v1.TaskService
@@ -828,6 +1021,28 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof HeedCallbackRequestSchema;
     output: typeof HeedCallbackResponseSchema;
+  },
+  /**
+   * GetTaskContent returns the bytes of a video, or a part of them. The first message has the facts; each later one has
+   * the next piece. A caller whose stream breaks off calls again with the offset of the next byte.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.GetTaskContent
+   */
+  getTaskContent: {
+    methodKind: "server_streaming";
+    input: typeof GetTaskContentRequestSchema;
+    output: typeof GetTaskContentResponseSchema;
+  },
+  /**
+   * CreateContentLink returns a URL of a video that needs no key, such as for a browser or a player. It ends at its
+   * time or with the video, whichever comes first.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.CreateContentLink
+   */
+  createContentLink: {
+    methodKind: "unary";
+    input: typeof CreateContentLinkRequestSchema;
+    output: typeof CreateContentLinkResponseSchema;
   },
 }>;
 

@@ -1,0 +1,16 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { MediaBytes } from '../../clients/media-bytes.ts';
+import type { Deps } from '../deps.ts';
+import type { ContentDeps } from './content-deps.ts';
+import { openStreamPermits } from './stream-permits.ts';
+
+/** The reads of results at one time. Each holds a connection and about a quarter of a megabyte. */
+const READS = { what: 'reads of content', total: 512, perAccount: 128 };
+
+export function openContent(
+  { clock, log, publicUrl, signingKey }: Foundation,
+  { store }: Pick<Deps, 'store'>,
+  bytes: MediaBytes,
+): ContentDeps {
+  return { store, clock, log, bytes, publicUrl, signingKey, reads: openStreamPermits(READS) };
+}
