@@ -13,13 +13,13 @@ import type { RpcServer } from './grpc-server.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
+import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
 import { newHttpServer } from '../tls/http-server.ts';
 import { namesOfPeer } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
 
-const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 5000;
 const STOP_SWEEP_MS = 50;
 
@@ -53,6 +53,7 @@ export async function startConnectServer({
       mount(router, bindings, { identify, calls, streams }, log);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
+    writeMaxBytes: MESSAGE_BYTES_MAX,
     ...(tls === undefined ? {} : { contextValues: peerOf }),
   });
   const server = newHttpServer(tls, (request, response) => {

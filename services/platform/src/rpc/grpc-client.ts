@@ -11,10 +11,9 @@ import { deadlineWithin } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
 import { channelCredentials } from '../tls/grpc-credentials.ts';
 import type { CurrentTls } from '../tls/tls-files.ts';
-import { DEADLINE_MS } from './service.ts';
+import { DEADLINE_MS, MESSAGE_BYTES_MAX } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 
-const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 
@@ -35,6 +34,7 @@ export function connectGrpc(address: string, key: Secret, tls?: CurrentTls): Grp
     'grpc.service_config': SERVICE_CONFIG,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
     'grpc.enable_retries': 0,
   });
   return {

@@ -20,11 +20,13 @@ import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
+import { compressAnswers } from './grpc-compression.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
+import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { serverCredentials } from '../tls/grpc-credentials.ts';
 import { namesIn } from '../tls/peer-names.ts';
@@ -33,11 +35,18 @@ import { serveStatus } from './serving-status.ts';
 import type { ServingStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
 
-const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const CONNECTION_AGE_MS = 10 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */
 const CONNECTION_GRACE_MS = STREAM_MS_MAX + 30_000;
 const STOP_GRACE_MS = 5000;
+
+/** Pings that a client must answer. Clients may ping as often as they like: grpc-js does not count their pings. */
+export interface Keepalive {
+  readonly everyMs: number;
+  readonly answeredWithinMs: number;
+}
+
+const KEEPALIVE: Keepalive = { everyMs: 30_000, answeredWithinMs: 20_000 };
 
 export interface GrpcServerOptions {
   readonly listen: HostPort;
@@ -46,6 +55,8 @@ export interface GrpcServerOptions {
   /** Absent: plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
+  /** How a vanished client of a long stream is noticed. */
+  readonly keepalive?: Keepalive | undefined;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
 }
@@ -64,10 +75,15 @@ export async function startGrpcServer({
   identify,
   tls,
   log,
+  keepalive = KEEPALIVE,
   readiness = ALWAYS_READY,
 }: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
+    interceptors: [compressAnswers],
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+    'grpc.keepalive_time_ms': keepalive.everyMs,
+    'grpc.keepalive_timeout_ms': keepalive.answeredWithinMs,
     'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });

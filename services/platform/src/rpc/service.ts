@@ -35,6 +35,9 @@ export interface CallOptions {
 /** The default time limit of a call. */
 export const DEADLINE_MS = 30_000;
 
+/** The most bytes of one message, in both directions, compressed or not. */
+export const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+
 /** A method throws a Problem to refuse a call. A stream that throws after some messages ends with that refusal. */
 type Method<D extends DescMethod> =
   D extends DescMethodUnary<infer I, infer O>
