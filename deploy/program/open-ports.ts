@@ -32,19 +32,21 @@ export async function openPorts(
     tls,
   } = at;
   const { log, metrics } = foundation;
+  const { bindings } = service;
   const isReady = untilStopping(lifecycle, service.ready);
   if (http !== undefined) {
     const routes = [healthRoutes(isReady, metrics), ...service.routes];
-    const server = await startConnectServer({ listen: http, bindings: service.bindings, identify, tls, log, routes });
+    const server = await startConnectServer({ listen: http, bindings, identify, tls, log, metrics, routes });
     lifecycle.add('HTTP port', () => server.stop());
   }
   if (rpc !== undefined) {
     const server = await startGrpcServer({
       listen: rpc,
-      bindings: service.bindings,
+      bindings,
       identify,
       tls,
       log,
+      metrics,
       readiness: { isReady, stopping: lifecycle.stopping },
     });
     lifecycle.add('gRPC port', () => server.stop());

@@ -5,10 +5,12 @@ import { createContextKey, createContextValues } from '@connectrpc/connect';
 import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
+import { deprecations } from './deprecations.ts';
 import type { RpcServer } from './grpc-server.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
@@ -33,6 +35,7 @@ export interface ConnectServerOptions {
   /** Absent: plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
+  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
   /** Plain HTTP routes, tried in order before the RPCs. */
   readonly routes: readonly HttpRoute[];
 }
@@ -44,13 +47,14 @@ export async function startConnectServer({
   identify,
   tls,
   log,
+  metrics,
   routes,
 }: ConnectServerOptions): Promise<RpcServer> {
   const calls = openRunningCalls(log);
   const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      mount(router, bindings, { identify, calls, streams }, log);
+      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics) }, log);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
@@ -129,6 +133,9 @@ function incoming(context: HandlerContext): IncomingCall {
     peerNames: context.values.get(PEER_NAMES),
     requestId: context.requestHeader.get('x-request-id') ?? '',
     bounds: boundsOf(context),
+    setHeader: (name, value) => {
+      context.responseHeader.set(name, value);
+    },
   };
 }
 

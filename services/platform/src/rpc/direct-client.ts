@@ -64,7 +64,14 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
       try {
         const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
           const messages = abortable(created(method, requests), ending);
-          const checked = await checkedStream(messages, caller, check);
+          const checked = await checkedStream(messages, {
+            first: (request) => {
+              check.first(caller, request);
+            },
+            later: (request) => {
+              check.later(request);
+            },
+          });
           return run(checked as never, { caller, requestId, signal: ending });
         });
         return create(method.output, answer as Init);

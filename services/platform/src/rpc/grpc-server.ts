@@ -14,6 +14,7 @@ import type {
   status,
 } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
@@ -21,6 +22,7 @@ import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
+import { deprecations } from './deprecations.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
@@ -57,6 +59,7 @@ export interface GrpcServerOptions {
   readonly log: Log;
   /** How a vanished client of a long stream is noticed. */
   readonly keepalive?: Keepalive | undefined;
+  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
 }
@@ -76,6 +79,7 @@ export async function startGrpcServer({
   tls,
   log,
   keepalive = KEEPALIVE,
+  metrics,
   readiness = ALWAYS_READY,
 }: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
@@ -90,7 +94,10 @@ export async function startGrpcServer({
   const calls = openRunningCalls(log);
   const streams = openRunningStreams();
   for (const binding of bindings)
-    server.addService(definitionOf(binding), handlersOf(binding, { identify, calls, streams }, log));
+    server.addService(
+      definitionOf(binding),
+      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics) }, log),
+    );
   const health = await serveStatus(
     server,
     bindings.map(({ service }) => service.typeName),
@@ -204,6 +211,11 @@ function incoming(call: ServerCall): IncomingCall {
     peerNames: () => peerNamesOf(call),
     requestId: first(call.metadata, 'x-request-id') ?? '',
     bounds: boundsOf(call),
+    setHeader: (name, value) => {
+      const metadata = new Metadata();
+      metadata.set(name, value);
+      call.sendMetadata(metadata);
+    },
   };
 }
 
@@ -227,6 +239,7 @@ interface ServerCall {
   readonly metadata: Metadata;
   readonly cancelled: boolean;
   getDeadline(): Deadline;
+  sendMetadata(metadata: Metadata): void;
   getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
   on(event: 'cancelled', listener: () => void): unknown;
 }

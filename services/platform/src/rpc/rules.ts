@@ -1,9 +1,10 @@
 import { create, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
-import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { FieldRulesSchema, field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
 import { Problem } from '../problem.ts';
+import { isNotEmpty, readerOf, setTestOf } from './message-fields.ts';
+import type { Fields } from './message-fields.ts';
 import { checksOf, countChecks, knownValueCheck, requirementOf, typeOfScalar } from './value-rules.ts';
 import type { Check, ValueType } from './value-rules.ts';
 
@@ -19,7 +20,6 @@ interface Breach {
 
 /** Finds the first breach. The path is built only for a breach, so a sound message costs no text. */
 type Find = (value: unknown) => Breach | undefined;
-type Fields = Readonly<Record<string, unknown>>;
 
 const NO_RULES = create(FieldRulesSchema);
 const REASON = 'invalid_request';
@@ -87,14 +87,6 @@ function ofField(field: DescField, inside: Compile): Find | undefined {
   };
 }
 
-function readerOf({ localName, oneof }: DescField): (message: Fields) => unknown {
-  if (oneof === undefined) return (message) => message[localName];
-  return (message) => {
-    const { case: chosen, value } = message[oneof.localName] as { readonly case?: string; readonly value?: unknown };
-    return chosen === localName ? value : undefined;
-  };
-}
-
 function ofSingle(field: DescField, rules: FieldRules, inside: Compile): Find | undefined {
   if (field.fieldKind === 'map') {
     assertFits(field, rules, 'map');
@@ -104,7 +96,7 @@ function ofSingle(field: DescField, rules: FieldRules, inside: Compile): Find | 
   }
   const type = typeOf(field);
   assertFits(field, rules, type.is);
-  const isSet = field.presence === FeatureSet_FieldPresence.IMPLICIT ? isNotEmpty : isDefined;
+  const isSet = setTestOf(field);
   return ofType(type, { rules, isSet, inner: field.message && inside(field.message) });
 }
 
@@ -188,15 +180,6 @@ function ofOneof(oneof: DescOneof): Find | undefined {
   };
   return (message) =>
     ((message as Fields)[oneof.localName] as { readonly case?: string }).case === undefined ? breach : undefined;
-}
-
-function isDefined(value: unknown): boolean {
-  return value !== undefined;
-}
-
-function isNotEmpty(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return !('length' in value) || value.length !== 0;
-  return value !== undefined && value !== '' && value !== 0 && value !== 0n && value !== false;
 }
 
 function typeOf(field: DescField): ValueType {

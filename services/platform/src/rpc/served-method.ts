@@ -2,10 +2,11 @@ import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
 import { callCheckOf } from './call-check.ts';
-import type { CallCheck } from './call-check.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
+import { DEPRECATED_HEADER } from './deprecations.ts';
+import type { NoteDeprecated } from './deprecations.ts';
 import { abortable } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
@@ -16,12 +17,15 @@ export interface IncomingCall {
   readonly peerNames: PeerNames;
   readonly requestId: string;
   readonly bounds: CallBounds;
+  /** Sets a header of the answer, before its first message. */
+  readonly setHeader: (name: string, value: string) => void;
 }
 
 export interface Serving {
   readonly identify: IdentifyCaller;
   readonly calls: RunningCalls;
   readonly streams: RunningStreams;
+  readonly deprecations: (method: DescMethod) => NoteDeprecated;
 }
 
 /** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
@@ -36,27 +40,42 @@ export interface ServedMethod {
 export function servedMethod(binding: Binding, method: DescMethod, serving: Serving): ServedMethod {
   const run = methodOf(binding, method);
   const check = callCheckOf(method);
+  const noteDeprecated = serving.deprecations(method);
+  const checkFirst = (caller: Caller, request: object, { setHeader }: IncomingCall): void => {
+    check.first(caller, request);
+    noteDeprecated(request, (names) => {
+      setHeader(DEPRECATED_HEADER, names);
+    });
+  };
+  const callerOf = ({ authorization, peerNames }: IncomingCall): Caller => serving.identify(authorization, peerNames);
   const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
   return {
-    unary: ({ authorization, peerNames, requestId, bounds }, request) =>
-      serving.calls.run(method.name, bounds, async (signal) => {
-        const caller = serving.identify(authorization, peerNames);
-        check.first(caller, request);
-        return answer(await run(request as never, { caller, signal, requestId }));
+    unary: (call, request) =>
+      serving.calls.run(method.name, call.bounds, async (signal) => {
+        const caller = callerOf(call);
+        checkFirst(caller, request, call);
+        return answer(await run(request as never, { caller, signal, requestId: call.requestId }));
       }),
-    async *serverStream({ authorization, peerNames, requestId, bounds }, request) {
-      const caller = serving.identify(authorization, peerNames);
-      check.first(caller, request);
-      const messages = serving.streams.run(caller.name, bounds, (signal) =>
-        streamOf(run(request as never, { caller, signal, requestId })),
+    async *serverStream(call, request) {
+      const caller = callerOf(call);
+      checkFirst(caller, request, call);
+      const messages = serving.streams.run(caller.name, call.bounds, (signal) =>
+        streamOf(run(request as never, { caller, signal, requestId: call.requestId })),
       );
       for await (const message of messages) yield answer(message);
     },
-    clientStream: ({ authorization, peerNames, requestId, bounds }, requests) =>
-      serving.calls.run(method.name, bounds, async (signal) => {
-        const caller = serving.identify(authorization, peerNames);
-        const checked = await checkedStream(abortable(requests, signal), caller, check);
-        return answer(await run(checked as never, { caller, signal, requestId }));
+    clientStream: (call, requests) =>
+      serving.calls.run(method.name, call.bounds, async (signal) => {
+        const caller = callerOf(call);
+        const checked = await checkedStream(abortable(requests, signal), {
+          first: (request) => {
+            checkFirst(caller, request, call);
+          },
+          later: (request) => {
+            check.later(request);
+          },
+        });
+        return answer(await run(checked as never, { caller, signal, requestId: call.requestId }));
       }),
   };
 }
@@ -79,8 +98,7 @@ export function streamOf(given: Promise<unknown> | AsyncIterable<unknown>): Asyn
 /** Reads the first message, checks it, and gives all messages with it in front, each checked. */
 export async function checkedStream(
   requests: AsyncGenerator<object>,
-  caller: Caller,
-  check: CallCheck,
+  check: { readonly first: (request: object) => void; readonly later: (request: object) => void },
 ): Promise<AsyncIterable<object>> {
   const first = await requests.next();
   if (first.done === true) {
@@ -91,7 +109,7 @@ export async function checkedStream(
     });
   }
   try {
-    check.first(caller, first.value);
+    check.first(first.value);
   } catch (refusal) {
     await requests.return(undefined);
     throw refusal;

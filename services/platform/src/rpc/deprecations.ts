@@ -1,0 +1,59 @@
+import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
+import type { Metrics } from '../metrics/metrics.ts';
+import { readerOf, setTestOf } from './message-fields.ts';
+import type { Fields } from './message-fields.ts';
+
+/** The header of an answer that names the deprecated parts that its call used. */
+export const DEPRECATED_HEADER = 'reelgate-deprecated';
+
+/** Tells the caller of a deprecated use, with the value of the header, and counts it. */
+export type NoteDeprecated = (request: object, tell: (names: string) => void) => void;
+
+/** Finds the paths of the deprecated fields that a message sets. */
+type FindSet = (message: unknown) => readonly string[];
+
+const NOTHING: NoteDeprecated = () => undefined;
+
+/**
+ * Notes the calls that set a deprecated field or call a deprecated RPC. An RPC without deprecated parts costs nothing:
+ * its request is not read.
+ */
+export function deprecations(metrics: Pick<Metrics, 'counter'> | undefined): (method: DescMethod) => NoteDeprecated {
+  const uses = metrics?.counter(
+    'reelgate_rpc_deprecated_total',
+    'Calls that set a deprecated field, or that call a deprecated RPC (the field is empty)',
+    ['rpc', 'field'],
+  );
+  return (method) => {
+    const find = setFieldsOf(method.input, []);
+    const rpc = `${method.parent.typeName}/${method.name}`;
+    if (find === undefined && !method.deprecated) return NOTHING;
+    return (request, tell) => {
+      const fields = find?.(request) ?? [];
+      if (fields.length === 0 && !method.deprecated) return;
+      for (const field of method.deprecated ? ['', ...fields] : fields) uses?.labels(rpc, field).inc();
+      tell([...(method.deprecated ? [method.name] : []), ...fields].join(', '));
+    };
+  };
+}
+
+/** Undefined: nothing in the message is deprecated. */
+function setFieldsOf(message: DescMessage, above: readonly DescMessage[]): FindSet | undefined {
+  if (above.includes(message)) return undefined;
+  const finds = message.fields.map((field) => ofField(field, [...above, message])).filter((find) => find !== undefined);
+  return finds.length === 0 ? undefined : (value) => finds.flatMap((find) => find(value));
+}
+
+function ofField(field: DescField, above: readonly DescMessage[]): FindSet | undefined {
+  const [read, isSet] = [readerOf(field), setTestOf(field)];
+  if (field.deprecated) return (message) => (isSet(read(message as Fields)) ? [field.name] : []);
+  const inner = field.message && setFieldsOf(field.message, above);
+  if (inner === undefined) return undefined;
+  return (message) => {
+    const value = read(message as Fields);
+    const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const paths = messages.flatMap((one) => (one === undefined ? [] : inner(one)));
+    // a list names its field once, so that the label has few values
+    return [...new Set(paths)].map((path) => `${field.name}.${path}`);
+  };
+}
