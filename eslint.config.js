@@ -96,7 +96,7 @@ const types = {
 };
 
 export default defineConfig(
-  globalIgnores(['proto/gen', '**/node_modules', '**/data', 'coverage']),
+  globalIgnores(['proto/gen', 'deploy/examples/**/*.ts', '**/node_modules', '**/data', 'coverage']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: { ...faults, ...sizes, 'no-console': 'error' },

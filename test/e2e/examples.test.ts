@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { goToolchain, pythonWith } from '../harness/toolchains.ts';
+import { goToolchain, programOfPath, pythonWith } from '../harness/toolchains.ts';
 import type { Toolchain } from '../harness/toolchains.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
@@ -14,10 +14,17 @@ import type { TestConfig } from '../harness/test-config.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLES = path.join(ROOT, 'deploy/examples');
+const PROTO = path.join(ROOT, 'proto');
+const PROGRAMS = path.join(ROOT, 'node_modules/.bin');
 const VIDEO = readFileSync(path.join(ROOT, 'services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
 /** Includes the build of an example. */
 const RUN_TIMEOUT_MS = 240_000;
+const TSC_OPTIONS = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext'].concat(
+  '--allowImportingTsExtensions',
+  '--types',
+  'node',
+);
 const OUTPUT_BYTES_MAX = 1024 * 1024;
 
 let sandbox: Sandbox;
@@ -59,10 +66,15 @@ interface Run {
   readonly cwd?: string;
   /** A folder that comes first in the PATH. */
   readonly path?: string | undefined;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The output of a command. A command with another exit code than 0 throws an error with its output. */
-function run(file: string, args: readonly string[], { cwd = folder, path: front }: Run = {}): Promise<string> {
+function run(
+  file: string,
+  args: readonly string[],
+  { cwd = folder, path: front, environment: more = {} }: Run = {},
+): Promise<string> {
   const environment = {
     ...process.env,
     NODE_OPTIONS: '',
@@ -72,6 +84,10 @@ function run(file: string, args: readonly string[], { cwd = folder, path: front 
     REELGATE_CALLER_KEY: callerKey('pipeline'),
     REELGATE_TASKS: program.config.tasks.listen,
     REELGATE_BILLING: program.config.billing.listen,
+    REELGATE_TASKS_HTTP: program.config.tasks.http,
+    REELGATE_BILLING_HTTP: program.config.billing.http,
+    REELGATE_PROTO: PROTO,
+    ...more,
   };
   return new Promise((resolve, reject) => {
     execFile(
@@ -87,13 +103,77 @@ function run(file: string, args: readonly string[], { cwd = folder, path: front 
 }
 
 /** Runs an example in a folder of its own. Returns its output and its files. */
-async function savedBy(name: string, file: string, args: readonly string[]): Promise<{ out: string; saved: Buffer }> {
-  const cwd = mkdtempSync(path.join(folder, `${name}-`));
-  const out = await run(file, args, { cwd });
+async function savedBy(
+  name: string,
+  file: string,
+  args: readonly string[],
+  options: Run = {},
+): Promise<{ out: string; saved: Buffer }> {
+  const cwd = options.cwd ?? mkdtempSync(path.join(folder, `${name}-`));
+  const out = await run(file, args, { ...options, cwd });
   return { out, saved: readFileSync(path.join(cwd, 'boat.mp4')) };
 }
 
-const COMPLETED = /^task_\w+ is completed: 1344 x 768, \d+ bytes$/m;
+/** A copy of an example that can be generated into. */
+function copyOf(example: string): string {
+  const cwd = path.join(folder, example);
+  cpSync(path.join(EXAMPLES, example), cwd, { recursive: true });
+  return cwd;
+}
+
+const COMPLETED = /^task_\w+ is completed: 1344 x 768, \d+ bytes in boat\.mp4$/m;
+
+test('the page for teams has the programs of the examples', () => {
+  const page = readFileSync(path.join(PROTO, 'README.md'), 'utf8');
+  const blocks = new Set([...page.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, code]) => code));
+  const files = [
+    'grpc-go/main.go',
+    'grpc-python/main.py',
+    'grpc-typescript/connect.ts',
+    'grpc-typescript/grpc-js.ts',
+    'grpc-shell.sh',
+    'grpc-curl.sh',
+  ];
+  const missing = files.filter((file) => !blocks.has(readFileSync(path.join(EXAMPLES, file), 'utf8')));
+  expect(missing).toEqual([]);
+  for (const file of ['grpc-go/buf.gen.yaml', 'grpc-typescript/buf.gen.yaml'])
+    expect(blocks).toContain(`# buf.gen.yaml\n${readFileSync(path.join(EXAMPLES, file), 'utf8')}`);
+});
+
+test.each(['connect.ts', 'grpc-js.ts'])(
+  'TypeScript compiles, makes a video over gRPC, watches it and saves it: %s',
+  async (file) => {
+    const cwd = mkdtempSync(path.join(folder, 'typescript-'));
+    cpSync(path.join(EXAMPLES, 'grpc-typescript'), cwd, { recursive: true });
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(cwd, 'node_modules'));
+    await run(path.join(PROGRAMS, 'buf'), ['generate', PROTO], { cwd, path: PROGRAMS });
+    await run(path.join(PROGRAMS, 'tsc'), [...TSC_OPTIONS, file], { cwd });
+    const { out, saved } = await savedBy('typescript', process.execPath, [file], { cwd });
+    expect(out).toMatch(COMPLETED);
+    expect(saved.equals(VIDEO)).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
+
+test(
+  'buf curl makes a video over gRPC, watches it and saves it',
+  async () => {
+    const { out, saved } = await savedBy('buf', 'bash', [path.join(EXAMPLES, 'grpc-shell.sh')], { path: PROGRAMS });
+    expect(out).toMatch(/COMPLETED"\n[^]*is saved in boat\.mp4\n$/);
+    expect(saved.equals(VIDEO)).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
+
+test(
+  'plain curl makes a video over the JSON ports, polls it and saves it',
+  async () => {
+    const { out, saved } = await savedBy('json', 'bash', [path.join(EXAMPLES, 'grpc-curl.sh')]);
+    expect(out).toMatch(/COMPLETED\n[^]*is saved in boat\.mp4\n$/);
+    expect(saved.equals(VIDEO)).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
 
 test(
   'curl makes a video, waits for it and saves it',
@@ -138,6 +218,7 @@ const python = await pythonWith(
   folder,
 );
 const go = await goToolchain(path.join(EXAMPLES, 'grpc-go'));
+const grpcurl = await programOfPath('grpcurl', 'REELGATE_GRPCURL');
 
 describe('with a toolchain of the machine', () => {
   testWith(python, 'the OpenAI SDK for Python makes a video, polls it and saves it', async (file) => {
@@ -146,23 +227,40 @@ describe('with a toolchain of the machine', () => {
     expect(saved.equals(VIDEO)).toBe(true);
   });
 
-  testWith(python, 'Python generates its code from the contracts and makes a video over gRPC', async (file) => {
-    const cwd = path.join(folder, 'grpc-python');
-    cpSync(path.join(EXAMPLES, 'grpc-python'), cwd, { recursive: true });
-    const protos = globSync('reelgate/**/*.proto', { cwd: path.join(ROOT, 'proto') });
-    const proto = path.join(ROOT, 'proto');
-    await run(file, ['-m', 'grpc_tools.protoc', '-I', proto, '--python_out=.', '--grpc_python_out=.', ...protos], {
-      cwd,
-    });
-    expect(await run(file, ['main.py'], { cwd })).toMatch(COMPLETED);
-  });
+  testWith(
+    python,
+    'Python generates its code from the contracts, makes a video over gRPC, watches it and saves it',
+    async (file) => {
+      const cwd = copyOf('grpc-python');
+      const protos = globSync('reelgate/**/*.proto', { cwd: PROTO });
+      await run(file, ['-m', 'grpc_tools.protoc', '-I', PROTO, '--python_out=.', '--grpc_python_out=.', ...protos], {
+        cwd,
+      });
+      const { out, saved } = await savedBy('python', file, ['main.py'], { cwd });
+      expect(out).toMatch(COMPLETED);
+      expect(saved.equals(VIDEO)).toBe(true);
+    },
+  );
 
-  testWith(go, 'Go generates its code from the contracts and makes a video over gRPC', async (file) => {
-    const cwd = path.join(folder, 'grpc-go');
-    cpSync(path.join(EXAMPLES, 'grpc-go'), cwd, { recursive: true });
-    const front = path.isAbsolute(file) ? path.dirname(file) : undefined;
-    const buf = path.join(ROOT, 'node_modules/.bin/buf');
-    await run(buf, ['generate', path.join(ROOT, 'proto')], { cwd, path: front });
-    expect(await run(file, ['run', '.'], { cwd, path: front })).toMatch(COMPLETED);
+  testWith(
+    go,
+    'Go generates its code from the contracts, makes a video over gRPC, watches it and saves it',
+    async (file) => {
+      const cwd = copyOf('grpc-go');
+      const front = path.isAbsolute(file) ? path.dirname(file) : undefined;
+      await run(path.join(PROGRAMS, 'buf'), ['generate', PROTO], { cwd, path: front });
+      const { out, saved } = await savedBy('go', file, ['run', '.'], { cwd, path: front });
+      expect(out).toMatch(COMPLETED);
+      expect(saved.equals(VIDEO)).toBe(true);
+    },
+  );
+
+  testWith(grpcurl, 'grpcurl makes a video over gRPC, watches it and saves it', async (file) => {
+    const { out, saved } = await savedBy('grpcurl', 'bash', [path.join(EXAMPLES, 'grpc-shell.sh')], {
+      path: path.dirname(file),
+      environment: { REELGATE_CLIENT: 'grpcurl' },
+    });
+    expect(out).toMatch(/COMPLETED"\n[^]*is saved in boat\.mp4\n$/);
+    expect(saved.equals(VIDEO)).toBe(true);
   });
 });

@@ -40,6 +40,12 @@ export async function goToolchain(folder: string): Promise<Toolchain> {
     : { missing: 'the modules of the example cannot be fetched' };
 }
 
+/** A program that the variable names or that is on the PATH. It must know `-version`. */
+export async function programOfPath(name: string, variable: string): Promise<Toolchain> {
+  const file = process.env[variable] ?? name;
+  return (await works(file, ['-version'], ASK_TIMEOUT_MS)) ? { file } : { missing: `there is no ${name}` };
+}
+
 function works(file: string, args: readonly string[], timeout: number, cwd?: string): Promise<boolean> {
   return new Promise((resolve) => {
     execFile(file, args, { timeout, cwd }, (error) => {

@@ -1,24 +1,30 @@
-// Makes a video over gRPC and follows it until it has ended.
+// Makes a video over gRPC, watches it to its end, and saves it as boat.mp4.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	billing "reelgate.example/video/gen/reelgate/billing/v1"
 	tasks "reelgate.example/video/gen/reelgate/tasks/v1"
 )
 
+const watchRetry = time.Second
+
 func main() {
 	account := env("REELGATE_ACCOUNT", "demo")
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+os.Getenv("REELGATE_CALLER_KEY"))
 
@@ -26,12 +32,17 @@ func main() {
 	accounts := billing.NewAccountServiceClient(dial(env("REELGATE_BILLING", "127.0.0.1:9102")))
 	tokens, err := accounts.ListTokens(ctx, &billing.ListTokensRequest{AccountId: account})
 	check(err)
+	if len(tokens.Tokens) == 0 {
+		log.Fatalf("the account %s has no token", account)
+	}
 
 	service := tasks.NewTaskServiceClient(dial(env("REELGATE_TASKS", "127.0.0.1:9101")))
 	seconds, resolution, ratio := int32(4), "768P", "16:9"
 	created, err := service.CreateTask(ctx, &tasks.CreateTaskRequest{
 		AccountId: account,
 		TokenId:   tokens.Tokens[0].Id,
+		// With a key, a create whose answer was lost can be sent again. It makes no second video.
+		IdempotencyKey: fmt.Sprintf("boat-%d", time.Now().UnixNano()),
 		Order: &tasks.Order{
 			Kind:       tasks.TaskKind_TASK_KIND_GENERATION,
 			Model:      "Alpha-H3",
@@ -43,17 +54,65 @@ func main() {
 	})
 	check(err)
 
-	task := created.Task
-	for task.State != tasks.TaskState_TASK_STATE_COMPLETED {
-		if task.State == tasks.TaskState_TASK_STATE_FAILED {
-			log.Fatalf("%s failed: %s", task.Id, task.Failure.GetMessage())
-		}
-		time.Sleep(time.Duration(max(task.PollAfterMs, 500)) * time.Millisecond)
-		read, err := service.GetTask(ctx, &tasks.GetTaskRequest{AccountId: account, TaskId: task.Id})
-		check(err)
-		task = read.Task
+	task := watch(ctx, service, created.Task)
+	if task.State == tasks.TaskState_TASK_STATE_FAILED {
+		log.Fatalf("%s failed: %s", task.Id, task.Failure.GetMessage())
 	}
-	fmt.Printf("%s is completed: %d x %d, %d bytes\n", task.Id, task.Result.Width, task.Result.Height, task.Result.Bytes)
+	check(save(ctx, service, task, "boat.mp4"))
+	fmt.Printf("%s is completed: %d x %d, %d bytes in boat.mp4\n",
+		task.Id, task.Result.Width, task.Result.Height, task.Result.Bytes)
+}
+
+// watch returns the task when it has ended. A stream that breaks is resumed where it was.
+func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task) *tasks.Task {
+	cursor := ""
+	for {
+		stream, err := service.WatchTask(ctx, &tasks.WatchTaskRequest{
+			AccountId: task.AccountId, TaskId: task.Id, Cursor: cursor,
+		})
+		for err == nil {
+			var change *tasks.WatchTaskResponse
+			if change, err = stream.Recv(); err != nil {
+				break
+			}
+			cursor = change.Cursor
+			if change.Task != nil { // A message without a task is a heartbeat.
+				task = change.Task
+				fmt.Printf("%s %d %%\n", task.State, task.Progress)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return task
+		}
+		if status.Code(err) != codes.Unavailable {
+			log.Fatal(err)
+		}
+		time.Sleep(watchRetry)
+	}
+}
+
+func save(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task, name string) error {
+	stream, err := service.GetTaskContent(ctx, &tasks.GetTaskContentRequest{AccountId: task.AccountId, TaskId: task.Id})
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for {
+		piece, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return file.Close()
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := file.Write(piece.GetData()); err != nil {
+			return err
+		}
+	}
 }
 
 func dial(address string) *grpc.ClientConn {

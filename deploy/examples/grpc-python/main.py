@@ -1,7 +1,8 @@
-"""Makes a video over gRPC and follows it until it has ended."""
+"""Makes a video over gRPC, watches it to its end, and saves it as boat.mp4."""
 
 import os
 import time
+import uuid
 
 import grpc
 
@@ -12,15 +13,38 @@ from reelgate.tasks.v1 import task_pb2
 from reelgate.tasks.v1 import task_service_pb2 as tasks
 from reelgate.tasks.v1 import task_service_pb2_grpc as tasks_rpc
 
-DEADLINE_S = 300
+CALL_S = 20
+STREAM_S = 300
+WATCH_RETRY_S = 1
 
 account = os.environ.get("REELGATE_ACCOUNT", "demo")
-caller = {"metadata": [("authorization", "Bearer " + os.environ["REELGATE_CALLER_KEY"])], "timeout": 20}
-billing = grpc.insecure_channel(os.environ.get("REELGATE_BILLING", "127.0.0.1:9102"))
+caller = [("authorization", "Bearer " + os.environ["REELGATE_CALLER_KEY"])]
+billing = accounts_rpc.AccountServiceStub(grpc.insecure_channel(os.environ.get("REELGATE_BILLING", "127.0.0.1:9102")))
 service = tasks_rpc.TaskServiceStub(grpc.insecure_channel(os.environ.get("REELGATE_TASKS", "127.0.0.1:9101")))
 
+
+def watch(task):
+    """Returns the task when it has ended. A stream that breaks is resumed where it was."""
+    cursor = ""
+    while True:
+        request = tasks.WatchTaskRequest(account_id=account, task_id=task.id, cursor=cursor)
+        try:
+            for change in service.WatchTask(request, metadata=caller, timeout=STREAM_S):
+                cursor = change.cursor
+                if change.HasField("task"):  # A message without a task is a heartbeat.
+                    task = change.task
+                    print(f"{task_pb2.TaskState.Name(task.state)} {task.progress} %")
+            return task
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE:
+                raise
+            time.sleep(WATCH_RETRY_S)
+
+
 # A task belongs to a token of the account, whose models and limits it has.
-tokens = accounts_rpc.AccountServiceStub(billing).ListTokens(accounts.ListTokensRequest(account_id=account), **caller)
+tokens = billing.ListTokens(accounts.ListTokensRequest(account_id=account), metadata=caller, timeout=CALL_S).tokens
+if not tokens:
+    raise SystemExit(f"the account {account} has no token")
 order = orders.Order(
     kind=orders.TASK_KIND_GENERATION,
     model="Alpha-H3",
@@ -29,15 +53,16 @@ order = orders.Order(
     resolution="768P",
     ratio="16:9",
 )
-created = tasks.CreateTaskRequest(account_id=account, token_id=tokens.tokens[0].id, order=order)
-task = service.CreateTask(created, **caller).task
+# With a key, a create whose answer was lost can be sent again. It makes no second video.
+key = f"boat-{uuid.uuid4()}"
+create = tasks.CreateTaskRequest(account_id=account, token_id=tokens[0].id, order=order, idempotency_key=key)
 
-end = time.monotonic() + DEADLINE_S
-while task.state != task_pb2.TASK_STATE_COMPLETED:
-    if task.state == task_pb2.TASK_STATE_FAILED:
-        raise SystemExit(f"{task.id} failed: {task.failure.message}")
-    if time.monotonic() > end:
-        raise SystemExit(f"{task.id} has not ended in time")
-    time.sleep(max(task.poll_after_ms, 500) / 1000)
-    task = service.GetTask(tasks.GetTaskRequest(account_id=account, task_id=task.id), **caller).task
-print(f"{task.id} is completed: {task.result.width} x {task.result.height}, {task.result.bytes} bytes")
+task = watch(service.CreateTask(create, metadata=caller, timeout=CALL_S).task)
+if task.state == task_pb2.TASK_STATE_FAILED:
+    raise SystemExit(f"{task.id} failed: {task.failure.message}")
+
+content = tasks.GetTaskContentRequest(account_id=account, task_id=task.id)
+with open("boat.mp4", "wb") as file:
+    for piece in service.GetTaskContent(content, metadata=caller, timeout=STREAM_S):
+        file.write(piece.data)
+print(f"{task.id} is completed: {task.result.width} x {task.result.height}, {task.result.bytes} bytes in boat.mp4")

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Makes a video with plain curl over the JSON port, polls it to its end, and saves it as boat.mp4.
+set -euo pipefail
+account=${REELGATE_ACCOUNT:-demo}
+
+# call ADDRESS METHOD MESSAGE
+call() {
+  curl --fail-with-body --silent --show-error -H "authorization: Bearer $REELGATE_CALLER_KEY" \
+    -H 'content-type: application/json' -d "$3" "http://$1/$2"
+}
+# text NAME: the first string of this name in the JSON that is read
+text() {
+  grep -o "\"$1\": *\"[^\"]*\"" | head -n 1 | cut -d '"' -f 4
+}
+
+tasks=${REELGATE_TASKS_HTTP:-127.0.0.1:9111}
+billing=${REELGATE_BILLING_HTTP:-127.0.0.1:9112}
+token=$(call "$billing" reelgate.billing.v1.AccountService/ListTokens "{\"accountId\": \"$account\"}" | text id)
+task=$(call "$tasks" reelgate.tasks.v1.TaskService/CreateTask "{
+  \"accountId\": \"$account\", \"tokenId\": \"$token\", \"idempotencyKey\": \"boat-$$-$RANDOM\",
+  \"order\": {
+    \"kind\": \"TASK_KIND_GENERATION\", \"model\": \"Alpha-H3\", \"content\": [{\"text\": \"a red boat at dawn\"}],
+    \"duration\": 4, \"resolution\": \"768P\", \"ratio\": \"16:9\"
+  }
+}" | text id)
+state=TASK_STATE_QUEUED
+for ((seconds = 0; seconds < 300; seconds += 1)); do
+  state=$(call "$tasks" reelgate.tasks.v1.TaskService/GetTask "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" |
+    text state)
+  [[ $state != TASK_STATE_COMPLETED && $state != TASK_STATE_FAILED ]] || break
+  sleep 1
+done
+echo "$state"
+link=$(call "$tasks" reelgate.tasks.v1.TaskService/CreateContentLink \
+  "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" | text url)
+curl --fail --silent --show-error --location --output boat.mp4 "$link"
+echo "$task is saved in boat.mp4"

@@ -1,0 +1,79 @@
+// Makes a video with Connect, watches it to its end, and saves it as boat.mp4. `buf generate` wrote gen/.
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
+import { AccountService } from './gen/reelgate/billing/v1/account_service_pb.js';
+import { TaskKind } from './gen/reelgate/tasks/v1/order_pb.js';
+import { TaskState } from './gen/reelgate/tasks/v1/task_pb.js';
+import { TaskService } from './gen/reelgate/tasks/v1/task_service_pb.js';
+
+const CALL_MS = 20_000;
+const WATCH_RETRY_MS = 1000;
+const {
+  REELGATE_ACCOUNT: accountId = 'demo',
+  REELGATE_CALLER_KEY: key = '',
+  REELGATE_BILLING: billingAddress = '127.0.0.1:9102',
+  REELGATE_TASKS: tasksAddress = '127.0.0.1:9101',
+} = process.env;
+
+const headers = { authorization: `Bearer ${key}` };
+const once = { headers, timeoutMs: CALL_MS };
+const at = (address: string) => createGrpcTransport({ baseUrl: `http://${address}` });
+const billing = createClient(AccountService, at(billingAddress));
+const tasks = createClient(TaskService, at(tasksAddress));
+
+/** Resolves with the task when it has ended. A stream that breaks is resumed where it was. */
+async function watch(taskId: string) {
+  let task;
+  for (let cursor = ''; ;) {
+    try {
+      for await (const change of tasks.watchTask({ accountId, taskId, cursor }, { headers })) {
+        cursor = change.cursor;
+        if (!change.task) continue; // a heartbeat
+        task = change.task;
+        console.log(`${TaskState[task.state]} ${task.progress} %`);
+      }
+      return task;
+    } catch (error) {
+      if (ConnectError.from(error).code !== Code.Unavailable) throw error;
+      await wait(WATCH_RETRY_MS);
+    }
+  }
+}
+
+// A task belongs to a token of the account, whose models and limits it has.
+const [token] = (await billing.listTokens({ accountId }, once)).tokens;
+const created = await tasks.createTask(
+  {
+    accountId,
+    tokenId: token?.id ?? '',
+    // With a key, a create whose answer was lost can be sent again. It makes no second video.
+    idempotencyKey: `boat-${randomUUID()}`,
+    order: {
+      kind: TaskKind.GENERATION,
+      model: 'Alpha-H3',
+      content: [{ item: { case: 'text', value: 'a red boat at dawn' } }],
+      duration: 4,
+      resolution: '768P',
+      ratio: '16:9',
+    },
+  },
+  once,
+);
+const task = await watch(created.task?.id ?? '');
+if (task?.state !== TaskState.COMPLETED) throw new Error(`${task?.id} failed: ${task?.failure?.message}`);
+
+await pipeline(
+  tasks.getTaskContent({ accountId, taskId: task.id }, { headers }),
+  async function* (messages) {
+    // The first message has the facts.
+    for await (const { part } of messages) if (part.case === 'data') yield part.value;
+  },
+  createWriteStream('boat.mp4'),
+);
+const { width, height, bytes } = task.result!;
+console.log(`${task.id} is completed: ${width} x ${height}, ${bytes} bytes in boat.mp4`);
+process.exit(); // the transports would keep their connections open for a while
