@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { Code } from '@connectrpc/connect';
+import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
@@ -131,11 +131,9 @@ const rows = readFileSync(path.join(ROOT, TABLE), 'utf8')
     return reason === '' ? [] : [{ reason, grpc, http }];
   });
 
-/** `Code.InvalidArgument` as `INVALID_ARGUMENT`. */
+/** Such as `INVALID_ARGUMENT`. The codes of Connect have the numbers of those of gRPC. */
 const codeNameOf = (kind: ProblemKind, reason: string): string =>
-  Code[toConnectError(new Problem({ kind, reason, message: 'm' })).code]
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
-    .toUpperCase();
+  String(status[toConnectError(new Problem({ kind, reason, message: 'm' })).code]);
 
 const statusesOf = (reason: string): readonly string[] =>
   uses

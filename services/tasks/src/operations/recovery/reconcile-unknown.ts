@@ -101,7 +101,7 @@ async function settle(deps: Deps, task: Task, { channel, claims }: Search): Prom
       task,
       'unknown_outcome',
       'the answer to the submission was lost, and ' +
-        `${claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')}`,
+        (claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')),
     );
   }
   return 0;

@@ -7,10 +7,8 @@ export const UNFINISHED = "state IN ('queued', 'in_progress')";
 /** Puts a task that an upstream called for before all others: no task is ever overdue by this much. */
 const AHEAD_MS = 24 * 3600 * 1000;
 
-/** When a task is polled, and by which process. */
-export function sqlLeases(
-  sql: Sql,
-): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease' | 'pullIn' | 'makeDue' | 'pollSoon'> {
+/** Which process polls a task. */
+export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease'> {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
       (
@@ -44,6 +42,12 @@ export function sqlLeases(
         [taskId, owner],
       );
     },
+  };
+}
+
+/** When a task is polled. */
+export function sqlDueTimes(sql: Sql): Pick<MoveStore, 'pullIn' | 'makeDue' | 'pollSoon'> {
+  return {
     pullIn: async (channel, { beyond, to, limit }) =>
       (
         await sql.write(

@@ -4,7 +4,7 @@ import type { Task } from '../../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, toJson } from './task-rows.ts';
 import { leaveCounters } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
-import { UNFINISHED, sqlLeases } from './sql-leases.ts';
+import { UNFINISHED, sqlDueTimes, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { Finish, MoveStore } from '../task-store.ts';
 
@@ -12,7 +12,13 @@ import type { Finish, MoveStore } from '../task-store.ts';
 export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
 export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): MoveStore {
-  return { ...sqlLeases(sql), ...sqlProgress(sql, note), ...sqlFinish(sql, note, finishedEvent), ...sqlAfterEnd(sql) };
+  return {
+    ...sqlLeases(sql),
+    ...sqlDueTimes(sql),
+    ...sqlProgress(sql, note),
+    ...sqlFinish(sql, note, finishedEvent),
+    ...sqlAfterEnd(sql),
+  };
 }
 
 /** The time of a visible change: later than the one before it, even if the clock was set back. */
