@@ -1,10 +1,16 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
+import { getOption, hasOption } from '@bufbuild/protobuf';
 import { accessCheckOf, ruleOf } from '@reelgate/platform/rpc/access';
+import { callCheckOf } from '@reelgate/platform/rpc/call-check';
+import { field as fieldRules } from '@reelgate/proto/rules/v1/rules';
 import { everyRpc } from '../harness/contracts.ts';
 
 /** The names of fields that hold one account or several. */
 const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
+
+/** RPCs of operators whose account may be left out: then they list those of every account. */
+const FILTERS: ReadonlySet<string> = new Set(['ListTokens', 'ListTaskRecords', 'ListJobRecords']);
 
 const rpcs = await everyRpc();
 
@@ -35,6 +41,18 @@ test('the contracts have RPCs', () => {
 describe.each(rpcs)('%s', (_name, method) => {
   test('has a valid access rule', () => {
     expect(() => accessCheckOf(method)).not.toThrow();
+  });
+
+  test('has sound rules beside the fields of its request', () => {
+    expect(() => callCheckOf(method)).not.toThrow();
+  });
+
+  test('requires the field that names the account or the thing, unless it is a filter', () => {
+    const { whose } = ruleOf(method);
+    const named = method.input.fields.find(({ name }) => name === whose.value);
+    const isRequired = named !== undefined && hasOption(named, fieldRules) && getOption(named, fieldRules).required;
+
+    expect(named === undefined || isRequired || FILTERS.has(method.name)).toBe(true);
   });
 
   test('names no account that its rule does not check', () => {

@@ -1,4 +1,6 @@
+import { ScalarType } from '@bufbuild/protobuf';
 import type { DescField } from '@bufbuild/protobuf';
+import { scalarZeroValue } from '@bufbuild/protobuf/reflect';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
 /** A message, field by field. */
@@ -15,15 +17,26 @@ export function readerOf({ localName, oneof }: DescField): (message: Fields) => 
 
 /** Whether a value counts as set: a field without presence is absent when it is zero. */
 export function setTestOf(field: DescField): (value: unknown) => boolean {
-  const isImplicit = field.fieldKind === 'list' || field.presence === FeatureSet_FieldPresence.IMPLICIT;
-  return isImplicit ? isNotEmpty : isDefined;
+  if (field.fieldKind === 'list') return hasItems;
+  return field.presence === FeatureSet_FieldPresence.IMPLICIT ? nonZeroTestOf(field) : isDefined;
+}
+
+/** The same for an item of a list, which is always there. */
+export function nonZeroTestOf({ scalar, fieldKind }: DescField): (value: unknown) => boolean {
+  if (fieldKind === 'map') return hasKeys;
+  if (scalar === ScalarType.BYTES) return hasItems;
+  const zero = scalar === undefined ? 0 : scalarZeroValue(scalar, false);
+  return (value) => value !== undefined && value !== zero;
 }
 
 function isDefined(value: unknown): boolean {
   return value !== undefined;
 }
 
-export function isNotEmpty(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return !('length' in value) || value.length !== 0;
-  return value !== undefined && value !== '' && value !== 0 && value !== 0n && value !== false;
+function hasItems(value: unknown): boolean {
+  return (value as { readonly length: number }).length !== 0;
+}
+
+function hasKeys(value: unknown): boolean {
+  return Object.keys(value as object).length !== 0;
 }

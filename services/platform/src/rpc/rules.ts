@@ -3,7 +3,7 @@ import type { DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
 import { FieldRulesSchema, field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
 import { Problem } from '../problem.ts';
-import { isNotEmpty, readerOf, setTestOf } from './message-fields.ts';
+import { nonZeroTestOf, readerOf, setTestOf } from './message-fields.ts';
 import type { Fields } from './message-fields.ts';
 import { checksOf, countChecks, knownValueCheck, requirementOf, typeOfScalar } from './value-rules.ts';
 import type { Check, ValueType } from './value-rules.ts';
@@ -90,9 +90,7 @@ function ofField(field: DescField, inside: Compile): Find | undefined {
 function ofSingle(field: DescField, rules: FieldRules, inside: Compile): Find | undefined {
   if (field.fieldKind === 'map') {
     assertFits(field, rules, 'map');
-    return rules.required
-      ? ofValue({ rules, checks: [], isSet: (map) => Object.keys(map as object).length > 0 })
-      : undefined;
+    return ofValue({ rules, checks: [], isSet: setTestOf(field) });
   }
   const type = typeOf(field);
   assertFits(field, rules, type.is);
@@ -105,9 +103,9 @@ function ofList(field: DescField & { fieldKind: 'list' }, rules: FieldRules, ins
   const type = typeOf(field);
   assertFits(field, rules, 'list');
   assertFits(field, items, type.is);
-  const whole = ofValue({ rules, checks: countChecks(rules), isSet: isNotEmpty });
+  const whole = ofValue({ rules, checks: countChecks(rules), isSet: setTestOf(field) });
   const inner = field.message && inside(field.message);
-  const each = rules.refusedSingly ? undefined : ofType(type, { rules: items, isSet: isNotEmpty, inner });
+  const each = rules.refusedSingly ? undefined : ofType(type, { rules: items, isSet: nonZeroTestOf(field), inner });
   if (each === undefined) return whole;
   return (list) => {
     const breach = whole?.(list);
