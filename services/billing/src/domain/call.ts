@@ -6,8 +6,8 @@ import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, usedFacts } from './used-facts.ts';
 
-/** The most calls of one batch. */
-export const BATCH_CALLS_MAX = 1000;
+/** The most calls of one batch, which the rules of the contract bound. */
+const BATCH_CALLS_MAX = 1000;
 /** The most that one call can hold or be charged, so that the sum of a batch stays within the bound of one amount. */
 export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 
