@@ -125,7 +125,7 @@ const COMPLETED = /^task_\w+ is completed: 1344 x 768, \d+ bytes in boat\.mp4$/m
 
 test('the page for teams has the programs of the examples', () => {
   const page = readFileSync(path.join(PROTO, 'README.md'), 'utf8');
-  const blocks = new Set([...page.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, code]) => code));
+  const blocks = new Set([...page.matchAll(/^```\w[^\n]*\n([^]*?)^```$/gm)].map(([, code]) => code));
   const files = [
     'grpc-go/main.go',
     'grpc-python/main.py',
