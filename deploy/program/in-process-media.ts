@@ -31,5 +31,10 @@ export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
       const found = await bytes.read(object, range);
       return found && { stream: found.stream, sha256: found.sha256 };
     },
+    beginUpload: ({ accountId, kind, declaredType, bytes: count }) =>
+      bytes.beginUpload({ accountId, family: kind, declaredType, bytes: count }),
+    put: (stream, { accountId, upload }) => bytes.put(stream, { accountId, upload }),
+    endUpload: (upload) => bytes.endUpload(upload),
+    remove: (object) => bytes.remove([object]),
   };
 }

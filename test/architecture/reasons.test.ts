@@ -34,7 +34,9 @@ const REPEATS = [
   'services/gateway/src/relay/relay.ts',
   'services/platform/src/rpc/problems.ts',
   'services/platform/src/rpc/rules.ts',
+  'services/tasks/src/clients/http-uploads.ts',
   'services/tasks/src/operations/task-refusals.ts',
+  'services/tasks/src/operations/uploads/upload-media.ts',
 ];
 /** The reasons in the queue of attention: they are not refusals. */
 const ATTENTION = new Set(['unknown_outcome']);

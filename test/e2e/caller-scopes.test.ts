@@ -49,6 +49,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/HeedCallback': () => ({ token: 'none' }),
   'reelgate.tasks.v1.TaskService/GetTaskContent': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/CreateContentLink': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.tasks.v1.TaskService/UploadMedia': ({ accountId }) => ({ header: { accountId, kind: 1 } }),
   'reelgate.tasks.v1.JobService/CreateJob': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.JobService/WithdrawJob': (owner) => ({ lease: lease(owner) }),
   'reelgate.tasks.v1.JobService/GetJob': ({ accountId, jobId }) => ({ accountId, jobId }),

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import http from 'node:http';
+import { readFileSync, readdirSync } from 'node:fs';
 import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
@@ -9,15 +10,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
-import { refusalOf } from '@reelgate/platform/testing/refusals';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { until } from '@reelgate/platform/testing/until';
+import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { ContentFacts, GetTaskContentResponse } from '@reelgate/proto/tasks/v1/task_service';
 import { renderInWorker } from '../../deploy/local/sandbox/render/in-worker.ts';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
+import { keyOf } from '../../deploy/program/identities.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
+import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
@@ -25,6 +29,7 @@ import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 const MIB = 1024 ** 2;
 const TIMEOUT_MS = 120_000;
 const CLIP = path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4');
+const REFERENCE = readFileSync(CLIP);
 const LARGE_BYTES = 64 * MIB;
 const STALLED = 8;
 /** Without back-pressure each stalled reader would hold the large video: a gibibyte in all. */
@@ -41,6 +46,63 @@ function largeVideo(): Buffer {
 }
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const order = (prompt: string) => ({
+  kind: TaskKind.GENERATION,
+  model: 'Alpha-H3',
+  content: [{ item: { case: 'text' as const, value: prompt } }],
+  duration: 4,
+  resolution: '768P',
+  ratio: '16:9',
+});
+
+/** Stands before the sandbox and keeps the bodies of the orders. */
+interface Upstream {
+  readonly host: string;
+  readonly bodies: readonly string[];
+  moveTo(url: string): void;
+  stop(): Promise<void>;
+}
+
+async function startUpstream(): Promise<Upstream> {
+  const bodies: string[] = [];
+  let target = '';
+  const pass = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    const body = Buffer.concat((await request.toArray()) as Buffer[]);
+    if (request.method === 'POST') bodies.push(body.toString());
+    const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
+    const answer = await fetch(target + (request.url ?? ''), {
+      method: request.method ?? 'GET',
+      headers: { authorization, 'content-type': type },
+      body: body.byteLength === 0 ? null : body,
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    response
+      .writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? 'application/json',
+        'content-length': bytes.byteLength,
+      })
+      .end(bytes);
+  };
+  const server = http
+    .createServer((request, response) => {
+      pass(request, response).catch(() => response.destroy());
+    })
+    .listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    bodies,
+    moveTo: (url) => {
+      target = url;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 async function received(messages: AsyncIterable<GetTaskContentResponse>) {
   let facts: ContentFacts | undefined;
@@ -62,13 +124,16 @@ function residentBytes(pids: readonly number[]): number {
 /** The bytes of results over gRPC and Connect, in whichever shape the program runs. */
 export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => string } = {}): void {
   let sandbox: Sandbox;
+  let upstream: Upstream;
   let program: Program;
   let connection: GrpcConnection;
   const made = new Map<string, Uint8Array>();
 
   beforeAll(async () => {
+    upstream = await startUpstream();
     sandbox = await startSandbox({
       listen: '127.0.0.1:0',
+      publicHost: upstream.host,
       key: UPSTREAM_KEY,
       render: async (order, stopped) => {
         const bytes = order.prompt === 'large' ? largeVideo() : await renderInWorker(order, stopped);
@@ -76,7 +141,8 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
         return bytes;
       },
     });
-    program = await newProgram(shape, { upstream: new URL(sandbox.url).host, bus: bus?.() });
+    upstream.moveTo(sandbox.url);
+    program = await newProgram(shape, { upstream: upstream.host, bus: bus?.() });
     await program.start();
     connection = connectGrpc(program.config.tasks.listen, new Secret(callerKey('pipeline')));
   }, TIMEOUT_MS);
@@ -84,6 +150,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
     connection?.close();
     await program?.end();
     await sandbox?.stop();
+    await upstream?.stop();
   }, TIMEOUT_MS);
 
   const tasks = () => connection.client(TaskService);
@@ -103,23 +170,17 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
       }),
     );
 
+  const tokenOfDemo = async (): Promise<string> =>
+    ((await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[])[0]!.token_id;
   const known = new Map<string, string>();
   /** The id of a completed task with this prompt. */
   async function completed(prompt: string): Promise<string> {
     const earlier = known.get(prompt);
     if (earlier !== undefined) return earlier;
-    const listed = (await program.command('token', 'list', '--account', 'demo')).json as { token_id: string }[];
     const { task } = await tasks().createTask({
       accountId: 'demo',
-      tokenId: listed[0]!.token_id,
-      order: {
-        kind: TaskKind.GENERATION,
-        model: 'Alpha-H3',
-        content: [{ item: { case: 'text', value: prompt } }],
-        duration: 4,
-        resolution: '768P',
-        ratio: '16:9',
-      },
+      tokenId: await tokenOfDemo(),
+      order: order(prompt),
     });
     const over = performance.now() + TIMEOUT_MS;
     for (;;) {
@@ -235,6 +296,143 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
     return response;
   }
 
+  describe('an upload', () => {
+    const upload = (bytes: Uint8Array, accountId = 'demo', kind = MediaKind.IMAGE) =>
+      async function* () {
+        yield { header: { accountId, kind, bytes: BigInt(bytes.byteLength), sha256: digest(bytes) } };
+        for (let at = 0; at < bytes.byteLength; at += 10_000) yield { data: bytes.subarray(at, at + 10_000) };
+      };
+    const withVideo = async (object: string) => ({
+      accountId: 'demo',
+      tokenId: await tokenOfDemo(),
+      order: {
+        ...order('a boat like this one [never]'),
+        content: [
+          { item: { case: 'text' as const, value: 'a boat like this one [never]' } },
+          {
+            item: {
+              case: 'media' as const,
+              value: { kind: MediaKind.VIDEO, role: MediaRole.REFERENCE_VIDEO, object },
+            },
+          },
+        ],
+      },
+    });
+
+    test.each([
+      ['gRPC', () => tasks()],
+      ['Connect', () => overConnect(true)],
+      ['JSON over Connect', () => overConnect(false)],
+    ])(
+      'over %s is used by an order, and the upstream gets exactly its bytes',
+      async (_name, client) => {
+        const { object, bytes, expiresAt } = await client().uploadMedia(upload(REFERENCE, 'demo', MediaKind.VIDEO)());
+        await tasks().createTask(await withVideo(object));
+
+        expect([bytes, expiresAt === undefined]).toEqual([BigInt(REFERENCE.byteLength), false]);
+        expect((await bytesAtUpstream()).equals(REFERENCE)).toBe(true);
+      },
+      TIMEOUT_MS,
+    );
+
+    test('of another account is refused like one that is unknown', async () => {
+      const gateway = connectGrpc(
+        program.config.tasks.listen,
+        keyOf('gateway', new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim())),
+      );
+      const { object } = await gateway.client(TaskService).uploadMedia(upload(REFERENCE, 'other', MediaKind.VIDEO)());
+      gateway.close();
+
+      const foreign = await refusalOf(tasks().createTask(await withVideo(object)));
+      const unknown = await refusalOf(tasks().createTask(await withVideo('inl_unknown')));
+
+      expect(fieldsOf(foreign)).toEqual(fieldsOf(unknown));
+      expect(fieldsOf(foreign)).toMatchObject({ kind: 'invalid', reason: 'invalid_media' });
+    });
+
+    test('is refused for an account that the caller may not use', async () => {
+      expect(await refusalOf(tasks().uploadMedia(upload(REFERENCE, 'other')()))).toMatchObject({
+        reason: 'account_not_allowed',
+        field: 'header.account_id',
+      });
+    });
+
+    test.each<[string, object, object]>([
+      [
+        'of a type of another kind',
+        { declaredType: 'video/mp4' },
+        { reason: 'invalid_media', field: 'header.declared_type' },
+      ],
+      ['that says it is too large', { bytes: 31n * BigInt(MIB) }, { reason: 'body_too_large', field: 'header.bytes' }],
+      ['that is too large', {}, { reason: 'body_too_large', field: 'data' }],
+      ['with another digest', { sha256: '0'.repeat(64), bytes: 10n }, { field: 'header.sha256' }],
+    ])(
+      '%s is refused by its field and leaves nothing',
+      async (_which, header, refused) => {
+        const before = blobs();
+        const wanted = 'bytes' in header && header.bytes === 10n ? 10 : 40 * MIB;
+        const refusal = await refusalOf(
+          tasks().uploadMedia(
+            (async function* () {
+              yield { header: { accountId: 'demo', kind: MediaKind.IMAGE, ...header } };
+              const piece = new Uint8Array(Math.min(wanted, MIB));
+              for (let at = 0; at < wanted; at += piece.byteLength) yield { data: piece };
+            })(),
+          ),
+        );
+
+        expect(fieldsOf(refusal)).toMatchObject({ kind: 'invalid', ...refused });
+        await until(() => String(blobs()) === String(before));
+      },
+      TIMEOUT_MS,
+    );
+
+    test.each<[string, (line: CuttableLine, caller: AbortController) => void]>([
+      ['is cancelled', (_line, caller) => caller.abort()],
+      ['loses its connection', (line) => line.cut()],
+    ])(
+      'that %s leaves nothing',
+      async (_how, end) => {
+        const before = blobs();
+        const line = await openCuttableLine(`http://${program.config.tasks.listen}`);
+        const cuttable = connectGrpc(new URL(line.url).host, new Secret(callerKey('pipeline')));
+        const caller = new AbortController();
+        await refusalOf(
+          cuttable.client(TaskService).uploadMedia(
+            (async function* () {
+              // a client on Node ends its stream before it cancels it, so only the number shows that bytes are missing
+              yield { header: { accountId: 'demo', kind: MediaKind.IMAGE, bytes: BigInt(2 * MIB) } };
+              yield { data: new Uint8Array(MIB) };
+              await until(() => blobs().length > before.length);
+              end(line, caller);
+              await new Promise(() => undefined);
+            })(),
+            { signal: caller.signal },
+          ),
+        );
+
+        await until(() => String(blobs()) === String(before));
+        cuttable.close();
+        await line.stop();
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  /** Names of the stored bytes and of those that come in. */
+  function blobs(): readonly string[] {
+    const folder = path.join(program.config.data_dir, 'blobs');
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /^(?:[0-9a-f]{2}|incoming)\/./.test(name))
+      .sort();
+  }
+
+  /** The bytes of the media item of the newest order, as the upstream fetches them. */
+  async function bytesAtUpstream(): Promise<Buffer> {
+    const [, url = ''] = /"(data:video[^"]+|https?:[^"]+\/ximg\/[^"]+)"/.exec(upstream.bodies.at(-1) ?? '') ?? [];
+    return Buffer.from(await (await fetch(url)).arrayBuffer());
+  }
+
   describe('a link of CreateContentLink', () => {
     test(
       'gives the video to a client without a key, and names nothing of the upstream',
@@ -249,7 +447,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
         expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
         expect(Buffer.from(await whole.arrayBuffer()).equals(original)).toBe(true);
         expect(Buffer.from(await part.arrayBuffer()).equals(original.subarray(10, 20))).toBe(true);
-        expect(url).not.toContain(new URL(sandbox.url).host);
+        expect(url).not.toContain(upstream.host);
         expect((await fetch(url.replace(/exp=\d/, 'exp=9'))).status).toBe(403);
       },
       TIMEOUT_MS,

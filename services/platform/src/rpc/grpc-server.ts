@@ -36,6 +36,7 @@ import type { ServerTls } from '../tls/server-tls.ts';
 import { serveStatus } from './serving-status.ts';
 import type { ServingStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
+import { wholeRequests } from './whole-requests.ts';
 
 const CONNECTION_AGE_MS = 10 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */
@@ -161,7 +162,7 @@ const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
     answer(served.unary(incoming(call), call.request), done, refuse);
   },
   client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
-    answer(served.clientStream(incoming(call), call as AsyncIterable<object>), done, refuse);
+    answer(served.clientStream(incoming(call), wholeRequests(call)), done, refuse);
   },
   server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
     sendAll(call, served.serverStream(incoming(call), call.request)).catch((thrown: unknown) => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { until } from '../../testing/until.ts';
 import { silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
@@ -217,6 +218,41 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'a direct call'))('the acce
     const end = refusalOf(reader.next());
     await stopServer();
     expect(await inTime(end)).toMatchObject({ kind: 'unavailable', reason: 'service_stopping' });
+  });
+});
+
+const CANCELLED = 20;
+
+describe.each(TRANSPORTS)('a cancelled stream of requests, over %s', (_name, open) => {
+  test('is never taken for a whole one', async () => {
+    const ends: string[] = [];
+    let began = 0;
+    const { client } = await opened(open, {
+      join: async (requests) => {
+        began += 1;
+        ends.push(
+          await all(requests).then(
+            () => 'whole',
+            () => 'broken',
+          ),
+        );
+        return {};
+      },
+    });
+    for (let call = 1; call <= CANCELLED; call += 1) {
+      const caller = new AbortController();
+      const { opened: over, open: end } = aGate();
+      const requests = async function* (): AsyncGenerator<{ value: string }> {
+        yield* texts('demo', 'a part');
+        await until(() => began === call);
+        caller.abort();
+        await over;
+      };
+      await refusalOf(client(StreamService).join(requests(), { signal: caller.signal }));
+      end();
+    }
+    await until(() => ends.length === CANCELLED);
+    expect(new Set(ends)).toEqual(new Set(['broken']));
   });
 });
 

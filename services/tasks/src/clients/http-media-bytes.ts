@@ -3,6 +3,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { Agent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
+import { httpUploads } from './http-uploads.ts';
 import { collect } from './media-bytes.ts';
 import type { ByteSpan, MediaBytes, OpenedBytes } from './media-bytes.ts';
 
@@ -55,6 +56,7 @@ export function httpMediaBytes(
         throw signal.aborted ? error : serviceUnavailable(error, READ_RETRY_MS);
       }
     },
+    ...httpUploads(baseUrl, authorization, dispatcher),
   };
 }
 

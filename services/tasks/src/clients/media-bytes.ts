@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { MediaKind } from '../domain/order.ts';
 
 const STAGED_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -22,6 +23,35 @@ export interface MediaBytes {
   read(object: string, signal: AbortSignal): Promise<Buffer>;
   /** Opens a part of an object; undefined: the object is no longer stored. */
   open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
+  /** Reserves the bytes of an upload, or refuses it before its first byte. */
+  beginUpload(order: UploadOrder): Promise<Reservation>;
+  /** Stores the bytes of an upload. If the stream fails, nothing is stored. */
+  put(stream: Readable, upload: Pick<Reservation, 'upload'> & Pick<UploadOrder, 'accountId'>): Promise<StoredUpload>;
+  /** Gives up an upload that stored nothing. An upload that has ended is not an error. */
+  endUpload(upload: string): Promise<void>;
+  /** Removes the object of an upload. An object that is already gone is not an error. */
+  remove(object: string): Promise<void>;
+}
+
+export interface UploadOrder {
+  readonly accountId: string;
+  readonly kind: MediaKind;
+  /** Empty: none is declared. */
+  readonly declaredType: string;
+  /** Undefined: not known. */
+  readonly bytes: number | undefined;
+}
+
+export interface Reservation {
+  readonly upload: string;
+  readonly bytesMax: number;
+}
+
+export interface StoredUpload {
+  readonly object: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
 }
 
 /** Reads a whole stream, up to the size limit of staged media. */

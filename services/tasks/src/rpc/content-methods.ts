@@ -4,11 +4,16 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { GetTaskContentResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { ContentDeps } from '../operations/content/content-deps.ts';
 import { contentLink } from '../operations/content/content-link.ts';
+import { uploadMedia } from '../operations/uploads/upload-media.ts';
+import { readUpload } from './read-upload.ts';
 import { readContent } from '../operations/content/read-content.ts';
 import type { ContentPart } from '../operations/content/read-content.ts';
 
-/** The methods of the service for the bytes of results. */
-export type ContentMethods = Pick<Implementation<typeof TaskService>, 'getTaskContent' | 'createContentLink'>;
+/** The methods of the service for the bytes of results and uploads. */
+export type ContentMethods = Pick<
+  Implementation<typeof TaskService>,
+  'getTaskContent' | 'createContentLink' | 'uploadMedia'
+>;
 
 export function contentMethods(deps: ContentDeps): ContentMethods {
   return {
@@ -22,6 +27,16 @@ export function contentMethods(deps: ContentDeps): ContentMethods {
         lifetimeMs: lifetime && durationMs(lifetime),
       });
       return { url, expiresAt: timestampFromMs(expiresAt) };
+    },
+    uploadMedia: async (requests, { signal }) => {
+      const messages = requests[Symbol.asyncIterator]();
+      try {
+        const { object, bytes, expiresAt } = await uploadMedia(deps, await readUpload(messages), signal);
+        return { object, bytes: BigInt(bytes), expiresAt: timestampFromMs(expiresAt) };
+      } finally {
+        // not awaited: the uploader may send nothing more
+        messages.return?.().then(undefined, () => undefined);
+      }
     },
   };
 }

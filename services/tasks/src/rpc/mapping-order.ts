@@ -11,7 +11,7 @@ export const KINDS: Readonly<Record<Kind, TaskKind>> = {
   regeneration: TaskKind.REGENERATION,
   context_ir: TaskKind.CONTEXT_IR,
 };
-const MEDIA: Readonly<Record<Media, MediaKind>> = {
+export const MEDIA: Readonly<Record<Media, MediaKind>> = {
   image: MediaKind.IMAGE,
   video: MediaKind.VIDEO,
   audio: MediaKind.AUDIO,

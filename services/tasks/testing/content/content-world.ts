@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { Clock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
+import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
-import type { ByteSpan } from '../../src/clients/media-bytes.ts';
+import type { ByteSpan, MediaBytes, UploadOrder } from '../../src/clients/media-bytes.ts';
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
 import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
@@ -15,6 +17,42 @@ export const SIGNING_KEY = new Secret('signing key');
 /** How many bytes the store gives at a time. */
 const CHUNK_BYTES = 100_000;
 const PERMITS = { what: 'reads of content', total: 3, perAccount: 2 };
+/** The bounds of every upload. */
+export const UPLOAD_BYTES_MAX = 200_000;
+export const UPLOAD_LIFETIME_MS = 3_600_000;
+
+/** What the store has of uploads. */
+export interface KeptUploads {
+  readonly objects: Map<string, Buffer>;
+  readonly reserved: Map<string, UploadOrder>;
+  readonly begun: UploadOrder[];
+}
+
+/** Stores an upload when it is whole, as media does. */
+function uploadsInto(
+  { objects, reserved, begun }: KeptUploads,
+  clock: Clock,
+): Pick<MediaBytes, 'beginUpload' | 'put' | 'endUpload' | 'remove'> {
+  return {
+    beginUpload: async (order) => {
+      begun.push(order);
+      if (order.declaredType === 'text/html')
+        throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be image/…; it is text/html' });
+      const upload = `up_${String(begun.length)}`;
+      reserved.set(upload, order);
+      return { upload, bytesMax: order.bytes ?? UPLOAD_BYTES_MAX };
+    },
+    put: async (stream, { upload }) => {
+      const bytes = Buffer.concat((await stream.toArray()) as Buffer[]);
+      const object = `inl_${upload}`;
+      objects.set(object, bytes);
+      reserved.delete(upload);
+      return { object, bytes: bytes.byteLength, expiresAt: clock.now() + UPLOAD_LIFETIME_MS };
+    },
+    endUpload: async (upload) => void reserved.delete(upload),
+    remove: async (object) => void objects.delete(object),
+  };
+}
 
 /** A store with one object, and a task service that reads it. */
 export interface ContentWorld {
@@ -23,6 +61,7 @@ export interface ContentWorld {
   readonly sha256: string;
   /** The parts that were opened. */
   readonly opened: (ByteSpan & { readonly object: string; readonly stream: Readable })[];
+  readonly kept: KeptUploads;
   /** How many bytes were read from the store. */
   read(): number;
   /** The store breaks off after this many bytes of a part, with an error or with an early end. */
@@ -40,6 +79,7 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
   for (let index = 0; index < bytes; index += 1) video[index] = (index * 31 + (index >> 8)) % 251;
   const sha256 = createHash('sha256').update(video).digest('hex');
   const opened: ContentWorld['opened'] = [];
+  const kept: ContentWorld['kept'] = { objects: new Map(), reserved: new Map(), begun: [] };
   let read = 0;
   let fault: { readonly bytes: number; readonly how: 'error' | 'end' } | undefined;
   let isLost = false;
@@ -62,6 +102,7 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
     video,
     sha256,
     opened,
+    kept,
     read: () => read,
     breakAfter: (most, how) => {
       fault = { bytes: most, how };
@@ -81,6 +122,7 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
       publicUrl: PUBLIC_URL,
       signingKey: SIGNING_KEY,
       reads: openStreamPermits(PERMITS),
+      uploads: openStreamPermits({ ...PERMITS, what: 'uploads' }),
       bytes: {
         read: async () => video,
         open: async (object, span) => {
@@ -89,6 +131,7 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
           opened.push({ object, stream, ...span });
           return { stream, sha256 };
         },
+        ...uploadsInto(kept, world.clock),
       },
     },
   };

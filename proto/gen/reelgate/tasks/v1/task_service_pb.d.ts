@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Order, TaskKind } from "./order_pb.js";
+import type { MediaKind, Order, TaskKind } from "./order_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -910,6 +910,117 @@ export declare type CreateContentLinkResponse = Message<"reelgate.tasks.v1.Creat
 export declare const CreateContentLinkResponseSchema: GenMessage<CreateContentLinkResponse>;
 
 /**
+ * UploadMediaHeader says what is uploaded.
+ *
+ * @generated from message reelgate.tasks.v1.UploadMediaHeader
+ */
+export declare type UploadMediaHeader = Message<"reelgate.tasks.v1.UploadMediaHeader"> & {
+  /**
+   * The owner.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The kind of the media item. It limits the bytes.
+   *
+   * @generated from field: reelgate.tasks.v1.MediaKind kind = 2;
+   */
+  kind: MediaKind;
+
+  /**
+   * The media type, such as `image/png`; empty: none is declared. The bytes are checked when an order uses them.
+   *
+   * @generated from field: string declared_type = 3;
+   */
+  declaredType: string;
+
+  /**
+   * How many bytes come. Set it if you can: it makes a part distinguishable from the whole when a client library ends the
+   * stream before it cancels it, and only these bytes count against the account. Without it, the largest number for the
+   * kind counts until the upload ends.
+   *
+   * @generated from field: optional int64 bytes = 4;
+   */
+  bytes?: bigint | undefined;
+
+  /**
+   * SHA-256 of the bytes, in lower-case hexadecimal; empty: it is not compared.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.UploadMediaHeader.
+ * Use `create(UploadMediaHeaderSchema)` to create a new message.
+ */
+export declare const UploadMediaHeaderSchema: GenMessage<UploadMediaHeader>;
+
+/**
+ * UploadMediaRequest is one message of the stream.
+ *
+ * @generated from message reelgate.tasks.v1.UploadMediaRequest
+ */
+export declare type UploadMediaRequest = Message<"reelgate.tasks.v1.UploadMediaRequest"> & {
+  /**
+   * In the first message, and in no other.
+   *
+   * @generated from field: reelgate.tasks.v1.UploadMediaHeader header = 1;
+   */
+  header?: UploadMediaHeader | undefined;
+
+  /**
+   * The next bytes, at most 1 MiB; 64 KiB is a good size.
+   *
+   * @generated from field: bytes data = 2;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.UploadMediaRequest.
+ * Use `create(UploadMediaRequestSchema)` to create a new message.
+ */
+export declare const UploadMediaRequestSchema: GenMessage<UploadMediaRequest>;
+
+/**
+ * UploadMediaResponse names the stored object.
+ *
+ * @generated from message reelgate.tasks.v1.UploadMediaResponse
+ */
+export declare type UploadMediaResponse = Message<"reelgate.tasks.v1.UploadMediaResponse"> & {
+  /**
+   * The object, for MediaItem.object of orders of the same account, as often as wanted until it expires.
+   *
+   * @generated from field: string object = 1;
+   */
+  object: string;
+
+  /**
+   * How many bytes came.
+   *
+   * @generated from field: int64 bytes = 2;
+   */
+  bytes: bigint;
+
+  /**
+   * Until when it is stored. Tasks that use it have copies of their own.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.UploadMediaResponse.
+ * Use `create(UploadMediaResponseSchema)` to create a new message.
+ */
+export declare const UploadMediaResponseSchema: GenMessage<UploadMediaResponse>;
+
+/**
  * TaskService keeps every task from its order to its end.
  *
  * @generated from service reelgate.tasks.v1.TaskService
@@ -1043,6 +1154,18 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof CreateContentLinkRequestSchema;
     output: typeof CreateContentLinkResponseSchema;
+  },
+  /**
+   * UploadMedia stores the bytes of a media item for an order, which then names the object in MediaItem.object. The first
+   * message has the header; it and each later one may have the next piece. Other accounts cannot use the object. A
+   * refused, broken or cancelled upload leaves nothing, and begins again from its first byte.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.UploadMedia
+   */
+  uploadMedia: {
+    methodKind: "client_streaming";
+    input: typeof UploadMediaRequestSchema;
+    output: typeof UploadMediaResponseSchema;
   },
 }>;
 

@@ -6,11 +6,21 @@ import { openStreamPermits } from './stream-permits.ts';
 
 /** The reads of results at one time. Each holds a connection and about a quarter of a megabyte. */
 const READS = { what: 'reads of content', total: 512, perAccount: 128 };
+const UPLOADS = { what: 'uploads', total: 128, perAccount: 16 };
 
 export function openContent(
   { clock, log, publicUrl, signingKey }: Foundation,
   { store }: Pick<Deps, 'store'>,
   bytes: MediaBytes,
 ): ContentDeps {
-  return { store, clock, log, bytes, publicUrl, signingKey, reads: openStreamPermits(READS) };
+  return {
+    store,
+    clock,
+    log,
+    bytes,
+    publicUrl,
+    signingKey,
+    reads: openStreamPermits(READS),
+    uploads: openStreamPermits(UPLOADS),
+  };
 }
