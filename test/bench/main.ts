@@ -10,6 +10,7 @@ import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { table } from './table.ts';
 import type { Line } from './table.ts';
+import { watchBench } from './watch.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   create: createBench,
@@ -24,6 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   billing: billingBench,
   relay: relayBench,
   'json-bytes': jsonBytesBench,
+  watch: watchBench,
 };
 
 const asked = process.argv.slice(2);
