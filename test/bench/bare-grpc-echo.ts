@@ -1,14 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The smallest unary call of grpc-js: the answer is the bytes of the request, and nothing is parsed. */
+/**
+ * The smallest unary calls of grpc-js. Both answer with the request: `/bare.Echo/Bytes` parses nothing,
+ * `/bare.Echo/Messages` parses and writes the message with protobuf-es, as every service of messages does.
+ */
 const PROGRAM = `
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import grpc from '@grpc/grpc-js';
-const bytes = { requestSerialize: (it) => it, requestDeserialize: (it) => it, responseSerialize: (it) => it, responseDeserialize: (it) => it };
+import { GetTaskResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
+const unary = (name, serialize, deserialize) => ({
+  path: '/bare.Echo/' + name, requestStream: false, responseStream: false,
+  requestSerialize: serialize, requestDeserialize: deserialize, responseSerialize: serialize, responseDeserialize: deserialize,
+});
 const server = new grpc.Server();
+const echo = (call, done) => done(null, call.request);
 server.addService(
-  { echo: { path: '/bare.Echo/Echo', requestStream: false, responseStream: false, ...bytes } },
-  { echo: (call, done) => done(null, call.request) },
+  {
+    bytes: unary('Bytes', (it) => it, (it) => it),
+    messages: unary('Messages', (it) => Buffer.from(toBinary(GetTaskResponseSchema, it)), (it) => fromBinary(GetTaskResponseSchema, it)),
+  },
+  { bytes: echo, messages: echo },
 );
 server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, port) => {
   if (error) throw error;
@@ -18,7 +30,6 @@ server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error,
 
 export interface BareEcho {
   readonly address: string;
-  readonly path: string;
   stop(): void;
 }
 
@@ -31,7 +42,6 @@ export async function startBareEcho(): Promise<BareEcho> {
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return {
     address: `127.0.0.1:${line.toString().trim()}`,
-    path: '/bare.Echo/Echo',
     stop: () => {
       child.kill('SIGKILL');
     },

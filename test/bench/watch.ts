@@ -61,22 +61,20 @@ async function getTask(bench: BenchProgram, load: GrpcLoad): Promise<readonly Li
   const echo = await startBareEcho();
   const bare = grpcLoad(echo.address, callerKey('reporting'));
   try {
-    const same = { path: echo.path, request: await load.once(get) };
+    const request = await load.once(get);
+    const against = async (what: string, path: string): Promise<Line> => {
+      await bare.unary({ path, request }, IN_FLIGHT, ROUND_MS);
+      const { baseline, product } = await byTurns(
+        ROUNDS,
+        () => bare.unary({ path, request }, IN_FLIGHT, ROUND_MS),
+        () => load.unary(get, IN_FLIGHT, ROUND_MS),
+      );
+      return { what, figure: product, unit: '/s', baseline, goal: '0.60' };
+    };
     await load.unary(get, IN_FLIGHT, ROUND_MS);
-    await bare.unary(same, IN_FLIGHT, ROUND_MS);
-    const { baseline, product } = await byTurns(
-      ROUNDS,
-      () => bare.unary(same, IN_FLIGHT, ROUND_MS),
-      () => load.unary(get, IN_FLIGHT, ROUND_MS),
-    );
     return [
-      {
-        what: 'GetTask, 64 in flight (baseline: bare grpc-js echo)',
-        figure: product,
-        unit: '/s',
-        baseline,
-        goal: '0.60',
-      },
+      await against('GetTask, 64 in flight (baseline: a bare echo of messages)', '/bare.Echo/Messages'),
+      await against('GetTask, 64 in flight (baseline: a bare echo of bytes)', '/bare.Echo/Bytes'),
     ];
   } finally {
     bare.close();

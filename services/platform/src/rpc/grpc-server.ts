@@ -1,4 +1,3 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { PeerCertificate } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Metadata, Server } from '@grpc/grpc-js';
@@ -7,7 +6,6 @@ import type {
   ServerReadableStream,
   ServerUnaryCall,
   ServerWritableStream,
-  ServiceDefinition,
   UntypedHandleCall,
   UntypedServiceImplementation,
   sendUnaryData,
@@ -23,6 +21,7 @@ import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
 import { deprecations } from './deprecations.ts';
+import { definitionOf } from './grpc-definition.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
@@ -41,6 +40,8 @@ import { wholeRequests } from './whole-requests.ts';
 const CONNECTION_AGE_MS = 10 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */
 const CONNECTION_GRACE_MS = STREAM_MS_MAX + 30_000;
+/** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
+const CALLER_LEFT = new Error('the call is over');
 const STOP_GRACE_MS = 5000;
 
 /** Pings that a client must answer. Clients may ping as often as they like: grpc-js does not count their pings. */
@@ -85,6 +86,8 @@ export async function startGrpcServer({
 }: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
     interceptors: [compressAnswers],
+    // Its statistics of each call are read by no part of the program.
+    'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
     'grpc.keepalive_time_ms': keepalive.everyMs,
@@ -123,23 +126,6 @@ export async function startGrpcServer({
       await calls.settled(STOP_GRACE_MS);
     },
   };
-}
-
-function definitionOf({ service }: Binding): ServiceDefinition {
-  return Object.fromEntries(
-    service.methods.map((method) => [
-      method.localName,
-      {
-        path: `/${service.typeName}/${method.name}`,
-        requestStream: method.methodKind === 'client_streaming',
-        responseStream: method.methodKind === 'server_streaming',
-        requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
-        requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
-        responseSerialize: (message: unknown) => Buffer.from(toBinary(method.output, message as never)),
-        responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
-      },
-    ]),
-  );
 }
 
 function handlersOf(binding: Binding, serving: Serving, log: Log): UntypedServiceImplementation {
@@ -228,7 +214,7 @@ function peerNamesOf(call: ServerCall): readonly string[] {
 function boundsOf(call: ServerCall): CallBounds {
   const gone = new AbortController();
   const leave = (): void => {
-    gone.abort();
+    gone.abort(CALLER_LEFT);
   };
   if (call.cancelled) leave();
   else call.on('cancelled', leave);

@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts';
+import { Problem, isProblem } from '../problem.ts';
 import { watchBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 
@@ -9,6 +9,7 @@ const STREAMS_A_CALLER_MAX = 5000;
 /** The longest life of a stream of answers. Connections outlive it: see CONNECTION_GRACE_MS. */
 export const STREAM_MS_MAX = 9 * 60_000;
 const FULL_RETRY_MS = 5000;
+const STREAM_ENDED = new Error('the stream has ended');
 
 /** The streams of answers that a server runs. */
 export interface RunningStreams {
@@ -31,44 +32,39 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
     else byCaller.set(caller, held);
   };
   return {
-    async *run(caller, bounds, method) {
+    async *run(caller, { deadline, gone }, method) {
       assertRoom(running.size, byCaller.get(caller) ?? 0);
       const ending = new AbortController();
+      // A listener, because `AbortSignal.any` would cost each open stream a kilobyte.
+      const leave = (): void => {
+        ending.abort(gone?.reason);
+      };
+      if (gone?.aborted === true) leave();
+      const watch = watchBounds({ deadline, gone: ending.signal });
+      gone?.addEventListener('abort', leave, { once: true });
       const expiry = setTimeout(() => {
         ending.abort(streamExpired());
       }, streamMsMax).unref();
       running.add(ending);
       count(caller, 1);
       try {
-        yield* withinStreamBounds(bounds, ending, method);
+        yield* abortable(method(watch.signal), watch.signal);
+      } catch (thrown) {
+        throw isProblem(ending.signal.reason) ? ending.signal.reason : thrown;
       } finally {
         clearTimeout(expiry);
         running.delete(ending);
         count(caller, -1);
+        gone?.removeEventListener('abort', leave);
+        // A caller that stops reading ends the stream within its bounds. This abort tells the method.
+        ending.abort(STREAM_ENDED);
+        watch.release();
       }
     },
     stop: () => {
       for (const ending of running) ending.abort(serviceStopping());
     },
   };
-}
-
-async function* withinStreamBounds<T>(
-  { deadline, gone }: CallBounds,
-  ending: AbortController,
-  method: (signal: AbortSignal) => AsyncIterable<T>,
-): AsyncGenerator<T> {
-  const over = gone === undefined ? ending.signal : AbortSignal.any([gone, ending.signal]);
-  const watch = watchBounds({ deadline, gone: over });
-  try {
-    yield* abortable(method(watch.signal), watch.signal);
-  } catch (thrown) {
-    throw ending.signal.aborted ? ending.signal.reason : thrown;
-  } finally {
-    // A caller that stops reading ends the stream within its bounds. This abort tells the method.
-    ending.abort(new Error('the stream has ended'));
-    watch.release();
-  }
 }
 
 /** The same messages. Throws the reason of the signal as soon as it is aborted, even while it waits for a message. */
