@@ -33,11 +33,12 @@ export async function watchBench(): Promise<readonly Line[]> {
     return [
       ...gets,
       {
-        what: `memory of a stream, ${String(STREAMS)} over ${String(TASKS)} tasks`,
-        figure: bytes / KIB,
+        what: `memory of a stream, the first ${String(STREAMS)}`,
+        figure: bytes.first / KIB,
         unit: 'KiB',
         goal: '30 KiB',
       },
+      { what: `memory of a stream, ${String(STREAMS)} more`, figure: bytes.more / KIB, unit: 'KiB', goal: '30 KiB' },
       {
         what: `a change is seen by all ${String(STREAMS)} streams after its callback`,
         figure: seen.allMs,
@@ -82,20 +83,26 @@ async function getTask(bench: BenchProgram, load: GrpcLoad): Promise<readonly Li
   }
 }
 
-/** What the process of the server holds more with the streams open. */
-async function memory(bench: BenchProgram, load: GrpcLoad): Promise<number> {
+/**
+ * What the process of the server holds more for each stream: of the first ones, for which its heap grows for the first
+ * time, and of as many more beside them.
+ */
+async function memory(bench: BenchProgram, load: GrpcLoad): Promise<{ first: number; more: number }> {
   const ids = await newTasks(bench, TASKS);
+  const taskIds = Array.from({ length: STREAMS }, (_, index) => ids[index % TASKS]!);
+  const settled = async (): Promise<number> => {
+    await wait(SETTLE_MS);
+    return residentBytes(bench);
+  };
+  const none = await settled();
+  const first = await openStreams(load, taskIds);
+  const some = await settled();
+  const more = await openStreams(load, taskIds);
+  const all = await settled();
+  first.cancel();
+  more.cancel();
   await wait(SETTLE_MS);
-  const before = residentBytes(bench);
-  const streams = await openStreams(
-    load,
-    Array.from({ length: STREAMS }, (_, index) => ids[index % TASKS]!),
-  );
-  await wait(SETTLE_MS);
-  const after = residentBytes(bench);
-  streams.cancel();
-  await wait(SETTLE_MS);
-  return (after - before) / STREAMS;
+  return { first: (some - none) / STREAMS, more: (all - some) / STREAMS };
 }
 
 async function fanOut(bench: BenchProgram, load: GrpcLoad): Promise<{ allMs: number; spreadMs: number }> {

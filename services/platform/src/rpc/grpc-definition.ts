@@ -21,7 +21,7 @@ export function definitionOf({ service }: Binding): ServiceDefinition {
   );
 }
 
-/** Streams may share a message, such as the watches of one task: its bytes are made once. */
+/** Streams may share a message. Its bytes are made once. */
 function serializerOf({ methodKind, output }: DescMethod): (message: unknown) => Buffer {
   const serialize = (message: unknown): Buffer => {
     const { buffer, byteOffset, byteLength } = toBinary(output, message as never);
