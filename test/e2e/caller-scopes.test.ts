@@ -267,7 +267,7 @@ describe('a team with a key', () => {
     const accounts = connect('billing', callerKey('pipeline')).client(AccountService);
     const { token } = await accounts.createToken({ accountId: 'demo', models: ['Beta-V1'] });
     expect((await accounts.listTokens({ accountId: 'demo' })).tokens.map(({ id }) => id)).toContain(token!.id);
-    await expect(accounts.listTokens({})).rejects.toMatchObject({ reason: 'account_not_allowed', field: 'account_id' });
+    await expect(accounts.listTokens({})).rejects.toMatchObject({ reason: 'invalid_request', field: 'account_id' });
     expect((await accounts.revokeToken({ id: token!.id })).token?.revokedAt).toBeDefined();
     await expect(accounts.revokeToken({ id: other.tokenId })).rejects.toMatchObject({
       reason: 'account_not_allowed',

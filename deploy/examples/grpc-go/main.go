@@ -20,7 +20,10 @@ import (
 	tasks "reelgate.example/video/gen/reelgate/tasks/v1"
 )
 
-const watchRetry = time.Second
+const (
+	callTimeout = 20 * time.Second
+	watchRetry  = time.Second
+)
 
 func main() {
 	account := env("REELGATE_ACCOUNT", "demo")
@@ -30,7 +33,9 @@ func main() {
 
 	// A task belongs to a token of the account, whose models and limits it has.
 	accounts := billing.NewAccountServiceClient(dial(env("REELGATE_BILLING", "127.0.0.1:9102")))
-	tokens, err := accounts.ListTokens(ctx, &billing.ListTokensRequest{AccountId: account})
+	call, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	tokens, err := accounts.ListTokens(call, &billing.ListTokensRequest{AccountId: account})
 	check(err)
 	if len(tokens.Tokens) == 0 {
 		log.Fatalf("the account %s has no token", account)
@@ -38,7 +43,7 @@ func main() {
 
 	service := tasks.NewTaskServiceClient(dial(env("REELGATE_TASKS", "127.0.0.1:9101")))
 	seconds, resolution, ratio := int32(4), "768P", "16:9"
-	created, err := service.CreateTask(ctx, &tasks.CreateTaskRequest{
+	created, err := service.CreateTask(call, &tasks.CreateTaskRequest{
 		AccountId: account,
 		TokenId:   tokens.Tokens[0].Id,
 		// With a key, a create whose answer was lost can be sent again. It makes no second video.

@@ -62,21 +62,31 @@ describe('the account that a request names', () => {
     },
   );
 
-  test.each([[[]], [['']], [['other']], [['demo ']], [['DEMO']], [['demo', 'other']], [['demo', '']]])(
-    'may not be %j',
-    (accounts) => {
-      expect(() => {
-        assertMayCall(demo, calls(...accounts));
-      }).toThrow(
-        expect.objectContaining({
-          kind: 'forbidden',
-          reason: 'account_not_allowed',
-          field: 'calls.account_id',
-          message: 'must be one of the accounts of the caller reporting',
-        }),
-      );
-    },
-  );
+  test.each([[['other']], [['demo ']], [['DEMO']], [['demo', 'other']]])('may not be %j', (accounts) => {
+    expect(() => {
+      assertMayCall(demo, calls(...accounts));
+    }).toThrow(
+      expect.objectContaining({
+        kind: 'forbidden',
+        reason: 'account_not_allowed',
+        field: 'calls.account_id',
+        message: 'must be one of the accounts of the caller reporting',
+      }),
+    );
+  });
+
+  test.each([[[]], [['']], [['demo', '']]])('must be named, and %j is refused', (accounts) => {
+    expect(() => {
+      assertMayCall(demo, calls(...accounts));
+    }).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        reason: 'invalid_request',
+        field: 'calls.account_id',
+        message: 'is required; the caller reporting has some accounts only',
+      }),
+    );
+  });
 
   test('may be any for a caller of every account, and none for a caller without accounts', () => {
     expect(() => {
@@ -95,7 +105,7 @@ describe('the account that a request names', () => {
     }).not.toThrow();
     expect(() => {
       accessCheckOf(inner)(demo, messageOf(inner, { calls: [{}] }));
-    }).toThrow(expect.objectContaining({ reason: 'account_not_allowed', field: 'calls.facts.price_key' }));
+    }).toThrow(expect.objectContaining({ reason: 'invalid_request', field: 'calls.facts.price_key' }));
   });
 });
 

@@ -67,6 +67,7 @@ function accountCheck(
     const [named, field] = [namedBy(method, whose.value), whose.value];
     return ({ name }, accounts, request) => {
       const wanted = named(request);
+      if (wanted.length === 0 || wanted.includes('')) throw accountRequired(name, field);
       if (wanted.length > 0 && wanted.every((account) => accounts.includes(account))) return;
       throw notAllowed(`must be one of the accounts of the caller ${name}`, field);
     };
@@ -107,6 +108,15 @@ function valuesOf(message: unknown, { localName }: DescField): readonly unknown[
 
 function faulty(method: DescMethod, what: string): Error {
   return new Error(`${method.parent.typeName}/${method.name} ${what}`);
+}
+
+function accountRequired(caller: string, field: string): Problem {
+  return new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    message: `is required; the caller ${caller} has some accounts only`,
+    field,
+  });
 }
 
 function notAllowed(message: string, field?: string): Problem {

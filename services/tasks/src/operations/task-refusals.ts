@@ -63,14 +63,14 @@ export const keyReused = (): Problem =>
   new Problem({
     kind: 'unprocessable',
     reason: 'idempotency_key_reused',
-    message: 'this Idempotency-Key belongs to a different request; use a new key for a new request',
+    message: 'this idempotency key belongs to a different request; use a new key for a new request',
   });
 
 export const keyInUse = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'idempotency_key_in_use',
-    message: 'the first request with this Idempotency-Key is still running; retry shortly',
+    message: 'the first request with this idempotency key is still running; retry shortly',
     retryAfterMs: 1000,
   });
 

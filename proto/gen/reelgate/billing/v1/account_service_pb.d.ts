@@ -334,7 +334,7 @@ export declare const CreateTokenResponseSchema: GenMessage<CreateTokenResponse>;
  */
 export declare type ListTokensRequest = Message<"reelgate.billing.v1.ListTokensRequest"> & {
   /**
-   * Only this account; empty is all.
+   * Only this account. Empty is all, for callers of every account.
    *
    * @generated from field: string account_id = 1;
    */

@@ -5,7 +5,7 @@ import type { Reader, WatchWorld } from '../../../testing/watches/watch-world.ts
 import { watchTask } from './watch-task.ts';
 
 const SWEEP_MS = 3500;
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 10_000;
 
 let world: WatchWorld;
 beforeEach(() => {
@@ -207,7 +207,7 @@ describe('a cursor', () => {
 });
 
 describe('a heartbeat', () => {
-  test('comes after 15 quiet seconds, again and again, and carries the cursor', async () => {
+  test('comes after ten quiet seconds, again and again, and carries the cursor', async () => {
     world.write({ progress: 10 });
     const reader = await watch();
 

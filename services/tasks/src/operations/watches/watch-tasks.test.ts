@@ -6,7 +6,7 @@ import type { ChangeFilter } from '../../store/task-store.ts';
 import type { Watched } from './open-watches.ts';
 
 const SWEEP_MS = 3500;
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 10_000;
 const MINUTE_MS = 60_000;
 
 let world: WatchWorld;
@@ -50,7 +50,7 @@ describe('a watch of an account', () => {
 
     world.write({ id: 'task_1', progress: 10 });
     world.write({ id: 'task_2' });
-    await world.pass(4 * SWEEP_MS);
+    await world.pass(3 * SWEEP_MS);
 
     expect(seen(reader).slice(2).toSorted()).toEqual(['task_1 10', 'task_2 0']);
   });
@@ -117,7 +117,7 @@ describe('a watch of an account', () => {
     expect(seen(reader)).toEqual(expected);
   });
 
-  test('shows after 15 quiet seconds that it lives, with a cursor that has moved', async () => {
+  test('shows after ten quiet seconds that it lives, with a cursor that has moved', async () => {
     const reader = await watch();
     await world.pass(HEARTBEAT_MS - 500);
     expect(seen(reader)).toEqual(['heartbeat']);
