@@ -63,7 +63,10 @@ describe.each([
     expect((await media.stageMedia({ accountId: 'demo' })).media?.object).toBe('reporting for demo');
     expect((await media.stageMedia({ accountId: 'lab' })).media?.object).toBe('reporting for lab');
     expect(await refusalOf(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
-    expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject(forbidden);
+    expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject({
+      kind: 'invalid',
+      field: 'account_id',
+    });
     // concerns every account
     expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject({
       kind: 'forbidden',
