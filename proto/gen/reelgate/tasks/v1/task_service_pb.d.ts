@@ -889,7 +889,7 @@ export declare const CreateContentLinkRequestSchema: GenMessage<CreateContentLin
  */
 export declare type CreateContentLinkResponse = Message<"reelgate.tasks.v1.CreateContentLinkResponse"> & {
   /**
-   * The URL. It supports GET, HEAD and ranges, and may redirect. Whoever has it can read the video.
+   * The URL. It supports GET, HEAD and ranges, and may redirect. It needs no key, so share it with care.
    *
    * @generated from field: string url = 1;
    */

@@ -233,7 +233,7 @@ describe('a heartbeat', () => {
 });
 
 describe('the reads', () => {
-  /** Three watches of each of so many tasks. */
+  /** Opens three watches of each task. */
   const many = (count: number): Promise<readonly Reader[]> => {
     const ids = Array.from({ length: count }, (_, index) => world.write({ id: `task_${String(index)}` }).id);
     return world.readAll(
