@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { ConnectError } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
-import type { ClientWritableStream, ServiceError } from '@grpc/grpc-js';
+import type { ClientOptions, ClientWritableStream, ServiceError } from '@grpc/grpc-js';
+import { parseHostPort } from '../config/units.ts';
 import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
+import type { Keepalive } from './grpc-server.ts';
 import { errorOfStatus } from './grpc-status.ts';
 import { deadlineWithin } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
@@ -14,8 +17,29 @@ import type { CurrentTls } from '../tls/tls-files.ts';
 import { DEADLINE_MS, MESSAGE_BYTES_MAX } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 
-const KEEPALIVE_MS = 30_000;
+/** The first wait after a connection that failed. */
+const RECONNECT_FIRST_MS = 200;
+/** Of one call, after those that the library repeats. */
+const REFUSALS_MAX = 4;
+/** The library's words for a stream that ended with REFUSED_STREAM. */
+const REFUSED_STREAM = 'Stream refused by server';
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
+
+/** How a client follows the replicas behind a name. */
+export interface GrpcSettings {
+  /** The least time between two resolutions of a name. A name is resolved again when a connection ends. */
+  readonly resolveEveryMs: number;
+  /** The longest wait before a replica that could not be reached is tried again. */
+  readonly reconnectMaxMs: number;
+  /** Pings of an open connection, with or without calls: a replica that answers none is gone. */
+  readonly keepalive: Keepalive;
+}
+
+export const GRPC_SETTINGS: GrpcSettings = {
+  resolveEveryMs: 1000,
+  reconnectMaxMs: 2000,
+  keepalive: { everyMs: 20_000, answeredWithinMs: 5000 },
+};
 
 /** A connection to the replicas of one program. Several services can be called over it. */
 export interface GrpcConnection {
@@ -27,16 +51,16 @@ export interface GrpcConnection {
 
 /**
  * `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. Without `tls` they are
- * plaintext; with it, the certificate of the service must be for the host of the address.
+ * plaintext; with it, the certificate of the service must be for the host of the address. A call is repeated only if
+ * no handler has seen it: it never left, or the replica refused its stream because it was about to close.
  */
-export function connectGrpc(address: string, key: Secret, tls?: CurrentTls): GrpcConnection {
-  const grpc = new GrpcClient(address.includes('://') ? address : `dns:///${address}`, channelCredentials(tls), {
-    'grpc.service_config': SERVICE_CONFIG,
-    'grpc.keepalive_time_ms': KEEPALIVE_MS,
-    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-    'grpc.enable_retries': 0,
-  });
+export function connectGrpc(
+  address: string,
+  key: Secret,
+  tls?: CurrentTls,
+  settings: GrpcSettings = GRPC_SETTINGS,
+): GrpcConnection {
+  const grpc = new GrpcClient(targetOf(address), channelCredentials(tls), optionsOf(settings));
   return {
     client: (service) =>
       Object.fromEntries(
@@ -52,6 +76,27 @@ export function connectGrpc(address: string, key: Secret, tls?: CurrentTls): Grp
     close: () => {
       grpc.close();
     },
+  };
+}
+
+/** A target has a scheme, which no address has: the name in `dns:9101` is `dns`. */
+function targetOf(address: string): string {
+  return parseHostPort(address) === undefined ? address : `dns:///${address}`;
+}
+
+function optionsOf({ resolveEveryMs, reconnectMaxMs, keepalive }: GrpcSettings): ClientOptions {
+  return {
+    'grpc.service_config': SERVICE_CONFIG,
+    // Otherwise each resolution also asks for a TXT record.
+    'grpc.service_config_disable_resolution': 1,
+    'grpc.dns_min_time_between_resolutions_ms': resolveEveryMs,
+    'grpc.initial_reconnect_backoff_ms': Math.min(RECONNECT_FIRST_MS, reconnectMaxMs),
+    'grpc.max_reconnect_backoff_ms': reconnectMaxMs,
+    'grpc.keepalive_time_ms': keepalive.everyMs,
+    'grpc.keepalive_timeout_ms': keepalive.answeredWithinMs,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   };
 }
 
@@ -80,13 +125,16 @@ type Init = Record<string, unknown>;
 const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unknown>> = {
   unary:
     (calling) =>
-    (request: Init, options: CallOptions = {}) =>
-      answerOf(options.signal, (done) => {
-        const { grpc, method, path, serialize, deserialize } = calling;
-        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options, DEADLINE_MS)];
-        const message = create(method.input, request);
-        return grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done);
-      }),
+    (request: Init, options: CallOptions = {}) => {
+      const { grpc, method, path, serialize, deserialize } = calling;
+      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options, DEADLINE_MS)];
+      const message = create(method.input, request);
+      return unlessRefused(() =>
+        answerOf(options.signal, (done) =>
+          grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done),
+        ),
+      );
+    },
   server_streaming: (calling) =>
     async function* (request: Init, options: CallOptions = {}) {
       const { grpc, method, path, serialize, deserialize } = calling;
@@ -120,6 +168,23 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
     throw new Error('a stream in both directions is not supported');
   },
 };
+
+/**
+ * Repeats a call whose stream the replica refused, as it does with streams that arrive while it closes a connection.
+ * The library does so once; the next connection may be about to close too.
+ */
+function unlessRefused<T>(call: () => Promise<T>, refusalsLeft = REFUSALS_MAX): Promise<T> {
+  return call().catch((error: unknown) => {
+    if (refusalsLeft === 0 || !isRefusedStream(error)) throw error;
+    return unlessRefused(call, refusalsLeft - 1);
+  });
+}
+
+/** An error of a handler carries its details. */
+function isRefusedStream(error: unknown): boolean {
+  const { cause } = error as Problem;
+  return cause instanceof ConnectError && cause.rawMessage === REFUSED_STREAM && cause.details.length === 0;
+}
 
 type Done = (error: ServiceError | null, answer?: unknown) => void;
 

@@ -37,7 +37,7 @@ import type { ServingStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
 import { wholeRequests } from './whole-requests.ts';
 
-const CONNECTION_AGE_MS = 10 * 60_000;
+const CONNECTION_AGE_MS = 2 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */
 const CONNECTION_GRACE_MS = STREAM_MS_MAX + 30_000;
 /** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
@@ -61,6 +61,8 @@ export interface GrpcServerOptions {
   readonly log: Log;
   /** How a vanished client of a long stream is noticed. */
   readonly keepalive?: Keepalive | undefined;
+  /** After it, and up to a tenth more or less, a connection takes no new calls, and its client resolves names again. */
+  readonly connectionAgeMs?: number | undefined;
   readonly metrics?: Pick<Metrics, 'counter'> | undefined;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
@@ -81,6 +83,7 @@ export async function startGrpcServer({
   tls,
   log,
   keepalive = KEEPALIVE,
+  connectionAgeMs = CONNECTION_AGE_MS,
   metrics,
   readiness = ALWAYS_READY,
 }: GrpcServerOptions): Promise<RpcServer> {
@@ -92,7 +95,7 @@ export async function startGrpcServer({
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
     'grpc.keepalive_time_ms': keepalive.everyMs,
     'grpc.keepalive_timeout_ms': keepalive.answeredWithinMs,
-    'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
+    'grpc.max_connection_age_ms': connectionAgeMs,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
   const calls = openRunningCalls(log);
