@@ -12,7 +12,7 @@ const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
 const OTHER_NAMES = new RegExp(
   [
     String.raw`^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$`,
-    '^Dockerfile$',
+    String.raw`^Dockerfile(\.dockerignore)?$`,
     String.raw`^[a-z0-9_]+\.proto$`,
     String.raw`^[a-z0-9_]+_pb\.(d\.ts|js)$`,
     String.raw`^\d{4}_[a-z0-9_]+\.sql$`,
