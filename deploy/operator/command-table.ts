@@ -12,6 +12,7 @@ import { jobShow } from './commands/job-show.ts';
 import { ledgerRebuild } from './commands/ledger-rebuild.ts';
 import { ledgerVerify } from './commands/ledger-verify.ts';
 import { mediaVerify } from './commands/media-verify.ts';
+import { migrate } from './commands/migrate.ts';
 import { priceList } from './commands/price-list.ts';
 import { taskList } from './commands/task-list.ts';
 import { taskShow } from './commands/task-show.ts';
@@ -45,6 +46,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel list': channelList,
   'channel test': channelTest,
   'media verify': mediaVerify,
+  migrate,
   'config check': configCheck,
   'config schema': configSchema,
   completion: completionOf(() => COMMANDS),

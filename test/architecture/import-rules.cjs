@@ -122,7 +122,7 @@ const connections = [
     '^services/(platform/src/|gateway/src/(relay|clients)/|tasks/src/(channels|clients)/|media/src/(fetch|blobs)/)' +
       '|^deploy/local/',
   ),
-  driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres\\.ts$'),
+  driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres[a-z-]*\\.ts$'),
   driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite\\.ts$'),
   driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-bus\\.ts$'),
   driver('redis', 'node_modules/(@redis/client|redis)/', '/redis-[a-z-]+\\.ts$'),

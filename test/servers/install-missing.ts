@@ -1,6 +1,7 @@
 import { installDebianPackages } from './debian-packages.ts';
 import type { Launcher } from './launcher.ts';
 import { natsServer } from './nats-server.ts';
+import { pgBouncerServer } from './pgbouncer-server.ts';
 import { postgresServer } from './postgres-server.ts';
 import { redisServer } from './redis-server.ts';
 
@@ -8,6 +9,7 @@ const PACKAGES: readonly (readonly [Launcher, string])[] = [
   [postgresServer, 'postgresql'],
   [redisServer, 'redis-server'],
   [natsServer, 'nats-server'],
+  [pgBouncerServer, 'pgbouncer'],
 ];
 
 /** Any value of this variable keeps the tests from installing packages. */

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -30,7 +29,6 @@ import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
 
 const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
-const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 
 export interface RunningBilling extends RunningService {
   /** The keys that this start made, to be shown to the operator once. They are not stored. */
@@ -41,7 +39,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   const { bus, log, clock, dataDir } = foundation;
   const lifecycle = openLifecycle(log);
   try {
-    const sql = await openSql({ url: config.database?.reveal(), dataDir, name: 'billing', migrations: MIGRATIONS });
+    const sql = await openSql({ ...config.store, dataDir });
     lifecycle.add('database', () => sql.close());
     let { models } = config;
     const deps = depsOn(sql, { ...config, modelsNow: () => models }, foundation);

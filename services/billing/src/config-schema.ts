@@ -1,3 +1,4 @@
+import { storeSchema } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 
 const decimal = {
@@ -109,11 +110,7 @@ export const billingSchema = {
       listen: { type: 'string', format: 'host-port', description: 'the address of its gRPC port' },
       http: { type: 'string', format: 'host-port', description: 'the address of its HTTP port' },
       tls: listenerTlsSchema,
-      database: {
-        type: 'string',
-        pattern: '^postgres(ql)?://',
-        description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir',
-      },
+      ...storeSchema,
       overrun_factor: {
         type: 'integer',
         minimum: 1,

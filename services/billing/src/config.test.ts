@@ -39,9 +39,9 @@ accounts:
 
 describe('the configuration', () => {
   test('of the example is accepted', () => {
-    const { database, overrunFactor, prices, accounts } = read(EXAMPLE);
+    const { store, overrunFactor, prices, accounts } = read(EXAMPLE);
 
-    expect(database).toBeUndefined();
+    expect(store.url).toBeUndefined();
     expect(overrunFactor).toBe(10);
     expect(prices).toEqual([
       { key: 'Alpha-H3', terms: { per_second: { '768P': '0.08', '2K': '0.13' }, images: { free: 5, each: '0.04' } } },
@@ -68,7 +68,7 @@ describe('the configuration', () => {
       REELGATE_API_KEY: 'sk-secret-1',
     });
 
-    expect(config.database?.reveal()).toBe('postgres://me:pass@db/billing');
+    expect(config.store.url?.reveal()).toBe('postgres://me:pass@db/billing');
     expect(JSON.stringify(config, (_key, value) => (typeof value === 'bigint' ? String(value) : value))).not.toMatch(
       /pass|sk-/,
     );
@@ -96,7 +96,13 @@ describe('the configuration', () => {
   });
 
   test('may be empty', () => {
-    expect(read('{}')).toEqual({ database: undefined, overrunFactor: 10, prices: [], accounts: [], models: new Set() });
+    expect(read('{}')).toEqual({
+      store: expect.objectContaining({ name: 'billing', url: undefined, mode: 'run' }),
+      overrunFactor: 10,
+      prices: [],
+      accounts: [],
+      models: new Set(),
+    });
   });
 
   test.each([

@@ -1,5 +1,8 @@
+import path from 'node:path';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Secret } from '@reelgate/platform/secret';
+import { storeSettings } from '@reelgate/platform/sql/store-settings';
+import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import { isKeyOf } from './domain/usage.ts';
@@ -9,9 +12,10 @@ import type { PriceEntry } from './store/prices/price-store.ts';
 
 export { billingSchema } from './config-schema.ts';
 
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
+
 export interface BillingConfig {
-  /** `postgres://…`; undefined: a file in the data folder. */
-  readonly database: Secret | undefined;
+  readonly store: StoreSettings;
   /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
   readonly prices: readonly PriceEntry[];
@@ -22,7 +26,7 @@ export interface BillingConfig {
 
 /** The value after the schema check. */
 interface Checked {
-  readonly billing: { readonly database?: string; readonly overrun_factor: number };
+  readonly billing: StoreEntry & { readonly overrun_factor: number };
   readonly prices: Readonly<Record<string, TermsEntry>>;
   readonly accounts: readonly CheckedAccount[];
   readonly models?: Readonly<Record<string, unknown>>;
@@ -78,7 +82,7 @@ export function billingConfig(value: unknown): BillingConfig {
     'a key that no other token has',
   );
   return {
-    database: billing.database === undefined ? undefined : new Secret(billing.database),
+    store: storeSettings(billing, { name: 'billing', migrations: MIGRATIONS }),
     overrunFactor: billing.overrun_factor,
     prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({

@@ -151,7 +151,7 @@ export async function openBilling(
   const sql =
     location.url === undefined
       ? openSqlite(path.join(location.dataDir, 'billing.sqlite'))
-      : openPostgres(location.url, 2);
+      : openPostgres(location.url, { connections: 2 });
   const known = await billing.authenticate({ key: KEY }).catch(() => undefined);
   const stop = async (): Promise<void> => {
     await bus.close();

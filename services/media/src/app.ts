@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -47,7 +46,6 @@ import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlMediaStore } from './store/sql-media-store.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 const SWEEP_IDLE_MS = 30_000;
 
 export type { MediaBytes } from './http/media-bytes.ts';
@@ -68,12 +66,7 @@ export async function startMedia(
   callers: MediaCallers,
 ): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
-  const sql = await openSql({
-    url: config.database?.reveal(),
-    dataDir: foundation.dataDir,
-    name: 'media',
-    migrations: MIGRATIONS,
-  });
+  const sql = await openSql({ ...config.store, dataDir: foundation.dataDir });
   lifecycle.add('database', () => sql.close());
   try {
     const ffmpeg = await findFfmpeg(config.ffmpeg, foundation.log);

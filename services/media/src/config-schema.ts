@@ -1,3 +1,5 @@
+import { storeSchema } from '@reelgate/platform/sql/store-settings';
+import type { StoreEntry } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { S3_PATTERN } from './blobs/s3-address.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
@@ -27,11 +29,7 @@ export const mediaSchema = {
     listen: { type: 'string', format: 'host-port' },
     http: { type: 'string', format: 'host-port' },
     tls: listenerTlsSchema,
-    database: {
-      type: 'string',
-      pattern: '^postgres(ql)?://',
-      description: 'a postgres:// address; empty: embedded in data_dir',
-    },
+    ...storeSchema,
     blobs: {
       type: 'string',
       pattern: `^((?!s3:).*|${S3_PATTERN})$`,
@@ -133,10 +131,9 @@ export interface CheckedS3 {
 
 /** A configuration that passed the schema, with its defaults. */
 export interface Checked {
-  readonly media: {
+  readonly media: StoreEntry & {
     readonly listen?: string;
     readonly http?: string;
-    readonly database?: string;
     readonly blobs?: string;
     readonly s3?: CheckedS3;
     readonly ffmpeg?: string;

@@ -8,7 +8,7 @@ describe('the media section', () => {
     expect(config).toMatchObject({
       listen: undefined,
       http: undefined,
-      database: undefined,
+      store: { name: 'media', url: undefined, mode: 'run' },
       blobs: { kind: 'folder', path: undefined },
       ffmpeg: undefined,
       results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
@@ -83,7 +83,7 @@ describe('the media section', () => {
       dnsServers: ['127.0.0.1:5353'],
       timeouts: { dnsMs: 1000, connectMs: 5000 },
     });
-    expect(String(config.database)).toBe('***');
+    expect(String(config.store.url)).toBe('***');
   });
 
   test('takes a bucket, and its keys as secrets', () => {
@@ -113,7 +113,7 @@ describe('the media section', () => {
     [{ blobs: 's3://bucket?acl=public' }, /media\.blobs: expected/],
     [{ s3: { access_key_id: 'a' } }, /media\.s3: the key secret_access_key is missing/],
     [{ ffmpeg: 'ffmpeg' }, /media\.ffmpeg: expected the absolute path of an ffmpeg, or off/],
-    [{ database: 'mysql://x' }, /media\.database: expected a postgres/],
+    [{ database: 'mysql://x' }, /media\.database: expected a PostgreSQL URL/],
     [{ fetch: { allow: ['10.0.0.0/8'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
     [{ fetch: { allow: ['store.internal:80'] } }, /media\.fetch\.allow\.0/],
     [

@@ -1,7 +1,10 @@
+import path from 'node:path';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
+import { storeSettings } from '@reelgate/platform/sql/store-settings';
+import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER } from './config-schema.ts';
@@ -11,6 +14,7 @@ import { isAddress } from './fetch/addresses/address-policy.ts';
 
 export { mediaSchema } from './config-schema.ts';
 
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 const DNS_PORT = 53;
 
 export interface FetchConfig {
@@ -64,7 +68,7 @@ export type BlobsConfig =
 export interface MediaConfig {
   readonly listen: HostPort | undefined;
   readonly http: HostPort | undefined;
-  readonly database: Secret | undefined;
+  readonly store: StoreSettings;
   readonly blobs: BlobsConfig;
   /** A path, or `off`; undefined: the one on the PATH. */
   readonly ffmpeg: string | undefined;
@@ -92,7 +96,7 @@ export function mediaConfig(value: unknown): MediaConfig {
   return {
     listen: hostPort(media.listen),
     http: hostPort(media.http),
-    database: media.database === undefined ? undefined : new Secret(media.database),
+    store: storeSettings(media, { name: 'media', migrations: MIGRATIONS }),
     blobs: blobsConfig(media),
     ffmpeg: media.ffmpeg,
     results: {

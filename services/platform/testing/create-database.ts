@@ -1,12 +1,13 @@
-import { openPostgres } from '../src/sql/postgres.ts';
+import pg from 'pg';
 
 /** Creates an empty database on the server of a URL and returns its own URL. */
 export async function createDatabase(server: string, name: string): Promise<string> {
-  const sql = openPostgres(server, 1);
+  const client = new pg.Client(server);
+  await client.connect();
   try {
-    await sql.write(`CREATE DATABASE ${name}`);
+    await client.query(`CREATE DATABASE ${name}`);
   } finally {
-    await sql.close();
+    await client.end();
   }
   return Object.assign(new URL(server), { pathname: `/${name}` }).href;
 }

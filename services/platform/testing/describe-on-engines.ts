@@ -34,11 +34,18 @@ export function describeOnEngines(title: string, tests: (open: OpenSql) => void)
     let schema = 0;
     beforeEach(async () => {
       schema += 1;
-      const sql = openPostgres(url(), 1);
+      const sql = openPostgres(url(), { connections: 1 });
       await sql.write(`CREATE SCHEMA test_${schema}`);
       await sql.close();
     });
-    tests(closing((poolSize) => openPostgres(`${url()}?options=-c%20search_path%3Dtest_${schema}`, poolSize)));
+    tests(
+      closing((poolSize) =>
+        openPostgres(
+          `${url()}?options=-c%20search_path%3Dtest_${schema}`,
+          poolSize === undefined ? {} : { connections: poolSize },
+        ),
+      ),
+    );
   });
 }
 

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
@@ -85,12 +84,7 @@ export async function startTasks(
 ): Promise<RunningService> {
   const { clock, log, bus, newId } = foundation;
   const lifecycle = openLifecycle(log);
-  const sql = await openSql({
-    url: config.database,
-    dataDir: foundation.dataDir,
-    name: 'tasks',
-    migrations: path.join(import.meta.dirname, '../migrations'),
-  });
+  const sql = await openSql({ ...config.store, dataDir: foundation.dataDir });
   lifecycle.add('database', () => sql.close());
 
   let current = config;

@@ -37,7 +37,19 @@ function configOf(yaml: string, publicUrl = PUBLIC_URL): TasksConfig {
 describe('a missing setting', () => {
   test('has the defaults of the design', () => {
     expect(configOf('')).toMatchObject({
-      database: undefined,
+      store: {
+        name: 'tasks',
+        url: undefined,
+        postgres: {
+          connections: 16,
+          queue: 1000,
+          connectMs: 5000,
+          statementMs: 30_000,
+          lockMs: 10_000,
+          idleInTransactionMs: 30_000,
+        },
+        mode: 'run',
+      },
       limits: { inFlightPerToken: 20, inFlightTotal: 1000 },
       pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
       softDeadlineMs: 30 * 60_000,
@@ -80,6 +92,14 @@ test('every setting is read', () => {
   const config = configOf(`
 tasks:
   database: "postgres://db/tasks"
+  postgres:
+    connections: 8
+    queue: 9
+    connect_timeout: 1s
+    statement_timeout: 2s
+    lock_timeout: 3s
+    idle_in_transaction_timeout: 4s
+  migrations: check
   in_flight: { per_token: 5, total: 50 }
   poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }
   retention: 30d
@@ -97,7 +117,17 @@ channels:${CHANNEL}
 accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
 
   expect(config).toMatchObject({
-    database: 'postgres://db/tasks',
+    store: {
+      postgres: {
+        connections: 8,
+        queue: 9,
+        connectMs: 1000,
+        statementMs: 2000,
+        lockMs: 3000,
+        idleInTransactionMs: 4000,
+      },
+      mode: 'check',
+    },
     limits: { inFlightPerToken: 5, inFlightTotal: 50 },
     pollPlan: { firstMs: 200, factor: 2, maxMs: 2000 },
     softDeadlineMs: 60_000,
@@ -119,6 +149,7 @@ accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
       },
     ],
   });
+  expect(config.store.url?.reveal()).toBe('postgres://db/tasks');
   expect(config.models.get('Alpha-H3')).toEqual({
     id: 'Alpha-H3',
     durationMin: 4,
@@ -174,7 +205,7 @@ test.each([
   ['an unknown key', 'tasks: { in_flights: 3 }', /in_flights/],
   ['a limit of zero', 'tasks: { in_flight: { total: 0 } }', /tasks\.in_flight\.total/],
   ['a duration without its unit', 'tasks: { poll: { first: "3" } }', /a duration such as/],
-  ['another database', 'tasks: { database: "mysql://db" }', /a postgres:\/\/ URL/],
+  ['another database', 'tasks: { database: "mysql://db" }', /a PostgreSQL URL/],
   ['an unknown adapter', `channels:${CHANNEL.replace('alpha-v2', 'alpha-v9')}`, /adapter/],
   ['an unknown endpoint', `channels:${CHANNEL.replace('video.generation', 'video.upscale')}`, /endpoints/],
   [

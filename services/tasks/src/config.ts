@@ -1,4 +1,7 @@
+import path from 'node:path';
 import { parseDuration } from '@reelgate/platform/config/units';
+import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-settings';
+import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { channelSettings, isVideoChannel } from './channels/channel-config.ts';
 import type { CheckedChannel } from './channels/channel-config.ts';
@@ -16,6 +19,7 @@ const names: object = { type: 'array', items: name, minItems: 1 };
 
 /** A shorter lease would end between two renewals. */
 const LEASE_LEAST_MS = 1000;
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' };
 
 /** The configuration keys that this service owns. */
@@ -25,11 +29,7 @@ export const tasksSchema = {
       listen: { type: 'string', format: 'host-port' },
       http: { type: 'string', format: 'host-port' },
       tls: listenerTlsSchema,
-      database: {
-        type: 'string',
-        pattern: '^postgres(ql)?://',
-        description: 'a postgres:// URL; leave it out for the embedded store',
-      },
+      ...storeSchema,
       in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {
         ...closed({
@@ -85,7 +85,7 @@ export const tasksSchema = {
 } as const;
 
 export interface TasksConfig {
-  readonly database: string | undefined;
+  readonly store: StoreSettings;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
@@ -103,7 +103,7 @@ export interface TasksConfig {
 export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   const { tasks, models, channels, accounts = [] } = value as CheckedConfig;
   return {
-    database: tasks.database,
+    store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
     limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
     pollPlan: {
       firstMs: ms(tasks.poll.first),
@@ -154,8 +154,7 @@ function ms(text: string): number {
 }
 
 interface CheckedConfig {
-  readonly tasks: {
-    readonly database?: string;
+  readonly tasks: StoreEntry & {
     readonly in_flight: { readonly per_token: number; readonly total: number };
     readonly poll: {
       readonly first: string;

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '@reelgate/platform/secret';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
@@ -32,7 +33,12 @@ function suite(url: () => string | undefined): void {
   let sql: Sql;
   let store: MediaStore;
   beforeAll(async () => {
-    sql = await openSql({ url: url(), dataDir: folder, name: 'media', migrations });
+    sql = await openSql({
+      url: url() === undefined ? undefined : new Secret(url() ?? ''),
+      dataDir: folder,
+      name: 'media',
+      migrations,
+    });
     store = sqlMediaStore(sql);
   });
   afterAll(async () => {

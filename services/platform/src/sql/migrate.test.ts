@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { migrate } from './migrate.ts';
+import { migrate, readSchema } from './migrate.ts';
+import { checkStore, migrateStore } from './migrate-store.ts';
 import { openSql } from './open-sql.ts';
 import type { Sql } from './sql.ts';
 
@@ -118,9 +119,82 @@ describeOnEngines('migrations', (open) => {
   });
 });
 
+const CONTRACT = '-- contract: needs 0002_second.sql\n';
+
+describeOnEngines('a schema', (open) => {
+  test('is compared with the files of the program, and nothing is written', async () => {
+    const sql = open();
+    file('0001_first.sql', FIRST);
+    file('0002_second.sql', SECOND);
+    const names = async (): Promise<unknown> => {
+      const { pending, unknown } = await readSchema(sql, folder);
+      return { pending: pending.map(({ name }) => name), unknown };
+    };
+
+    expect(await names()).toEqual({ pending: ['0001_first.sql', '0002_second.sql'], unknown: [] });
+    await expect(sql.read('SELECT name FROM schema_migrations')).rejects.toThrow();
+    expect(await migrate(sql, folder)).toEqual(['0001_first.sql', '0002_second.sql']);
+    expect(await names()).toEqual({ pending: [], unknown: [] });
+    expect(await migrate(sql, folder)).toEqual([]);
+  });
+
+  test('of a newer release is accepted, and its additions are named', async () => {
+    const sql = open();
+    file('0001_first.sql', FIRST);
+    file('0002_second.sql', SECOND);
+    await migrate(sql, folder);
+    rmSync(path.join(folder, '0002_second.sql'));
+
+    expect(await migrate(sql, folder)).toEqual([]);
+    expect(await readSchema(sql, folder)).toEqual({ pending: [], unknown: ['0002_second.sql'] });
+  });
+
+  test('that lacks what this program needs is refused by name, and a program that has moved on accepts it', async () => {
+    const sql = open();
+    file('0001_first.sql', FIRST);
+    file('0002_second.sql', SECOND);
+    file('0003_third.sql', `${CONTRACT}${THIRD}`);
+    await migrate(sql, folder);
+    rmSync(path.join(folder, '0003_third.sql'));
+    expect(await migrate(sql, folder)).toEqual([]);
+    rmSync(path.join(folder, '0002_second.sql'));
+
+    const refusal =
+      /^a newer release wrote this store: 0003_third.sql needs a program with 0002_second.sql, and this one ends at 0001_first.sql/;
+    await expect(readSchema(sql, folder)).rejects.toThrow(refusal);
+    await expect(migrate(sql, folder)).rejects.toThrow(refusal);
+  });
+});
+
 describe('a service’s database', () => {
-  const opened = (): Promise<Sql> =>
-    openSql({ url: undefined, dataDir: path.join(folder, 'data/deep'), name: 'things', migrations: folder });
+  const store = () =>
+    ({ url: undefined, dataDir: path.join(folder, 'data/deep'), name: 'things', migrations: folder }) as const;
+  const opened = (mode: 'run' | 'check' = 'run'): Promise<Sql> => openSql({ ...store(), mode });
+
+  test('is migrated by a step of its own; until then a start that only checks is unavailable', async () => {
+    file('0001_first.sql', FIRST);
+    file('0002_second.sql', SECOND);
+
+    await expect(opened('check')).rejects.toMatchObject({
+      name: 'StoreUnavailable',
+      message: expect.stringMatching(
+        /lacks 0001_first.sql, 0002_second.sql; expected a run of reelgate migrate things/,
+      ),
+    });
+    expect(await migrateStore(store())).toEqual(['0001_first.sql', '0002_second.sql']);
+    const sql = await opened('check');
+
+    expect(await steps(sql)).toEqual(['first', 'second']);
+    await sql.close();
+  });
+
+  test('that does not exist lacks every migration, and a check does not make it', async () => {
+    file('0001_first.sql', FIRST);
+
+    expect(await checkStore(store())).toEqual({ pending: ['0001_first.sql'], unknown: [] });
+
+    expect(existsSync(store().dataDir)).toBe(false);
+  });
 
   test('is created with its tables when it is missing, and keeps its data', async () => {
     file('0001_first.sql', FIRST);

@@ -1,47 +1,57 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
-import path from 'node:path';
+import { migrationsIn } from './migration-files.ts';
+import type { Migration } from './migration-files.ts';
+import { schemaState } from './schema-state.ts';
+import type { SchemaState } from './schema-state.ts';
 import type { Sql, SqlQuery } from './sql.ts';
+import type { StoreSettings } from './store-settings.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
 
 const ADVISORY_LOCK = 7_301_952;
 
 /**
- * Runs the numbered `.sql` files that are new to this database, in order, in one transaction. Several processes can
- * start at the same moment. A file that has run must never change: another checksum stops the start.
+ * Runs the numbered `.sql` files that are new to this database, in order, in one transaction, and returns their names.
+ * Several processes can start at the same moment. A file that has run must never change: another checksum stops the
+ * start. The lock ends with the transaction, so that it also works behind a pooler.
  */
-export async function migrate(sql: Sql, folder: string): Promise<void> {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  await sql.transaction(async (query) => {
-    if (sql.engine === 'postgres') await query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
+  const migrations = migrationsIn(folder);
+  return sql.transaction(async (query) => {
+    if (sql.engine === 'postgres') await lockAlone(query);
+    const { pending } = await schemaState(sql.engine, query, migrations);
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
-    const done = new Map(
-      (await query<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migrations')).map((row) => [
-        row.name,
-        row.checksum,
-      ]),
-    );
-    for (const name of files) await runOnce(query, name, readFileSync(path.join(folder, name), 'utf8'), done.get(name));
+    await query('CREATE TABLE IF NOT EXISTS schema_contracts (name TEXT PRIMARY KEY, needs TEXT NOT NULL)');
+    for (const migration of pending) await run(query, migration);
+    return pending.map(({ name }) => name);
   });
 }
 
-async function runOnce(query: SqlQuery, name: string, text: string, seen: string | undefined): Promise<void> {
-  const checksum = createHash('sha256').update(text).digest('hex');
-  if (seen === checksum) return;
-  if (seen !== undefined) throw new Error(`migration ${name} was edited after it ran; restore it and add a new file`);
-  for (const statement of statementsOf(text)) await query(statement);
-  await query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+/** Waits for another process as long as its migrations may take; the migrations themselves wait for locks no longer. */
+async function lockAlone(query: SqlQuery): Promise<void> {
+  const [limits] = await query<{ wait: string }>("SELECT current_setting('lock_timeout') AS wait");
+  await query("SELECT set_config('lock_timeout', '0', true)");
+  await query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+  await query("SELECT set_config('lock_timeout', $1, true)", [limits?.wait ?? '0']);
 }
 
-/** A statement ends with a semicolon at the end of a line. A comment has a line of its own. */
-function statementsOf(text: string): string[] {
-  const code = text
-    .split('\n')
-    .filter((line) => !line.trimStart().startsWith('--'))
-    .join('\n');
-  return code
-    .split(/;\s*(?:\n|$)/)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
+async function run(query: SqlQuery, { name, checksum, needs, statements }: Migration): Promise<void> {
+  for (const statement of statements) await query(statement);
+  await query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+  if (needs !== undefined) await query('INSERT INTO schema_contracts (name, needs) VALUES ($1, $2)', [name, needs]);
+}
+
+/** What the database has of the folder. Writes nothing. */
+export async function readSchema(sql: Sql, folder: string): Promise<SchemaState> {
+  return sql.transaction((query) => schemaState(sql.engine, query, migrationsIn(folder)));
+}
+
+/** Refuses a schema without all migrations of the service. */
+export async function assertMigrated(
+  sql: Sql,
+  { name: service, migrations }: Pick<StoreSettings, 'name' | 'migrations'>,
+): Promise<void> {
+  const { pending } = await readSchema(sql, migrations);
+  if (pending.length > 0)
+    throw new StoreUnavailable(
+      `the schema lacks ${pending.map(({ name }) => name).join(', ')}; expected a run of reelgate migrate ${service}`,
+    );
 }

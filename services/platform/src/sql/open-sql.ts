@@ -1,26 +1,27 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import { migrate } from './migrate.ts';
+import { assertMigrated, migrate } from './migrate.ts';
+import { migrateStore, storeFile } from './migrate-store.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sql } from './sql.ts';
+import type { StoreSettings } from './store-settings.ts';
 
-export interface SqlOptions {
-  /** `postgres://…`; undefined: a file in the data folder. */
-  readonly url: string | undefined;
+export interface SqlOptions extends StoreSettings {
   readonly dataDir: string;
-  /** The name of the file. */
-  readonly name: string;
-  /** The folder of the numbered migrations. */
-  readonly migrations: string;
 }
 
-/** Opens a service's database and brings its tables up to date. */
-export async function openSql({ url, dataDir, name, migrations }: SqlOptions): Promise<Sql> {
+/**
+ * Opens a service's database and brings its tables up to date. In the mode `check` it rejects with StoreUnavailable
+ * while a migration has not run.
+ */
+export async function openSql(options: SqlOptions): Promise<Sql> {
+  const { url, dataDir, migrations, mode = 'run' } = options;
+  if (url !== undefined && mode === 'run') await migrateStore(options);
   if (url === undefined) mkdirSync(dataDir, { recursive: true });
-  const sql = url === undefined ? openSqlite(path.join(dataDir, `${name}.sqlite`)) : openPostgres(url);
+  const sql = url === undefined ? openSqlite(storeFile(options)) : openPostgres(url.reveal(), options.postgres);
   try {
-    await migrate(sql, migrations);
+    if (mode === 'check') await assertMigrated(sql, options);
+    else if (url === undefined) await migrate(sql, migrations);
   } catch (error) {
     await sql.close();
     throw error;

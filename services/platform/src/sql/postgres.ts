@@ -1,32 +1,20 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { openConnections } from './postgres-connections.ts';
+import type { Connections, HeldConnection } from './postgres-connections.ts';
 import { postgresFault } from './postgres-faults.ts';
+import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
+import type { PostgresSettings } from './postgres-settings.ts';
 import { runWork } from './transaction.ts';
 import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
-const INT8_OID = 20;
-const CONNECT_TIMEOUT_MS = 5000;
-const STATEMENT_TIMEOUT_MS = 30_000;
-/** The server ends a slow statement itself. After this further time the server counts as gone. */
-const SILENCE_MS = 2000;
-
 /**
- * PostgreSQL by its URL, through a pool of `poolSize` connections. A silent server is given up shortly after the time
+ * PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses nothing that outlives a transaction:
+ * no named statement, session lock, LISTEN or temporary table. A silent server is given up shortly after the time
  * limit of a statement.
  */
-export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT_TIMEOUT_MS): Sql {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: statementMs,
-    query_timeout: statementMs + SILENCE_MS,
-    keepAlive: true,
-    types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
-  });
-  // the pool replaces a broken connection at the next use; without a listener its error would end the process
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}): Sql {
+  const connections = openConnections(url, { ...POSTGRES_DEFAULTS, ...settings });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<unknown> | undefined;
   const tracked = async <T>(begin: () => Promise<T>): Promise<T> => {
@@ -39,51 +27,65 @@ export function openPostgres(url: string, poolSize = 16, statementMs = STATEMENT
       running.delete(work);
     }
   };
-  const query = queryOn(pool);
+  const statement =
+    (isDurable: boolean) =>
+    <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
+      tracked(() =>
+        held(connections, (connection) =>
+          connection.isLimited
+            ? queryOn(connection.client, isDurable)<R>(text, values)
+            : transaction(connection, (query) => query<R>(text, values)),
+        ),
+      );
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    read: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => tracked(() => query<R>(text, values)),
-    write: <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
-      tracked(() => write<R>(pool, text, values)),
-    transaction: (work) => tracked(() => transaction(pool, work)),
+    read: statement(false),
+    write: statement(true),
+    transaction: (work) =>
+      tracked(() => held(connections, (connection) => transaction(connection, (query) => runWork(work, query)))),
     // at its end the pool never answers callers that still wait for a connection
     close: async () => {
-      closing ??= Promise.allSettled(running).then(() => pool.end());
+      closing ??= Promise.allSettled(running).then(() => connections.close());
       await closing;
     },
   };
 }
 
-/** Takes a connection first, so that a fault before the statement is sent means that nothing was written. */
-async function write<R extends SqlRow>(pool: pg.Pool, text: string, values?: readonly SqlValue[]): Promise<R[]> {
-  const client = await pool.connect().catch(throwFault(false));
-  let broken: Error | undefined;
+/**
+ * Takes a connection first, so that a fault before the statement is sent means that nothing was written. A broken
+ * connection is not used again.
+ */
+async function held<T>(connections: Connections, use: (connection: HeldConnection) => Promise<T>): Promise<T> {
+  const connection = await connections.acquire();
   try {
-    return await queryOn(client, true)<R>(text, values);
+    return await use(connection);
   } catch (error) {
-    broken = error instanceof StoreUnavailable ? error : undefined;
+    if (isBroken(error)) connection.spoil(error);
     throw error;
   } finally {
-    client.release(broken);
+    connection.release();
   }
 }
 
-async function transaction<T>(pool: pg.Pool, work: (query: SqlWork) => Promise<T>): Promise<T> {
-  const client = await pool.connect().catch(throwFault(false));
-  let broken: Error | undefined;
+/** The server reports an error on a sound connection. Any other fault is one of the connection. */
+function isBroken(error: unknown): error is StoreUnavailable {
+  return error instanceof StoreUnavailable && (error.cause as { readonly severity?: unknown }).severity !== 'ERROR';
+}
+
+async function transaction<T>(
+  { client, begin, spoil }: HeldConnection,
+  work: (query: SqlWork) => Promise<T>,
+): Promise<T> {
   try {
-    await client.query('BEGIN').catch(throwFault(false));
-    const result = await runWork(work, queryOn(client));
+    await client.query(begin).catch(throwFault(false));
+    const result = await work(queryOn(client));
     await client.query('COMMIT').catch(throwFault(true));
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch((failure: unknown) => {
-      broken = failure instanceof Error ? failure : new Error(String(failure));
-    });
+    // the server rolls back when the connection ends
+    if (!isBroken(error)) await client.query('ROLLBACK').catch(spoil);
     throw error;
-  } finally {
-    client.release(broken);
   }
 }
 
@@ -94,7 +96,7 @@ function throwFault(mayBeDone: boolean): (error: unknown) => never {
 }
 
 /** `isDurable`: each statement is a transaction of its own. */
-function queryOn(on: pg.Pool | pg.PoolClient, isDurable = false): SqlWork {
+function queryOn(on: pg.PoolClient, isDurable = false): SqlWork {
   const fail = throwFault(isDurable);
   return Object.assign(
     async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) =>
@@ -104,14 +106,4 @@ function queryOn(on: pg.Pool | pg.PoolClient, isDurable = false): SqlWork {
         (await on.query(text, [...values]).catch(fail)).rowCount ?? 0,
     },
   );
-}
-
-/** By default, the driver gives 64-bit integers as strings. */
-function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
-  return (oid as number) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
-}
-
-function wholeNumber(text: string): number | bigint {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : BigInt(text);
 }

@@ -100,7 +100,7 @@ describeWith(postgresServer, 'connections', (url) => {
 
   test('a statement on a silent server fails in bounded time, and a later one succeeds', async () => {
     const line = await openCuttableLine(url());
-    const sql = openPostgres(line.url, 2, 200);
+    const sql = openPostgres(line.url, { connections: 2, statementMs: 200 });
     await sql.read('SELECT 1 AS one');
     line.freeze();
 
@@ -115,7 +115,7 @@ describeWith(postgresServer, 'connections', (url) => {
   });
 
   test('a connection that breaks within a transaction fails only that transaction', async () => {
-    const sql = openPostgres(url(), 2);
+    const sql = openPostgres(url(), { connections: 2 });
 
     const broken = sql.transaction(async (query) => {
       const [row] = await query<{ pid: number }>(ownProcess);
@@ -129,8 +129,8 @@ describeWith(postgresServer, 'connections', (url) => {
   });
 
   test('a connection that breaks while it is idle is replaced', async () => {
-    const sql = openPostgres(url(), 1);
-    const other = openPostgres(url(), 1);
+    const sql = openPostgres(url(), { connections: 1 });
+    const other = openPostgres(url(), { connections: 1 });
     const [row] = await sql.read<{ pid: number }>(ownProcess);
 
     await other.read(endConnection, [row!.pid]);

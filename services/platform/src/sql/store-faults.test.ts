@@ -95,7 +95,7 @@ describeWith(postgresServer, 'a server', (url) => {
   let direct: Sql;
   beforeAll(async () => {
     line = await openCuttableLine(url());
-    sql = openPostgres(line.url, 4, STATEMENT_MS);
+    sql = openPostgres(line.url, { connections: 4, statementMs: STATEMENT_MS });
     direct = openPostgres(url());
     await direct.write('CREATE TABLE counts (id INTEGER PRIMARY KEY, value INTEGER NOT NULL)');
     await direct.write('INSERT INTO counts VALUES (1, 0), (2, 0)');

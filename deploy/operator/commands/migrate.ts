@@ -1,0 +1,63 @@
+import { billingConfig } from '@reelgate/billing/config';
+import { mediaConfig } from '@reelgate/media/config';
+import { checkStore, migrateStore } from '@reelgate/platform/sql/migrate-store';
+import type { SchemaReport } from '@reelgate/platform/sql/migrate-store';
+import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
+import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { tasksConfig } from '@reelgate/tasks/config';
+import { CALLED_SERVICES, readProgramConfig } from '../../program/config/program-config.ts';
+import type { CalledService, ProgramConfig } from '../../program/config/program-config.ts';
+import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
+import type { Outcome } from '../command.ts';
+
+const STORES: Readonly<Record<CalledService, (config: ProgramConfig) => StoreSettings>> = {
+  tasks: ({ value, publicUrl }) => tasksConfig(value, publicUrl).store,
+  billing: ({ value }) => billingConfig(value).store,
+  media: ({ value }) => mediaConfig(value).store,
+};
+
+export const migrate = defineCommand({
+  summary: 'bring the store of a service up to date; no service needs to run',
+  words: 'SERVICE',
+  choices: CALLED_SERVICES,
+  options: { check: { means: 'change nothing, say what is pending; exit code 1 if anything is' } },
+  example: 'migrate tasks --check',
+  run: async ({ words, options, environment }) => {
+    const [name, ...rest] = words;
+    const service = CALLED_SERVICES.find((one) => one === name);
+    if (service === undefined || rest.length > 0) throw new WrongCall(`name one of: ${CALLED_SERVICES.join(', ')}`);
+    const config = readProgramConfig(environment);
+    const store = { ...STORES[service](config), dataDir: config.dataDir };
+    try {
+      return options.check === true
+        ? checked(service, await checkStore(store))
+        : migrated(service, await migrateStore(store));
+    } catch (error) {
+      if (error instanceof StoreUnavailable || error instanceof StoreTooNew)
+        throw new CommandFailed(`${service}: ${error.message}`);
+      throw error;
+    }
+  },
+});
+
+function migrated(service: CalledService, applied: readonly string[]): Outcome {
+  const lines = applied.map((name) => `${service}: applied ${name}`);
+  return {
+    answer: { service, applied },
+    text: lines.length === 0 ? `${service}: nothing to apply` : lines.join('\n'),
+  };
+}
+
+function checked(service: CalledService, { pending, unknown }: SchemaReport): Outcome {
+  const lines = [
+    ...pending.map((name) => `${service}: pending ${name}`),
+    ...unknown.map((name) => `${service}: of a newer release ${name}`),
+  ];
+  const ok = pending.length === 0;
+  return {
+    ok,
+    answer: { service, ok, pending, newer: unknown },
+    text: [...lines, ...(ok ? [`${service}: nothing is pending`] : [])].join('\n'),
+  };
+}

@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { migrate, readSchema } from './migrate.ts';
+import { migrationsIn } from './migration-files.ts';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Sql } from './sql.ts';
+import type { StoreSettings } from './store-settings.ts';
+
+/** An index of a large table takes longer than a statement of a service may. */
+const MIGRATION_MS = 30 * 60_000;
+
+type Store = StoreSettings & { readonly dataDir: string };
+
+/** The names of the migrations that have not run, and of those that only a newer release knows. */
+export interface SchemaReport {
+  readonly pending: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** The file of an embedded store. */
+export function storeFile({ dataDir, name }: Pick<Store, 'dataDir' | 'name'>): string {
+  return path.join(dataDir, `${name}.sqlite`);
+}
+
+/** Runs the migrations of a service that its store does not have, on a connection of its own. Returns their names. */
+export async function migrateStore(store: Store): Promise<readonly string[]> {
+  if (store.url === undefined) mkdirSync(store.dataDir, { recursive: true });
+  return using(store, (sql) => migrate(sql, store.migrations));
+}
+
+/** Compares a store with the migrations of its service. Writes nothing, and makes no file. */
+export async function checkStore(store: Store): Promise<SchemaReport> {
+  if (store.url === undefined && !existsSync(storeFile(store)))
+    return { pending: migrationsIn(store.migrations).map(({ name }) => name), unknown: [] };
+  return using(store, async (sql) => {
+    const { pending, unknown } = await readSchema(sql, store.migrations);
+    return { pending: pending.map(({ name }) => name), unknown };
+  });
+}
+
+async function using<T>(store: Store, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const { url, postgres } = store;
+  const sql =
+    url === undefined
+      ? openSqlite(storeFile(store))
+      : openPostgres(url.reveal(), { ...postgres, connections: 1, statementMs: MIGRATION_MS });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.close();
+  }
+}

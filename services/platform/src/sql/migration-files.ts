@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/** The step that ends an expansion says from which migration on a program no longer uses what it removes. */
+const CONTRACT = /^-- contract: needs (\S+\.sql)$/m;
+
+export interface Migration {
+  readonly name: string;
+  readonly checksum: string;
+  /** A program without this migration cannot use the schema any more; undefined: an older one still can. */
+  readonly needs: string | undefined;
+  readonly statements: readonly string[];
+}
+
+/** The numbered `.sql` files of a folder, in order. */
+export function migrationsIn(folder: string): readonly Migration[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(path.join(folder, name), 'utf8');
+      return {
+        name,
+        checksum: createHash('sha256').update(text).digest('hex'),
+        needs: CONTRACT.exec(text)?.[1],
+        statements: statementsOf(text),
+      };
+    });
+}
+
+/** A statement ends with a semicolon at the end of a line. A comment has a line of its own. */
+function statementsOf(text: string): string[] {
+  const code = text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n');
+  return code
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}

@@ -1,0 +1,136 @@
+import pg from 'pg';
+import { postgresFault } from './postgres-faults.ts';
+import type { PostgresSettings } from './postgres-settings.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
+
+const INT8_OID = 20;
+/** The server ends a slow statement itself. After this further time the server counts as gone. */
+const SILENCE_MS = 2000;
+/** A pooler refuses the limits at the start of a connection, which it would share among its clients. */
+const REFUSED_LIMITS = /^unsupported startup parameter/;
+
+/** Names of the server and their values in milliseconds. */
+type Limits = Readonly<Record<(typeof LIMITS)[number], number>>;
+const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
+
+/** A connection that belongs to one caller until its release. */
+export interface HeldConnection {
+  readonly client: pg.PoolClient;
+  /** Opens a transaction under the limits. */
+  readonly begin: string;
+  /** Whether a statement on its own is under the limits. Otherwise it needs a transaction. */
+  readonly isLimited: boolean;
+  /** The connection ends at its release. */
+  readonly spoil: (error: unknown) => void;
+  readonly release: () => void;
+}
+
+export interface Connections {
+  /** Waits for a connection. The queue and the time of waiting are bounded. */
+  acquire(): Promise<HeldConnection>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connections under the time limits of the settings. A server gets the limits at the start of a connection. A pooler in
+ * transaction mode cannot pass them on, and SET would change the connections of others. So a connection without the
+ * limits, from its start or from its role, gets them with SET LOCAL in each transaction.
+ */
+export function openConnections(url: string, settings: PostgresSettings): Connections {
+  const limits: Limits = {
+    statement_timeout: settings.statementMs,
+    lock_timeout: settings.lockMs,
+    idle_in_transaction_session_timeout: settings.idleInTransactionMs,
+  };
+  const limited = new WeakMap<pg.ClientBase, boolean>();
+  let atStart: Partial<Limits> = limits;
+  /** Takes the limits at the start of the connection as long as the server does. */
+  class Client extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super({ ...options, ...atStart });
+    }
+  }
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: settings.connections,
+    connectionTimeoutMillis: settings.connectMs,
+    query_timeout: settings.statementMs + SILENCE_MS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
+    Client,
+  });
+  // the pool replaces a broken connection at the next use; without a listener its error would end the process
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const local = `BEGIN; ${LIMITS.map((name) => `SET LOCAL ${name} = ${String(limits[name])}`).join('; ')}`;
+
+  return {
+    acquire: async () => {
+      if (pool.waitingCount >= settings.queue)
+        throw new StoreUnavailable(`${String(settings.queue)} calls wait for a connection`);
+      const client = await pool
+        .connect()
+        .catch((error: unknown) => {
+          if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw error;
+          atStart = {};
+          return pool.connect();
+        })
+        .catch((error: unknown) => {
+          throw unconnected(error);
+        });
+      const isLimited = limited.get(client) ?? (await isNewUnder(client, limits, settings.connectMs));
+      limited.set(client, isLimited);
+      let broken: Error | undefined;
+      return {
+        client,
+        isLimited,
+        begin: isLimited ? 'BEGIN' : local,
+        spoil: (error) => {
+          broken ??= error instanceof Error ? error : new Error(String(error));
+        },
+        release: () => {
+          client.release(broken);
+        },
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** Whether the server applies limits to a new connection that are at least as strict. */
+async function isNewUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
+  try {
+    return await isUnder(client, limits, timeoutMs);
+  } catch (error) {
+    client.release(true);
+    throw unconnected(error);
+  }
+}
+
+async function isUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
+  const { rows } = await client.query<{ name: keyof Limits; setting: string }>({
+    text: `SELECT name, setting FROM pg_settings WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,
+    ...{ query_timeout: timeoutMs },
+  });
+  const inForce = new Map(rows.map(({ name, setting }) => [name, Number(setting)]));
+  return LIMITS.every((name) => {
+    const ms = inForce.get(name) ?? 0;
+    return ms > 0 && ms <= limits[name];
+  });
+}
+
+/** Without a connection nothing was sent, so that every failure to connect can be repeated. */
+function unconnected(error: unknown): unknown {
+  const fault = postgresFault(error, false);
+  return fault instanceof StoreUnavailable ? fault : new StoreUnavailable(error);
+}
+
+/** By default, the driver gives 64-bit integers as strings. */
+function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
+  return (oid as number) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
+}
+
+function wholeNumber(text: string): number | bigint {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}

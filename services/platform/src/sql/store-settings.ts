@@ -1,0 +1,54 @@
+import { Secret } from '../secret.ts';
+import { postgresSchema, postgresSettings } from './postgres-settings.ts';
+import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
+
+/** What a start does about migrations that have not run: it runs them, or waits until `reelgate migrate` has. */
+export const MIGRATION_MODES = ['run', 'check'] as const;
+export type MigrationMode = (typeof MIGRATION_MODES)[number];
+
+/** The store of a service. */
+export interface StoreSettings {
+  /** The name of the service, and of the file of its embedded store. */
+  readonly name: string;
+  /** The folder of the numbered migrations. */
+  readonly migrations: string;
+  /** `postgres://…`; undefined: a file in the data folder. */
+  readonly url: Secret | undefined;
+  readonly postgres?: Partial<PostgresSettings>;
+  /** Default: run. */
+  readonly mode?: MigrationMode;
+}
+
+/** The keys of a service's section that concern its store. */
+export const storeSchema = {
+  database: {
+    type: 'string',
+    pattern: '^postgres(ql)?://',
+    description: 'a PostgreSQL URL such as postgres://host/name; empty: a file in data_dir',
+  },
+  postgres: postgresSchema,
+  migrations: {
+    enum: MIGRATION_MODES,
+    default: 'run',
+    description: 'one of: run, check; check leaves the migrations to reelgate migrate',
+  },
+} as const;
+
+/** As the checked configuration has it. */
+export interface StoreEntry {
+  readonly database?: string;
+  readonly postgres?: PostgresEntry;
+  readonly migrations?: MigrationMode;
+}
+
+export function storeSettings(
+  { database, postgres, migrations: mode = 'run' }: StoreEntry,
+  service: Pick<StoreSettings, 'name' | 'migrations'>,
+): StoreSettings {
+  return {
+    ...service,
+    url: database === undefined ? undefined : new Secret(database),
+    postgres: postgresSettings(postgres),
+    mode,
+  };
+}
