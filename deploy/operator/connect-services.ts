@@ -51,9 +51,9 @@ function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
   const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
   const tls = callsTls(config, systemClock.now());
-  const tasks = connectGrpc(config.services.tasks, key, tls);
-  const billing = connectGrpc(config.services.billing, key, tls);
-  const media = connectGrpc(config.services.media, key, tls);
+  const tasks = connectGrpc(config.services.tasks, key, tls, config.grpc.calls);
+  const billing = connectGrpc(config.services.billing, key, tls, config.grpc.calls);
+  const media = connectGrpc(config.services.media, key, tls, config.grpc.calls);
   return {
     tasks: tasks.client(OperatorService),
     media: media.client(MediaOperatorService),

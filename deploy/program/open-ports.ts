@@ -27,7 +27,7 @@ export async function openPorts(
   at: { readonly ports: Ports; readonly identify: IdentifyCaller; readonly tls?: ServerTls | undefined },
 ): Promise<void> {
   const {
-    ports: { rpc, http },
+    ports: { rpc, http, connectionAgeMs },
     identify,
     tls,
   } = at;
@@ -46,6 +46,7 @@ export async function openPorts(
       identify,
       tls,
       log,
+      connectionAgeMs,
       metrics,
       readiness: { isReady, stopping: lifecycle.stopping },
     });

@@ -51,6 +51,18 @@ test.each<[string, object, ServiceName | undefined, readonly [string, object][]]
     'tasks',
     [['info', { ports: [], calls: ['127.0.0.1:9102', '127.0.0.1:9103'] }]],
   ],
+  [
+    'replicas under a name that leaves the machine are a warning',
+    { services: { ...SERVICES, billing: 'ipv4:127.0.0.2:9102,127.0.0.3:9102', media: 'dns:///media.:9103' } },
+    'tasks',
+    [['warn', { ports: [], calls: ['ipv4:127.0.0.2:9102,127.0.0.3:9102', 'dns:///media.:9103'] }]],
+  ],
+  [
+    'replicas on this machine are not a warning',
+    { services: { ...SERVICES, billing: 'ipv4:127.0.0.2:9102,127.0.0.3:9102', media: 'dns:///localhost:9103' } },
+    'tasks',
+    [['info', { ports: [], calls: ['ipv4:127.0.0.2:9102,127.0.0.3:9102', 'dns:///localhost:9103'] }]],
+  ],
   ['calls over TLS are not named', { services: { ...SERVICES, tls: {} } }, 'gateway', []],
   ['a service that calls none names no calls', {}, 'media', []],
 ])('%s, in one line at the start', (_what, config, service, expected) => {

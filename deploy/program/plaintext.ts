@@ -1,5 +1,5 @@
 import type { Log } from '@reelgate/platform/log';
-import { parseHostPort } from '@reelgate/platform/config/units';
+import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
 import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 
@@ -14,9 +14,11 @@ export function announcePlaintext(config: ProgramConfig, service: ServiceName | 
   const calls = service === undefined || config.services.tls !== undefined ? [] : CALLED[service];
   const addresses = calls.map((name) => config.services[name]);
   if (ports.length === 0 && addresses.length === 0) return;
-  const isLocal = [...ports, ...addresses.map((address) => parseHostPort(address))].every(
-    (at) => at !== undefined && LOOPBACK.test(at.host),
-  );
+  const hosts = [
+    ...ports.map(({ host }) => host),
+    ...addresses.flatMap((address) => parseTarget(address)?.hosts ?? ['']),
+  ];
+  const isLocal = hosts.every((host) => LOOPBACK.test(host));
   const fields = { ports: ports.map(({ host, port }) => `${host}:${String(port)}`), calls: addresses };
   if (isLocal)
     log.info(fields, 'plaintext: the ports and calls between the services are not encrypted, on this machine');

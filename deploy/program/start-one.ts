@@ -97,7 +97,12 @@ function connect(
   caller: Identity,
   name: 'tasks' | 'billing' | 'media',
 ): GrpcConnection {
-  const connection = connectGrpc(config.services[name], keyOf(caller, foundation.signingKey), tls.calls);
+  const connection = connectGrpc(
+    config.services[name],
+    keyOf(caller, foundation.signingKey),
+    tls.calls,
+    config.grpc.calls,
+  );
   lifecycle.add(`connection to ${name}`, () => {
     connection.close();
   });

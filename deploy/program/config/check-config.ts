@@ -4,6 +4,7 @@ import type { Keys } from '@reelgate/platform/config/config-locations';
 import { billingConfig } from '@reelgate/billing/config';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { mediaConfig } from '@reelgate/media/config';
+import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { ComparedConfig } from './findings/finding.ts';
 import { findingsIn } from './findings/findings-in.ts';
@@ -39,6 +40,7 @@ export function checkConfig(
     () => gatewayConfig(value),
     () => mediaConfig(value),
     () => tasksConfig(value, checked.public_url),
+    () => grpcConfig(value),
     () => internalCallersOf(file, checked.internal_callers),
   ];
   const findings = findingsIn(checked).map(({ refused, keys, message }) => ({

@@ -1,6 +1,7 @@
 import { billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
+import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
 import { tasksSchema } from '@reelgate/tasks/config';
 import { channelsSchema } from './channels-schema.ts';
 import { internalCallersSchema } from './internal-callers.ts';
@@ -25,6 +26,7 @@ export const CONFIG_SCHEMA = {
       pattern: '^(nats|tls)://',
       description: 'a nats:// address, or nothing for a single program',
     },
+    grpc: grpcSchema,
     internal_callers: internalCallersSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,

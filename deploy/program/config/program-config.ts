@@ -2,12 +2,17 @@ import path from 'node:path';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
+import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
+import type { GrpcConfig } from '@reelgate/platform/rpc/grpc-config';
+import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
+import { unusableTargets } from './service-targets.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
@@ -41,6 +46,8 @@ export interface Ports {
   readonly http: HostPort | undefined;
   /** Undefined: plaintext. */
   readonly tls?: ListenerTls | undefined;
+  /** Of the connections of the gRPC port. */
+  readonly connectionAgeMs?: number | undefined;
 }
 
 /** The certificates of both ports of a service; `ca` signs the certificates of clients. */
@@ -68,6 +75,7 @@ export interface ProgramConfig {
     /** The certificates of calls; undefined: plaintext. */
     readonly tls?: TlsFiles | undefined;
   };
+  readonly grpc: GrpcConfig;
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
   /** The credential of the channels that point at the sandbox. */
@@ -100,7 +108,8 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     environment,
   );
   const checked = file.value as Checked;
-  const { refused, warnings } = checkConfig(file, checked);
+  const { refused: faults, warnings } = checkConfig(file, checked);
+  const refused = [...faults, ...unusableTargets(file, checked.gateway.services, environment)];
   if (refused.length > 0) throw new RefusedConfig(refused, warnings);
   return programConfig(file, warnings);
 }
@@ -109,6 +118,8 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
 export function programConfig(file: ConfigFile, warnings: readonly string[]): ProgramConfig {
   const checked = file.value as Checked;
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
+  const grpc = grpcConfig(checked);
+  const { connectionAgeMs } = grpc;
   const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
@@ -121,11 +132,12 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     bus: checked.bus,
     ports: {
-      tasks: portsOf(checked.tasks, resolved),
-      billing: portsOf(checked.billing, resolved),
-      media: portsOf(checked.media, resolved),
+      tasks: { ...portsOf(checked.tasks, resolved), connectionAgeMs },
+      billing: { ...portsOf(checked.billing, resolved), connectionAgeMs },
+      media: { ...portsOf(checked.media, resolved), connectionAgeMs },
     },
     services: servicesOf(checked, resolved),
+    grpc,
     internalCallers: internalCallersOf(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
@@ -156,19 +168,23 @@ function filesOf({ certificate, key, ca }: TlsFiles, resolved: Resolve): TlsFile
   return { certificate: at(certificate), key: at(key), ca: at(ca) };
 }
 
-/** An address under `gateway.services` is used unchanged. A service without one is called where it listens. */
+/** A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it listens. */
 function servicesOf(
   { gateway: { services }, tasks, billing, media }: Checked,
   resolved: Resolve,
 ): ProgramConfig['services'] {
   const scheme = services.tls === undefined ? 'http' : 'https';
   return {
-    tasks: services.tasks ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
-    billing: services.billing ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
-    media: services.media ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
+    tasks: targetOf(services.tasks) ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
+    billing: targetOf(services.billing) ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
+    media: targetOf(services.media) ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
     mediaHttp: `${scheme}://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
     tls: services.tls === undefined ? undefined : filesOf(services.tls, resolved),
   };
+}
+
+function targetOf(entry: TargetEntry | undefined): string | undefined {
+  return entry === undefined ? undefined : parseTarget(entry)?.target;
 }
 
 /** A service that listens on every address of its machine is called on the loopback address. */

@@ -1,6 +1,7 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
+import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
 import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
@@ -52,9 +53,9 @@ export const gatewaySchema = {
     }),
     // The program reads these addresses. It reaches a service without one where that service listens.
     services: section({
-      tasks: address(),
-      billing: address(),
-      media: address(),
+      tasks: targetSchema,
+      billing: targetSchema,
+      media: targetSchema,
       media_http: address(),
       tls: clientTlsSchema,
     }),

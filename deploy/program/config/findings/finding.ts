@@ -1,4 +1,5 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
+import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 
 /**
@@ -34,9 +35,9 @@ interface ComparedCaller {
 }
 
 interface ComparedServices {
-  readonly tasks?: string;
-  readonly billing?: string;
-  readonly media?: string;
+  readonly tasks?: TargetEntry;
+  readonly billing?: TargetEntry;
+  readonly media?: TargetEntry;
   readonly media_http?: string;
   readonly tls?: ClientTlsEntry;
 }

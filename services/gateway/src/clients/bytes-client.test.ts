@@ -37,7 +37,7 @@ async function askOver(scheme: Scheme, listener: RequestListener, over: Asking =
   servers.push(server);
   await once(server, 'listening');
   const { method = 'GET', timeoutMs = 5000, secureContext = { ca: authority.certificate } } = over;
-  return newBytesClient(() => secureContext).request({
+  return newBytesClient({ secureContext: () => secureContext }).request({
     url: new URL(`${scheme}://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`),
     method,
     headers: { 'x-asked': 'yes' },

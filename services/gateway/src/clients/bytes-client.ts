@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { connect, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { SecureContextOptions } from 'node:tls';
+import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
 import { openBytesBody, streamedBody } from './bytes-body.ts';
 import type { BytesBody, PacedBody } from './bytes-body.ts';
 
@@ -42,16 +42,22 @@ export interface BytesClient {
   request(options: BytesRequest): Promise<BytesAnswer>;
 }
 
-/** `secureContext` gives the newest certificates, for an `https:` address. */
-export function newBytesClient(secureContext: () => SecureContextOptions = () => ({})): BytesClient {
+export interface BytesClientOptions {
+  /** The newest certificates, for an `https:` address. */
+  readonly secureContext?: () => SecureContextOptions;
+  /** How the name of the service is resolved. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+export function newBytesClient({ secureContext = () => ({}), lookup }: BytesClientOptions = {}): BytesClient {
   const spares: Buffer[] = [];
   return {
     request: (options) =>
       requestBytes(
         options,
         options.url.protocol === 'https:'
-          ? secureLine(options.url, secureContext())
-          : bufferedLine(options.url, spares),
+          ? secureLine(options.url, { ...secureContext(), lookup })
+          : bufferedLine(options.url, spares, lookup),
       ),
   };
 }
@@ -62,13 +68,13 @@ interface Line {
   readonly bodyOf: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
 }
 
-function bufferedLine(url: URL, spares: Buffer[]): Line {
+function bufferedLine(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Line {
   const buffer = spares.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const giveBack = (): void => {
     if (spares.length < SPARES_MAX) spares.push(buffer);
   };
   let body: BytesBody | undefined;
-  const socket = openSocket(url, buffer, () => body);
+  const socket = openSocket({ ...addressOf(url, HTTP_PORT), lookup }, buffer, () => body);
   return {
     socket,
     bodyOf: (head, bytes) =>
@@ -77,10 +83,10 @@ function bufferedLine(url: URL, spares: Buffer[]): Line {
 }
 
 /** TLS decrypts several pieces into one buffer before a reader can pause it, so here the body is a stream. */
-function secureLine(url: URL, secureContext: SecureContextOptions): Line {
+function secureLine(url: URL, options: ConnectionOptions): Line {
   const { host, port } = addressOf(url, HTTPS_PORT);
   return {
-    socket: connectTls({ host, port, ...secureContext, ...(isIP(host) === 0 ? { servername: host } : {}) }),
+    socket: connectTls({ host, port, ...options, ...(isIP(host) === 0 ? { servername: host } : {}) }),
     bodyOf: streamedBody,
   };
 }
@@ -127,7 +133,7 @@ function requestBytes(
  * Opens a connection that reads into the buffer. The head goes to Node's parser; the rest goes to the body once there
  * is one.
  */
-function openSocket(url: URL, buffer: Buffer, bodyNow: () => BytesBody | undefined): Socket {
+function openSocket(to: TcpNetConnectOpts, buffer: Buffer, bodyNow: () => BytesBody | undefined): Socket {
   let before = '';
   // the parser gets copies, because it may keep what it gets
   const emit = (part: Uint8Array): void => void socket.emit('data', Buffer.from(part));
@@ -146,7 +152,7 @@ function openSocket(url: URL, buffer: Buffer, bodyNow: () => BytesBody | undefin
     return true;
   };
   const socket = connect({
-    ...addressOf(url, HTTP_PORT),
+    ...to,
     onread: { buffer, callback: (count) => bodyNow()?.take(buffer.subarray(0, count)) ?? takeHead(count) },
   });
   return socket;

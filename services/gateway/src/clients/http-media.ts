@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector, request as send } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Secret } from '@reelgate/platform/secret';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import { newBytesClient } from './bytes-client.ts';
 import type { BytesClient } from './bytes-client.ts';
@@ -49,22 +52,26 @@ export interface HttpMediaOptions {
   readonly clock: Clock;
   /** The newest certificates, for an `https:` address. */
   readonly secureContext?: (() => SecureContextOptions) | undefined;
+  /** How names are resolved; absent: as the system does, beginning with another address each time. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /**
  * The media service over its HTTP port, for a gateway in its own process. Bytes pass through and are never held whole.
  */
 export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Promise<void> } {
-  const { baseUrl, key, clock, secureContext = () => ({}) } = options;
+  const { baseUrl, key, clock, secureContext = () => ({}), lookup = rotatingLookup() } = options;
   const agent = new Agent({
     connections: CONNECTIONS_MAX,
+    // A connection for each request: the name is resolved anew, and no request meets a connection that just closes.
+    pipelining: 0,
     connect: (address, opened) => {
-      buildConnector({ ...secureContext(), timeout: CONNECT_TIMEOUT_MS })(address, opened);
+      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(address, opened);
     },
     headersTimeout: HEAD_TIMEOUT_MS,
     bodyTimeout: IDLE_TIMEOUT_MS,
   });
-  const bytes = newBytesClient(secureContext);
+  const bytes = newBytesClient({ secureContext, lookup });
   const authorization = `Bearer ${key.reveal()}`;
   return {
     put: (bytes, { accountId, bytesMax }) =>
@@ -121,7 +128,7 @@ async function put(
   const refused = PUT_REFUSALS[answer.statusCode];
   if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
   if (answer.statusCode !== 200 || object === undefined)
-    throw unreachable(new Error(`media answered a put with ${String(answer.statusCode)}`));
+    throw serviceUnavailable(new Error(`media answered a put with ${String(answer.statusCode)}`));
   return { object, bytes };
 }
 
@@ -133,7 +140,7 @@ async function remove({ url, authorization, agent }: Sending): Promise<void> {
   );
   await answer.body.dump();
   if (answer.statusCode !== 204)
-    throw unreachable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
+    throw serviceUnavailable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
 }
 
 async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
@@ -143,7 +150,7 @@ async function read({ url, authorization, agent }: Sending): Promise<Readable | 
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
   if (GONE.has(answer.statusCode)) return undefined;
-  throw unreachable(new Error(`media answered ${String(answer.statusCode)}`));
+  throw serviceUnavailable(new Error(`media answered ${String(answer.statusCode)}`));
 }
 
 type PutFault = PutAnswer['error'];
@@ -234,7 +241,7 @@ async function reach<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    throw unreachable(error);
+    throw serviceUnavailable(error);
   }
 }
 
@@ -249,16 +256,7 @@ function refusal(status: number, isThumbnail: boolean): Problem {
     return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   if (status >= 400 && status < 500)
     return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
-  return unreachable(new Error(`media answered ${String(status)}`));
-}
-
-function unreachable(cause: unknown): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
-    message: 'a part of the service cannot be reached; try again',
-    cause,
-  });
+  return serviceUnavailable(new Error(`media answered ${String(status)}`));
 }
 
 function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
@@ -275,7 +273,7 @@ async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > ANSWER_BYTES_MAX) throw unreachable(new Error('media answered too much'));
+    if (bytes > ANSWER_BYTES_MAX) throw serviceUnavailable(new Error('media answered too much'));
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,4 +1,6 @@
+import type { LookupFunction } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { Agent, buildConnector, request } from 'undici';
@@ -19,10 +21,14 @@ export function httpMediaBytes(
   key: Secret,
   /** The newest certificates, for an `https:` address. */
   secureContext: () => SecureContextOptions = () => ({}),
+  /** How names are resolved. */
+  lookup: LookupFunction = rotatingLookup(),
 ): MediaBytes {
   const dispatcher = new Agent({
+    // A connection for each request: the name is resolved anew, and no request meets a connection that just closes.
+    pipelining: 0,
     connect: (options, opened) => {
-      buildConnector({ ...secureContext(), timeout: CONNECT_TIMEOUT_MS })(options, opened);
+      buildConnector({ ...secureContext(), lookup, timeout: CONNECT_TIMEOUT_MS })(options, opened);
     },
   });
   const authorization = `Bearer ${key.reveal()}`;

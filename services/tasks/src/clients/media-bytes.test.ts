@@ -5,6 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
+import { startReplicatedOrigin } from '../../../../test/harness/replicated-origin.ts';
 import { httpMediaBytes } from './http-media-bytes.ts';
 import { collect } from './media-bytes.ts';
 import type { MediaBytes } from './media-bytes.ts';
@@ -48,6 +49,22 @@ describe('the bytes of a staged media item', () => {
   test('are read only while the caller waits', async () => {
     await expect(bytes().read('obj_1', AbortSignal.abort())).rejects.toThrow(/abort/);
   });
+});
+
+test('bytes come from whichever replica of media is there', async () => {
+  const origin = await startReplicatedOrigin((_request, response) => response.end(PIECE));
+  for (const host of ['127.0.0.2', '127.0.0.3']) await origin.start(host);
+  origin.name('127.0.0.2', '127.0.0.3');
+  const bytes = httpMediaBytes(origin.url, new Secret('key'), undefined, origin.lookup);
+  const read = async (): Promise<Readonly<Record<string, number>>> => {
+    for (let times = 0; times < 4; times += 1) await bytes.read('obj_1', new AbortController().signal);
+    return origin.answered();
+  };
+
+  expect(await read()).toEqual({ '127.0.0.2': 2, '127.0.0.3': 2 });
+  await origin.stopReplica('127.0.0.2');
+  expect(await read()).toEqual({ '127.0.0.3': 4 });
+  await origin.stop();
 });
 
 describe('a part of a result', () => {
