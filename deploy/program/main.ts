@@ -1,6 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
+const END_MS = 1000;
+
 enableCompileCache();
 
 // V8 learns which objects often outlive a minor collection, and from then on allocates them as old objects. Under load
@@ -10,4 +12,6 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 // Imported here, so that the compile cache covers it: the second start is quick.
 const { run } = await import('./run.ts');
-process.exitCode = await run(process.argv.slice(2), process.env);
+process.exitCode = await run(process.argv.slice(2), process.env, (code) => process.exit(code));
+// A part that did not stop in time could keep the process alive.
+setTimeout(() => process.exit(), END_MS).unref();

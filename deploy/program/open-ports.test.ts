@@ -30,14 +30,13 @@ test('a stopping program is not ready on both ports of a service before it close
   const [rpc, http] = await freePorts(2);
   const lifecycle = openLifecycle(silentLog);
   const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
+  const gate = aGate();
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
   await openPorts(lifecycle, foundation, service, {
     ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } },
     identify: identifyAmong([]),
+    draining: { times: { leadMs: 0, timeoutMs: 10_000 }, released: () => gate.opened.then(() => undefined) },
   });
-  const gate = aGate();
-  // Stops before the ports, like work that callers wait for.
-  lifecycle.add('work', () => gate.opened.then(() => undefined));
   const session = connect(`http://127.0.0.1:${String(rpc)}`);
   const readyz = async (): Promise<number> => (await fetch(`http://127.0.0.1:${String(http)}/readyz`)).status;
   expect([await healthOf(session), await readyz()]).toEqual([SERVING, 200]);

@@ -1,7 +1,7 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
-import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Draining, Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
@@ -16,6 +16,13 @@ export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, sig
   return identifyAmong([...knownIdentities(signingKey), ...config.internalCallers]);
 }
 
+export interface PortOptions {
+  readonly ports: Ports;
+  readonly identify: IdentifyCaller;
+  readonly tls?: ServerTls | undefined;
+  readonly draining: Pick<Draining, 'times' | 'released'>;
+}
+
 /**
  * Opens the HTTP port and the gRPC port of a service, if the configuration names them. Other processes take a service
  * that answers gRPC for ready, so its bytes over HTTP come first.
@@ -24,20 +31,30 @@ export async function openPorts(
   lifecycle: Lifecycle,
   foundation: Foundation,
   service: RunningService,
-  at: { readonly ports: Ports; readonly identify: IdentifyCaller; readonly tls?: ServerTls | undefined },
+  at: PortOptions,
 ): Promise<void> {
   const {
     ports: { rpc, http, connectionAgeMs },
     identify,
     tls,
+    draining,
   } = at;
   const { log, metrics } = foundation;
   const { bindings } = service;
   const isReady = untilStopping(lifecycle, service.ready);
   if (http !== undefined) {
-    const routes = [healthRoutes(isReady, metrics), ...service.routes];
-    const server = await startConnectServer({ listen: http, bindings, identify, tls, log, metrics, routes });
+    const server = await startConnectServer({
+      listen: http,
+      bindings,
+      identify,
+      tls,
+      log,
+      metrics,
+      health: healthRoutes(isReady, metrics),
+      routes: service.routes,
+    });
     lifecycle.add('HTTP port', () => server.stop());
+    lifecycle.addDrain({ name: 'HTTP port', ...draining, drain: (drain) => server.drain(drain) });
   }
   if (rpc !== undefined) {
     const server = await startGrpcServer({
@@ -51,6 +68,7 @@ export async function openPorts(
       readiness: { isReady, stopping: lifecycle.stopping },
     });
     lifecycle.add('gRPC port', () => server.stop());
+    lifecycle.addDrain({ name: 'gRPC port', ...draining, drain: (drain) => server.drain(drain) });
   }
 }
 

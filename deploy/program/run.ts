@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -10,16 +11,26 @@ import { knownCallers } from './open-ports.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
 import type { Starting } from './starting.ts';
+import { untilStopped } from './stop-signals.ts';
 import { announcePlaintext } from './plaintext.ts';
 import { openTls } from './tls.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
+/** Shells report the end by a signal as this number and that of the signal. */
+const SIGNAL_CODE = 128;
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs all services as one program, or only the named service, until a signal stops it. Returns the exit code. */
-export async function run([name]: readonly string[], environment: Environment): Promise<number> {
+/**
+ * Runs all services as one program, or only the named service, until a signal stops it. Returns the exit code. `exit`
+ * ends the process at once.
+ */
+export async function run(
+  [name]: readonly string[],
+  environment: Environment,
+  exit: (code: number) => void,
+): Promise<number> {
   if (name !== undefined && !Object.hasOwn(START_ONE, name)) {
     console.error(USAGE);
     return 2;
@@ -36,7 +47,14 @@ export async function run([name]: readonly string[], environment: Environment): 
   warnOf(foundation, warnings);
   const lifecycle = openLifecycle(foundation.log);
   lifecycle.add('bus', () => foundation.bus.close());
-  const stopped = untilStopped();
+  const stopped = untilStopped({
+    now: () => foundation.clock.now(),
+    isUnderNpm: environment['npm_lifecycle_event']?.startsWith('start') === true,
+    end: (signal) => {
+      exit(SIGNAL_CODE + constants.signals[signal]);
+    },
+  });
+  let isHurried = true;
   try {
     const tls = openTls(config, service, foundation, lifecycle);
     const identify = knownCallers(config, foundation.signingKey);
@@ -48,12 +66,12 @@ export async function run([name]: readonly string[], environment: Environment): 
       tls.reread();
       return reload(() => readConfig(environment, service), foundation, started.services);
     });
-    await stopped;
+    isHurried = (await stopped) === 'SIGINT';
     return 0;
   } catch (error) {
     return refuse(error);
   } finally {
-    await lifecycle.stop();
+    await lifecycle.stop({ atOnce: isHurried });
   }
 }
 
@@ -91,15 +109,6 @@ function onHangUp(read: () => Promise<void>): void {
   let last = Promise.resolve();
   process.on('SIGHUP', () => {
     last = last.then(read);
-  });
-}
-
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.once(signal, () => {
-        resolve();
-      });
   });
 }
 

@@ -17,6 +17,8 @@ import type { DescService } from '@bufbuild/protobuf';
 import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { startSandbox } from '../local/sandbox/sandbox.ts';
+import { drainTimes } from './config/drain-times.ts';
+import type { ServiceName } from './config/program-config.ts';
 import { greeting } from './greeting.ts';
 import { identityOf } from './identities.ts';
 import type { Identity } from './identities.ts';
@@ -26,9 +28,14 @@ import type { Started, Starting } from './starting.ts';
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
 export async function startAll({ config, foundation, lifecycle, identify, tls }: Starting): Promise<Started> {
-  const { value, ports } = config;
-  const keep = <S extends RunningService>(name: string, service: S): S => {
+  const { value, ports, drains } = config;
+  const keep = <S extends RunningService>(name: ServiceName, service: S): S => {
     lifecycle.add(name, () => service.stop());
+    lifecycle.addDrain({
+      name,
+      times: drainTimes(drains[name], false),
+      drain: async (drain) => service.drain?.(drain),
+    });
     return service;
   };
   if (config.sandbox !== undefined) {
@@ -51,9 +58,13 @@ export async function startAll({ config, foundation, lifecycle, identify, tls }:
   );
   const running = [billing, media, tasks];
   // These ports open before the public port, because only the public port reports that the program is ready.
-  await openPorts(lifecycle, foundation, billing, { ports: ports.billing, identify, tls: tls.ports.billing });
-  await openPorts(lifecycle, foundation, media, { ports: ports.media, identify, tls: tls.ports.media });
-  await openPorts(lifecycle, foundation, tasks, { ports: ports.tasks, identify, tls: tls.ports.tasks });
+  for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const])
+    await openPorts(lifecycle, foundation, service, {
+      ports: ports[name],
+      identify,
+      tls: tls.ports[name],
+      draining: { times: drainTimes(drains[name], false) },
+    });
   const gateway = keep(
     'gateway',
     await startGateway(gatewayConfig(value), foundation, {

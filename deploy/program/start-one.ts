@@ -17,6 +17,7 @@ import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { secureContextOf } from '@reelgate/platform/tls/tls-files';
+import { drainTimes } from './config/drain-times.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { greeting } from './greeting.ts';
 import { keyOf } from './identities.ts';
@@ -78,6 +79,11 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
       ready: untilStopping(lifecycle, () => reachable([tasks, billing, media])),
     });
     lifecycle.add('gateway', () => service.stop());
+    lifecycle.addDrain({
+      name: 'gateway',
+      times: drainTimes(config.drains.gateway, true),
+      drain: async (drain) => service.drain?.(drain),
+    });
     return { services: [service], greeting: greeting(config.publicUrl, []) };
   },
 };
@@ -88,8 +94,17 @@ async function serve(
   service: RunningService,
 ): Promise<void> {
   lifecycle.add(name, () => service.stop());
-  await openPorts(lifecycle, foundation, service, { ports: config.ports[name], identify, tls: tls.ports[name] });
-  lifecycle.add('work of others', () => linger(service, foundation));
+  const draining = {
+    times: drainTimes(config.drains[name], true),
+    released: once(() => linger(service, foundation)),
+  };
+  await openPorts(lifecycle, foundation, service, {
+    ports: config.ports[name],
+    identify,
+    tls: tls.ports[name],
+    draining,
+  });
+  lifecycle.addDrain({ name, ...draining, drain: async (drain) => service.drain?.(drain) });
 }
 
 function connect(
@@ -107,6 +122,11 @@ function connect(
     connection.close();
   });
   return connection;
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= ask());
 }
 
 /** The newest certificates of calls, for calls over HTTP. */

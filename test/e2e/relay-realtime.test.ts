@@ -112,5 +112,5 @@ test('a stopping program tells every session', async () => {
   const closed = once(client, 'close');
   await relay.program.stop();
 
-  expect((await closed)[0]).toBe(1001);
+  expect((await closed)[0]).toBe(1012);
 });

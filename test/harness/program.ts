@@ -44,6 +44,10 @@ export interface Program {
   ready(): Promise<void>;
   /** Ends one of four processes, by SIGKILL if no signal is named, and starts it again after `restMs`. */
   killOne(service: ServiceProcess, restMs: number, signal?: NodeJS.Signals): Promise<void>;
+  /** Sends a signal to one process. Its exit code; null: a signal ended it. `service` is undefined for one program. */
+  signal(service: ServiceProcess | undefined, signal: NodeJS.Signals): Promise<number | null>;
+  /** Starts one process again. */
+  startOne(service: ServiceProcess | undefined): void;
   /** Sends the signal to every process and waits until all have ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Stops the program and removes its data. */
@@ -113,6 +117,13 @@ export async function newProgram(
       await wait(restMs);
       launch(service);
     },
+    signal: (service, signal) =>
+      new Promise((resolve) => {
+        const child = children.get(service)!;
+        child.once('exit', resolve);
+        child.kill(signal);
+      }),
+    startOne: launch,
     stop: async (signal = 'SIGTERM') => {
       await Promise.all([...children.values()].map((child) => ended(child, signal)));
       children.clear();

@@ -43,6 +43,9 @@ export const UPSTREAM_KEY = 'upstream-secret-key';
 export const UPSTREAM_MODEL = 'upstream-model-of-the-test';
 export const CHANNEL = 'channel-of-the-test';
 
+/** No other replica takes the calls of a stopped process, so a test does not wait for callers that move to one. */
+const NO_LEAD = { lead: '0s' };
+
 const ENDPOINTS = ['video.generation', 'video.regeneration', 'video.context_ir'];
 
 /** A complete configuration on free ports, with every port of every service open. */
@@ -63,6 +66,7 @@ export async function testConfig({
     data_dir: path.join(dir, 'data'),
     ...(bus === undefined ? {} : { bus }),
     gateway: {
+      drain: NO_LEAD,
       listen: at(http),
       admin: at(admin),
       ...(redis === undefined ? {} : { redis }),
@@ -70,6 +74,7 @@ export async function testConfig({
       services: { tasks: at(tasks), billing: at(billing), media: at(media), media_http: at(mediaHttp) },
     },
     tasks: {
+      drain: NO_LEAD,
       listen: at(tasks),
       http: at(tasksHttp),
       poll: { first: '200ms', factor: 1.5, max: '500ms' },
@@ -77,8 +82,14 @@ export async function testConfig({
       ...database(databases.tasks),
       ...tasksChanges,
     },
-    billing: { listen: at(billing), http: at(billingHttp), ...database(databases.billing) },
-    media: { listen: at(media), http: at(mediaHttp), fetch: { allow: [upstream] }, ...database(databases.media) },
+    billing: { drain: NO_LEAD, listen: at(billing), http: at(billingHttp), ...database(databases.billing) },
+    media: {
+      drain: NO_LEAD,
+      listen: at(media),
+      http: at(mediaHttp),
+      fetch: { allow: [upstream] },
+      ...database(databases.media),
+    },
     internal_callers: CALLERS,
     models: {
       'Alpha-H3': {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
+import type { DrainEntry } from '@reelgate/platform/lifecycle/drain-schema';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
 import type { GrpcConfig } from '@reelgate/platform/rpc/grpc-config';
@@ -14,6 +15,8 @@ import type { TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 import { unusableTargets } from './service-targets.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
+import { drainsOf } from './drain-times.ts';
+import type { Drains } from './drain-times.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { internalCallersOf } from './internal-callers.ts';
@@ -76,6 +79,7 @@ export interface ProgramConfig {
     readonly tls?: TlsFiles | undefined;
   };
   readonly grpc: GrpcConfig;
+  readonly drains: Drains;
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
   /** The credential of the channels that point at the sandbox. */
@@ -92,10 +96,14 @@ interface Checked extends ComparedConfig {
   readonly bus?: string;
   readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
-  readonly media: ComparedConfig['media'] & { readonly blobs?: string };
+  readonly gateway: ComparedConfig['gateway'] & { readonly drain: DrainEntry };
+  readonly tasks: ComparedConfig['tasks'] & { readonly drain: DrainEntry };
+  readonly billing: ComparedConfig['billing'] & { readonly drain: DrainEntry };
+  readonly media: ComparedConfig['media'] & { readonly blobs?: string; readonly drain: DrainEntry };
   readonly channels: readonly (ComparedConfig['channels'][number] & {
     readonly base_url: string;
     readonly api_key: string;
+    readonly timeouts?: { readonly submit?: string };
   })[];
 }
 
@@ -138,6 +146,7 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     },
     services: servicesOf(checked, resolved),
     grpc,
+    drains: drainsOf(checked),
     internalCallers: internalCallersOf(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',

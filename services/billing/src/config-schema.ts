@@ -1,3 +1,4 @@
+import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 
@@ -110,6 +111,7 @@ export const billingSchema = {
       listen: { type: 'string', format: 'host-port', description: 'the address of its gRPC port' },
       http: { type: 'string', format: 'host-port', description: 'the address of its HTTP port' },
       tls: listenerTlsSchema,
+      drain: drainSchema('15s'),
       ...storeSchema,
       overrun_factor: {
         type: 'integer',

@@ -1,3 +1,5 @@
+import { aborted } from '@reelgate/platform/lifecycle/drain';
+import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
@@ -23,8 +25,6 @@ import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
 import { openRedisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { dialects } from './dialects/index.ts';
-import { onJobEnded } from './events/on-job-ended.ts';
-import { onJobQueued } from './events/on-job-queued.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
@@ -34,9 +34,7 @@ import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
-import { restoreCall } from './http/relay/restore-call.ts';
-import { startJobPool } from './jobs/job-pool.ts';
-import { runJob } from './jobs/run-job.ts';
+import { startJobs } from './jobs/start-jobs.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
@@ -126,7 +124,7 @@ export async function startGateway(
     lifecycle.add('token events', () => tokenEvents.stop());
 
     const admission = { principals, counters, limits: config.limits };
-    await startJobs(config, foundation, parts, lifecycle);
+    const pool = await startJobs(config, foundation, parts, lifecycle);
     const app = koaApp({
       routes: gatewayRoutes(dialects, parts, foundation.publicUrl),
       admission,
@@ -152,6 +150,11 @@ export async function startGateway(
     lifecycle.add('waiting reads', () => {
       stopping.abort();
     });
+    const endWaits = async ({ closing }: Drain): Promise<void> => {
+      await aborted(closing);
+      stopping.abort();
+      await realtime.stop();
+    };
     return {
       bindings: [],
       routes: [],
@@ -159,6 +162,9 @@ export async function startGateway(
       port: server.port,
       url: urlOf(config.listen.host, server.port),
       stop: () => lifecycle.stop(),
+      drain: async (drain) => {
+        await Promise.all([pool.stop(drain.over), endWaits(drain), server.drain(drain)]);
+      },
       reload: async (value) => {
         catalogue = readCatalogue(value);
         channels.replace(catalogue.relay);
@@ -205,35 +211,6 @@ function startRelay(
       meter: relayMeter(metrics, clock, channels),
     }),
   };
-}
-
-/** Starts the workers that make the calls of the generic asynchronous route. */
-async function startJobs(
-  { jobs: { workers, drainMs }, limits }: GatewayConfig,
-  { clock, newId, log, metrics, bus }: Foundation,
-  { relay, jobs, media, changes }: GatewayParts,
-  lifecycle: Lifecycle,
-): Promise<void> {
-  const deps = { relay, jobs, media, restore: restoreCall, clock, log, bytesMax: limits.bodyBytes };
-  const pool = startJobPool({
-    jobs,
-    run: (job, options) => runJob(deps, job, options),
-    workers,
-    drainMs,
-    name: newId('gateway'),
-    clock,
-    log,
-  });
-  lifecycle.add('job pool', () => pool.stop());
-  metrics.gauge('reelgate_job_workers_busy', 'Asynchronous calls that this process is making', [], (gauge) => {
-    gauge.labels().set(pool.running());
-  });
-  const queued = await onJobQueued(bus, () => {
-    pool.wake();
-  });
-  lifecycle.add('job events', () => queued.stop());
-  const ended = await onJobEnded(bus, changes);
-  lifecycle.add('ended jobs', () => ended.stop());
 }
 
 /** A source of numbers from 0 (inclusive) to 1 (exclusive). */

@@ -2,6 +2,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
+import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
 import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
@@ -46,6 +47,7 @@ export const gatewaySchema = {
       reads_per_minute: count(600),
       calls_per_minute: count(600),
     }),
+    drain: drainSchema('90s'),
     realtime: section(realtimeProperties),
     async: section({
       workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },

@@ -1,3 +1,4 @@
+import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
@@ -29,6 +30,7 @@ export const mediaSchema = {
     listen: { type: 'string', format: 'host-port' },
     http: { type: 'string', format: 'host-port' },
     tls: listenerTlsSchema,
+    drain: drainSchema('90s'),
     ...storeSchema,
     blobs: {
       type: 'string',

@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { Drain } from './lifecycle/drain.ts';
 import type { ReadyCheck } from './lifecycle/readiness.ts';
 import type { HttpRoute } from './rpc/connect-server.ts';
 import type { Binding } from './rpc/service.ts';
@@ -35,5 +36,7 @@ export interface RunningService {
   reload(config: unknown): Promise<void>;
   /** Whether other services have work under way that needs this one; absent: never. */
   isNeeded?: () => Promise<boolean>;
+  /** Ends its running work, beside the requests of its ports; absent: it has none. */
+  drain?: (drain: Drain) => Promise<void>;
   stop(): Promise<void>;
 }

@@ -51,7 +51,7 @@ import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
-import { handOver } from './workers/hand-over.ts';
+import { drainWork, handOver } from './workers/hand-over.ts';
 import { HEARTBEAT_MS, openProcessLiveness } from './workers/process-liveness.ts';
 import type { ProcessLiveness } from './workers/process-liveness.ts';
 import { startPollers } from './workers/pollers.ts';
@@ -162,6 +162,7 @@ export async function startTasks(
     },
     // Other services can record the end of a call only here.
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
+    drain: (drain) => drainWork(deps, pollers, drain),
     stop: () => lifecycle.stop(),
   };
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { parseDuration } from '@reelgate/platform/config/units';
+import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
@@ -29,6 +30,7 @@ export const tasksSchema = {
       listen: { type: 'string', format: 'host-port' },
       http: { type: 'string', format: 'host-port' },
       tls: listenerTlsSchema,
+      drain: drainSchema(),
       ...storeSchema,
       in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {

@@ -7,6 +7,9 @@ import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
 import { stopHttp } from '@reelgate/platform/rpc/connect-server';
+import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-requests';
+import { aborted } from '@reelgate/platform/lifecycle/drain';
+import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import type { HostPort } from '@reelgate/platform/config/units';
 
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -21,6 +24,11 @@ const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'via'];
 export interface HttpServer {
   readonly port: number;
   stop(): Promise<void>;
+}
+
+export interface PublicServer extends HttpServer {
+  /** Takes requests until the drain closes, and then waits for the running ones. */
+  drain(drain: Drain): Promise<void>;
 }
 
 /** Connections that change their protocol. A request that `wants` rejects is handled like any other. */
@@ -45,18 +53,22 @@ export async function startPublicServer({
   metrics,
   handle,
   upgrades,
-}: PublicServerOptions): Promise<HttpServer> {
+}: PublicServerOptions): Promise<PublicServer> {
+  const requests = openRunningRequests();
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
-    if (!probe(request, response)) handle(request, response);
+    if (probe(request, response)) return;
+    requests.add(response);
+    handle(request, response);
   };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      ServerResponse: requests.ServerResponse,
       shouldUpgradeCallback: (request) => upgrades.wants(request),
     },
     take,
@@ -66,7 +78,17 @@ export async function startPublicServer({
   });
   // the body reader sends 100 Continue, after the checks that need only the headers
   server.on('checkContinue', take);
-  return listenOn(server, listen);
+  const { port } = await listenOn(server, listen);
+  let closed: Promise<void> | undefined;
+  return {
+    port,
+    drain: async (drain) => {
+      requests.announceStop();
+      await aborted(drain.closing);
+      await (closed ??= closeHttp(server, requests, drain));
+    },
+    stop: () => (closed ??= stopHttp(server, requests)),
+  };
 }
 
 /** Starts the admin port: health and metrics. */

@@ -28,10 +28,10 @@ export interface JobPool {
   /** Leases jobs at once, without waiting for the next interval. */
   wake(): void;
   /**
-   * Leases and begins nothing more, waits `drainMs` for the running calls, and then aborts them. The tasks service then
-   * decides the fate of their jobs.
+   * Leases and begins nothing more, waits `drainMs` for the running calls, at most until `over`, and then aborts them.
+   * The tasks service then decides the fate of their jobs.
    */
-  stop(): Promise<void>;
+  stop(over?: AbortSignal): Promise<void>;
   readonly running: () => number;
 }
 
@@ -85,26 +85,36 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
       return 1;
     },
   });
+  const stop = async (over: AbortSignal | undefined): Promise<void> => {
+    stopping.abort();
+    await taker.stop();
+    await drain({ running: running.values().toArray(), ms: drainMs, clock, over });
+    await keeper.stop();
+  };
+  let stopped: Promise<void> | undefined;
   return {
     wake: () => {
       taker.wake();
     },
     running: () => permits.inUse(),
-    stop: async () => {
-      stopping.abort();
-      await taker.stop();
-      await drain(running.values().toArray(), drainMs, clock);
-      await keeper.stop();
-    },
+    stop: (over) => (stopped ??= stop(over)),
   };
 }
 
+interface DrainOptions {
+  readonly running: readonly Running[];
+  readonly ms: number;
+  readonly clock: Clock;
+  readonly over: AbortSignal | undefined;
+}
+
 /** Waits for the running jobs, then aborts those that are left. */
-async function drain(running: readonly Running[], ms: number, clock: Clock): Promise<void> {
-  const over = new AbortController();
+async function drain({ running, ms, clock, over }: DrainOptions): Promise<void> {
+  const ended = new AbortController();
   const all = Promise.all(running.map(({ done }) => done));
-  await Promise.race([all, clock.sleep(ms, over.signal)]);
-  over.abort();
+  const late = over === undefined ? ended.signal : AbortSignal.any([over, ended.signal]);
+  await Promise.race([all, clock.sleep(ms, late)]);
+  ended.abort();
   for (const { abort } of running) abort.abort();
   await all;
 }

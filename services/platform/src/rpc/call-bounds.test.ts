@@ -173,7 +173,7 @@ describe('the calls of a server', () => {
     });
     await expect(call).rejects.toMatchObject({ why: 'deadline_exceeded' });
 
-    const settled = calls.settled(5000);
+    const settled = calls.settled(AbortSignal.timeout(5000));
     gate.open();
     await inTime(settled);
 
@@ -191,7 +191,7 @@ describe('the calls of a server', () => {
     gone.abort();
     await expect(call).rejects.toMatchObject({ why: 'cancelled' });
 
-    await inTime(calls.settled(10));
+    await inTime(calls.settled(AbortSignal.timeout(10)));
   });
 
   test.each([
@@ -210,7 +210,7 @@ describe('the calls of a server', () => {
     await expect(call).rejects.toMatchObject({ why: 'cancelled' });
 
     gate.open();
-    await inTime(calls.settled(5000));
+    await inTime(calls.settled(AbortSignal.timeout(5000)));
 
     expect(logged).toHaveLength(lines);
   });

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
+import { aborted } from '../lifecycle/drain.ts';
 import type { Log } from '../log.ts';
 import { CallEnded } from '../call-ended.ts';
 import { isProblem } from '../problem.ts';
@@ -100,8 +101,8 @@ function askingTheClock(signal: AbortSignal, ask: () => void): AbortSignal {
 /** The calls of a server. A stop of the server waits for methods that outlive their callers. */
 export interface RunningCalls {
   run<T>(method: string, bounds: CallBounds, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Resolves when no method runs, or after `withinMs`. */
-  settled(withinMs: number): Promise<void>;
+  /** Resolves when no method runs, or at the abort. */
+  settled(over: AbortSignal): Promise<void>;
 }
 
 export function openRunningCalls(log: Log): RunningCalls {
@@ -118,10 +119,8 @@ export function openRunningCalls(log: Log): RunningCalls {
   };
   return {
     run: (method, bounds, call) => withinBounds(bounds, (signal) => keep(method, signal, call(signal))),
-    settled: async (withinMs) => {
-      const over = new AbortController();
-      await Promise.race([Promise.allSettled(running), systemClock.sleep(withinMs, over.signal)]);
-      over.abort();
+    settled: async (over) => {
+      await Promise.race([Promise.allSettled(running), aborted(over)]);
     },
   };
 }

@@ -168,3 +168,42 @@ test('a kept connection does not delay the stop, even during an answer', async (
   await inTime(Promise.all([stopped, ended]));
   expect(performance.now() - asked).toBeLessThan(KEEP_ALIVE_MS);
 });
+
+test('during a drain the port answers health to the end, finishes what runs, and sends new requests elsewhere', async () => {
+  const [begun, gate, closing] = [aGate(), aGate(), new AbortController()];
+  const draining = await startConnectServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    bindings: [],
+    identify: identifyAmong(CALLERS),
+    log: silentLog,
+    health: healthRoutes(async () => false),
+    routes: [
+      (_request, response) => {
+        begun.open();
+        void gate.opened.then(() => response.end('answered'));
+        return true;
+      },
+    ],
+  });
+  const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${draining.port}${path}`);
+  const running = ask('/own');
+  await inTime(begun.opened);
+
+  const drained = draining.drain({ closing: closing.signal, over: new AbortController().signal, idleMs: 0 });
+  closing.abort();
+  const refused = await ask('/own');
+  const readyz = await ask('/readyz');
+  gate.open();
+
+  expect([refused.status, refused.headers.get('connection'), refused.headers.get('retry-after')]).toEqual([
+    503,
+    'close',
+    '1',
+  ]);
+  expect(readyz.status).toBe(503);
+  const answer = await inTime(running);
+  expect([await answer.text(), answer.headers.get('connection')]).toEqual(['answered', 'close']);
+  await inTime(drained);
+  expect((await ask('/healthz')).status).toBe(200);
+  await inTime(draining.stop());
+});

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { createContextKey, createContextValues } from '@connectrpc/connect';
@@ -6,6 +6,9 @@ import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/c
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { closeHttp, openRunningRequests } from '../http/running-requests.ts';
+import type { RunningRequests } from '../http/running-requests.ts';
+import { aborted } from '../lifecycle/drain.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
@@ -23,7 +26,7 @@ import { namesOfPeer } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
 
 const STOP_GRACE_MS = 5000;
-const STOP_SWEEP_MS = 50;
+const STOPPING_RETRY_S = '1';
 
 /** Handles a request that it knows. Otherwise it gives false and does nothing. */
 export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -38,6 +41,8 @@ export interface ConnectServerOptions {
   readonly metrics?: Pick<Metrics, 'counter'> | undefined;
   /** Plain HTTP routes, tried in order before the RPCs. */
   readonly routes: readonly HttpRoute[];
+  /** Routes of the operator, tried first. During a drain they are answered to the end. */
+  readonly health?: HttpRoute | undefined;
 }
 
 /** The second port of a service: the same RPCs over Connect, gRPC-web and JSON, and its plain HTTP routes. */
@@ -49,6 +54,7 @@ export async function startConnectServer({
   log,
   metrics,
   routes,
+  health = () => false,
 }: ConnectServerOptions): Promise<RpcServer> {
   const calls = openRunningCalls(log);
   const streams = openRunningStreams();
@@ -60,20 +66,45 @@ export async function startConnectServer({
     writeMaxBytes: MESSAGE_BYTES_MAX,
     ...(tls === undefined ? {} : { contextValues: peerOf }),
   });
-  const server = newHttpServer(tls, (request, response) => {
+  const requests = openRunningRequests();
+  let isClosed = false;
+  const take: RequestListener = (request, response) => {
+    if (health(request, response)) return;
+    if (isClosed) {
+      refuse(response);
+      return;
+    }
+    requests.add(response);
     if (!routes.some((route) => route(request, response))) rpc(request, response);
-  });
+  };
+  const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, take);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(listen.port, listen.host, resolve);
   });
   return {
     port: (server.address() as { port: number }).port,
+    drain: async ({ closing, over }) => {
+      requests.announceStop();
+      await aborted(closing);
+      isClosed = true;
+      streams.stop();
+      await requests.settled(over);
+      if (over.aborted) server.closeAllConnections();
+      await calls.settled(over);
+    },
     stop: async () => {
       streams.stop();
-      await stopHttp(server);
-      await calls.settled(STOP_GRACE_MS);
+      await stopHttp(server, requests);
+      await calls.settled(AbortSignal.timeout(STOP_GRACE_MS));
     },
   };
+}
+
+/** The operator still needs the port. A new request is for another replica. */
+function refuse(response: ServerResponse): void {
+  response
+    .writeHead(503, { 'content-type': 'application/json', 'retry-after': STOPPING_RETRY_S, connection: 'close' })
+    .end('{"code":"unavailable","message":"this replica of the service stops; call again"}');
 }
 
 function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving, log: Log): void {
@@ -144,18 +175,10 @@ function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {
   return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
 }
 
-/**
- * Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once.
- */
-export async function stopHttp(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve));
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, STOP_SWEEP_MS);
-  const force = setTimeout(() => {
-    server.closeAllConnections();
-  }, STOP_GRACE_MS);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(force);
+/** Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once. */
+export async function stopHttp(
+  server: Server,
+  requests: Pick<RunningRequests, 'isIdleFor'> = { isIdleFor: () => true },
+): Promise<void> {
+  await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });
 }

@@ -13,6 +13,8 @@ import type {
 } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { aborted } from '../lifecycle/drain.ts';
+import type { Drain } from '../lifecycle/drain.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
@@ -33,7 +35,6 @@ import { serverCredentials } from '../tls/grpc-credentials.ts';
 import { namesIn } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
 import { serveStatus } from './serving-status.ts';
-import type { ServingStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
 import { wholeRequests } from './whole-requests.ts';
 
@@ -70,6 +71,8 @@ export interface GrpcServerOptions {
 
 export interface RpcServer {
   readonly port: number;
+  /** Takes calls until the drain closes, and then waits for the running ones. */
+  drain(drain: Drain): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -121,13 +124,20 @@ export async function startGrpcServer({
     health.close();
     throw error;
   });
+  const close = async (over: AbortSignal): Promise<void> => {
+    streams.stop();
+    health.close();
+    await shutDown(server, over);
+    await calls.settled(over);
+  };
+  let closed: Promise<void> | undefined;
   return {
     port,
-    stop: async () => {
-      streams.stop();
-      await stop(server, health);
-      await calls.settled(STOP_GRACE_MS);
+    drain: async ({ closing, over }) => {
+      await aborted(closing);
+      await (closed ??= close(over));
     },
+    stop: () => (closed ??= close(AbortSignal.timeout(STOP_GRACE_MS))),
   };
 }
 
@@ -251,16 +261,13 @@ function first(metadata: Metadata, name: string): string | undefined {
   return metadata.get(name)[0]?.toString();
 }
 
-function stop(server: Server, health: ServingStatus): Promise<void> {
-  health.close();
-  return new Promise((resolve) => {
-    const force = setTimeout(() => {
-      server.forceShutdown();
-      resolve();
-    }, STOP_GRACE_MS);
+/** Tells every client to connect elsewhere, and waits for the running calls. Those that last too long are cut off. */
+async function shutDown(server: Server, over: AbortSignal): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
     server.tryShutdown(() => {
-      clearTimeout(force);
       resolve();
     });
   });
+  await Promise.race([ended, aborted(over)]);
+  if (over.aborted) server.forceShutdown();
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { ServerTls } from './server-tls.ts';
 import { secureContextOf } from './tls-files.ts';
@@ -7,11 +7,12 @@ import { secureContextOf } from './tls-files.ts';
 const HANDSHAKE_MS_MAX = 10_000;
 
 /** An HTTP server whose new connections have the newest certificates; without certificates it speaks plaintext. */
-export function newHttpServer(tls: ServerTls | undefined, listener: RequestListener): Server {
-  if (tls === undefined) return createServer(listener);
+export function newHttpServer(tls: ServerTls | undefined, options: ServerOptions, listener: RequestListener): Server {
+  if (tls === undefined) return createServer(options, listener);
   const { material, clientCertificates } = tls;
   const server = createSecureServer(
     {
+      ...options,
       ...secureContextOf(material.current()),
       requestCert: clientCertificates !== 'none',
       rejectUnauthorized: clientCertificates === 'required',

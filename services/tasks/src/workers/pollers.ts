@@ -37,15 +37,17 @@ export function startPollers(deps: Deps): Pollers {
     }
   };
   renew();
+  const stop = async (): Promise<void> => {
+    await Promise.all([...running.values()].map(({ worker }) => worker.stop()));
+    const ended = new AbortController();
+    const idle = Promise.all([...running.values()].map(({ poller }) => poller.idle()));
+    await Promise.race([idle, deps.clock.sleep(HAND_OVER_MS, ended.signal)]);
+    ended.abort();
+  };
+  let stopped: Promise<void> | undefined;
   return {
     wake: (channelId) => running.get(channelId)?.worker.wake(),
     renew,
-    stop: async () => {
-      await Promise.all([...running.values()].map(({ worker }) => worker.stop()));
-      const ended = new AbortController();
-      const idle = Promise.all([...running.values()].map(({ poller }) => poller.idle()));
-      await Promise.race([idle, deps.clock.sleep(HAND_OVER_MS, ended.signal)]);
-      ended.abort();
-    },
+    stop: () => (stopped ??= stop()),
   };
 }

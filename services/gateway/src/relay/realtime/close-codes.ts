@@ -7,6 +7,7 @@ export const CLOSE = {
   policy: 1008,
   tooBig: 1009,
   internal: 1011,
+  restart: 1012,
   tryAgain: 1013,
 } as const;
 

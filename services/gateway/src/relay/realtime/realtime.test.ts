@@ -153,8 +153,8 @@ describe('a session ends', () => {
     const { there, closed } = await under.session();
     await under.realtime.stop();
 
-    expect((await closed).code).toBe(1001);
-    expect(there.closed?.code).toBe(1001);
+    expect((await closed).code).toBe(1012);
+    expect(there.closed?.code).toBe(1012);
     expect(under.settled).toHaveLength(1);
     expect((await under.refusal()).status).toBe(503);
   });

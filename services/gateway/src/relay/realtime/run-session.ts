@@ -103,7 +103,7 @@ const LOST: Ending = {
   reason: 'the connection was lost',
   event: { code: 'upstream_failed', message: 'the connection to the model was lost' },
 };
-const STOPPING: Ending = { by: 'gateway', code: CLOSE.goingAway, reason: 'the gateway is stopping' };
+const STOPPING: Ending = { by: 'gateway', code: CLOSE.restart, reason: 'the gateway is stopping; connect again' };
 const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token no longer permits this session' };
 const EXPIRED: Ending = {
   by: 'gateway',

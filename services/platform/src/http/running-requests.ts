@@ -1,0 +1,98 @@
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { systemClock } from '../clock.ts';
+import { aborted } from '../lifecycle/drain.ts';
+import type { Drain } from '../lifecycle/drain.ts';
+
+const SWEEP_MS = 50;
+
+/** The requests of an HTTP server, so that it can stop without losing one. */
+export interface RunningRequests {
+  /** The class of the server's answers. During a stop they say `Connection: close`. */
+  readonly ServerResponse: typeof ServerResponse;
+  /** Counts a request until its connection is done with it. */
+  add(response: ServerResponse): void;
+  /** From now on answers close their connections. */
+  announceStop(): void;
+  /** Resolves when no counted request runs, or at the abort. */
+  settled(over: AbortSignal): Promise<void>;
+  /** Whether no counted request has run for this long. */
+  isIdleFor(ms: number): boolean;
+}
+
+export function openRunningRequests(): RunningRequests {
+  let isStopping = false;
+  let running = 0;
+  let idleSince = systemClock.now();
+  let tellIdle = (): void => undefined;
+  return {
+    ServerResponse: answersOf(() => isStopping),
+    add: (response) => {
+      running += 1;
+      response.once('close', () => {
+        running -= 1;
+        if (!isStopping) return;
+        idleSince = systemClock.now();
+        if (running === 0) tellIdle();
+      });
+    },
+    announceStop: () => {
+      isStopping = true;
+      idleSince = systemClock.now();
+    },
+    settled: async (over) => {
+      while (running > 0 && !over.aborted) {
+        const idle = new Promise<void>((resolve) => {
+          tellIdle = resolve;
+        });
+        await Promise.race([idle, aborted(over)]);
+      }
+    },
+    isIdleFor: (ms) => running === 0 && systemClock.now() - idleSince >= ms,
+  };
+}
+
+/** An answer whose head is already on its way cannot tell that its connection will be closed. */
+function answersOf(isStopping: () => boolean): typeof ServerResponse {
+  return class<Request extends IncomingMessage> extends ServerResponse<Request> {
+    override writeHead(...head: never): this {
+      if (isStopping()) this.shouldKeepAlive = false;
+      return super.writeHead(...(head as Parameters<ServerResponse['writeHead']>));
+    }
+  };
+}
+
+/**
+ * Accepts no more connections and waits for the requests of those that are open. A client may be sending a request over
+ * an idle connection at this moment, so idle connections are closed last.
+ */
+export async function closeHttp(
+  server: Server,
+  requests: Pick<RunningRequests, 'isIdleFor'>,
+  { over, idleMs }: Pick<Drain, 'over' | 'idleMs'>,
+): Promise<void> {
+  let isClosed = false;
+  const closed = new Promise<void>((resolve) => {
+    // The method of the HTTP server would close the idle connections at once.
+    NetServer.prototype.close.call(server, () => {
+      isClosed = true;
+      resolve();
+    });
+  });
+  const cut = (): void => {
+    server.closeAllConnections();
+  };
+  if (over.aborted) cut();
+  else over.addEventListener('abort', cut, { once: true });
+  const since = systemClock.now();
+  while (!isClosed) {
+    if (requests.isIdleFor(idleMs) && systemClock.now() - since >= idleMs) {
+      // Node has then read what has arrived, and a connection with a request is not idle.
+      await new Promise((resolve) => setImmediate(resolve));
+      server.closeIdleConnections();
+    }
+    await Promise.race([closed, systemClock.sleep(SWEEP_MS)]);
+  }
+  over.removeEventListener('abort', cut);
+}

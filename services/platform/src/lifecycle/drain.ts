@@ -1,0 +1,32 @@
+/** How long a service goes on after its stop was asked for. */
+export interface DrainTimes {
+  /** Requests are still taken for this long, while callers learn that the process stops. */
+  readonly leadMs: number;
+  /** After the lead, running work can go on for this long. */
+  readonly timeoutMs: number;
+}
+
+/** A stop that has begun. The checks of the process fail already. */
+export interface Drain {
+  /** Aborted after the lead: new work is refused from now on. */
+  readonly closing: AbortSignal;
+  /** Aborted at the end of the time-out: running work is cut off. */
+  readonly over: AbortSignal;
+  /** A connection without a request for this long is closed, once nothing new is taken. */
+  readonly idleMs: number;
+}
+
+/** Resolves when the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+  });
+}
