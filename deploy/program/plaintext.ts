@@ -1,9 +1,8 @@
 import type { Log } from '@reelgate/platform/log';
 import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import { LOOPBACK } from './config/loopback.ts';
 import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
-
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /** Names, in one line, the ports and calls between the services that are plaintext. It is a warning if they leave the machine. */
 export function announcePlaintext(config: ProgramConfig, service: ServiceName | undefined, log: Log): void {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { Foundation } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { LogLevel } from '@reelgate/platform/log';
 import type { ServiceName } from './config/program-config.ts';
@@ -14,6 +14,7 @@ import type { Starting } from './starting.ts';
 import { untilStopped } from './stop-signals.ts';
 import { announcePlaintext } from './plaintext.ts';
 import { openTls } from './tls.ts';
+import { watchConfig } from './watch-config.ts';
 
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
 /** Shells report the end by a signal as this number and that of the signal. */
@@ -55,6 +56,7 @@ export async function run(
     },
   });
   let isHurried = true;
+  const hangUp = hangUps();
   try {
     const tls = openTls(config, service, foundation, lifecycle);
     const identify = knownCallers(config, foundation.signingKey);
@@ -62,10 +64,15 @@ export async function run(
     const started = service === undefined ? await startAll(starting) : await START_ONE[service](starting);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
     announcePlaintext(config, service, foundation.log);
-    onHangUp(() => {
+    const watch = watchConfig(
+      { started: read, service, read: () => readConfig(environment, service), services: started.services },
+      foundation,
+    );
+    lifecycle.add('configuration', () => watch.stop());
+    hangUp.handle = () => {
       tls.reread();
-      return reload(() => readConfig(environment, service), foundation, started.services);
-    });
+      watch.reload();
+    };
     isHurried = (await stopped) === 'SIGINT';
     return 0;
   } catch (error) {
@@ -85,31 +92,13 @@ function warnOf({ log }: Foundation, warnings: readonly string[]): void {
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 
-/** A new file is applied as a whole or not at all. */
-async function reload(
-  read: () => ReadConfig,
-  foundation: Foundation,
-  services: readonly RunningService[],
-): Promise<void> {
-  const { log } = foundation;
-  try {
-    const { config, warnings } = read();
-    warnOf(foundation, warnings);
-    for (const service of services) await service.reload(config.value);
-    log.warn({}, 'the configuration was read again');
-  } catch (error) {
-    log.error(
-      { reason: error instanceof Error ? error.message : String(error) },
-      'the new configuration was refused; the old one stays',
-    );
-  }
-}
-
-function onHangUp(read: () => Promise<void>): void {
-  let last = Promise.resolve();
+/** A start reads the configuration, so a hang-up before its end asks for nothing more. */
+function hangUps(): { handle: () => void } {
+  const hangUp = { handle: (): void => undefined };
   process.on('SIGHUP', () => {
-    last = last.then(read);
+    hangUp.handle();
   });
+  return hangUp;
 }
 
 function levelOf(environment: Environment, name: string | undefined): LogLevel {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ruleOf } from '@reelgate/platform/rpc/access';
@@ -20,7 +18,7 @@ import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { callGrpc, callJson } from '@reelgate/platform/testing/raw-rpc';
 import type { CallRaw, Outcome } from '@reelgate/platform/testing/raw-rpc';
-import { GRANTABLE_SCOPES, KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+import { GRANTABLE_SCOPES, KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const DENIED = 'permission_denied';
@@ -128,8 +126,7 @@ afterAll(async () => {
   await sandbox?.stop();
 }, START_TIMEOUT_MS);
 
-const signingKey = (): Secret =>
-  new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim());
+const signingKey = (): Secret => new Secret(SIGNING_KEY);
 
 function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnection {
   const connection = connectGrpc(program.config[service].listen, typeof key === 'string' ? new Secret(key) : key);

@@ -24,7 +24,7 @@ import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
-import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+import { KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
 const MIB = 1024 ** 2;
 const TIMEOUT_MS = 120_000;
@@ -336,10 +336,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
     );
 
     test('of another account is refused like one that is unknown', async () => {
-      const gateway = connectGrpc(
-        program.config.tasks.listen,
-        keyOf('gateway', new Secret(readFileSync(path.join(program.config.data_dir, 'signing-key'), 'utf8').trim())),
-      );
+      const gateway = connectGrpc(program.config.tasks.listen, keyOf('gateway', new Secret(SIGNING_KEY)));
       const { object } = await gateway.client(TaskService).uploadMedia(upload(REFERENCE, 'other', MediaKind.VIDEO)());
       gateway.close();
 

@@ -11,14 +11,13 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { keyOf } from '../../deploy/program/identities.ts';
-import { signingKeyIn } from '../../deploy/program/signing-key.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { KEYS, callerKey } from '../harness/test-config.ts';
+import { KEYS, SIGNING_KEY, callerKey } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
@@ -52,10 +51,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     );
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
-    billing = connectGrpc(
-      program.config.billing.listen,
-      keyOf('gateway', signingKeyIn(program.config.data_dir, undefined)),
-    );
+    billing = connectGrpc(program.config.billing.listen, keyOf('gateway', new Secret(SIGNING_KEY)));
   }, TIMEOUT_MS);
 
   afterAll(async () => {
@@ -188,7 +184,14 @@ function moneySuite(shape: Shape, bus?: () => string): void {
         { amountNanos: 5_000_000n, version: 1 },
       ]);
       expect(settlements.map(({ amountNanos }) => amountNanos)).toEqual([900_000n, 2_000_000_000n]);
+
+      // no signal: the programs follow the file
       writeFileSync(file, JSON.stringify(program.config));
+      await until(async () =>
+        (await shown<{ key: string; version: number; current: boolean }[]>('price', 'list')).some(
+          ({ key, version, current }) => key === 'chat' && version === 3 && current,
+        ),
+      );
     },
     TIMEOUT_MS,
   );

@@ -39,6 +39,7 @@ const CALLERS = [
   },
   { name: 'console', key: callerKey('console'), accounts: ['*'], scopes: ['operator', 'account.read'] },
 ];
+export const SIGNING_KEY = 'signing-key-of-the-tests';
 export const UPSTREAM_KEY = 'upstream-secret-key';
 export const UPSTREAM_MODEL = 'upstream-model-of-the-test';
 export const CHANNEL = 'channel-of-the-test';
@@ -64,6 +65,7 @@ export async function testConfig({
   return {
     public_url: `http://${at(http)}`,
     data_dir: path.join(dir, 'data'),
+    signing_key: SIGNING_KEY,
     ...(bus === undefined ? {} : { bus }),
     gateway: {
       drain: NO_LEAD,

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -17,10 +17,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function check(text: string, ...options: string[]) {
+function check(text: string, { beside, options = [] }: { beside?: string; options?: readonly string[] } = {}) {
   writeFileSync(file, text);
   const main = path.join(DEPLOY, 'operator/main.ts');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'config', 'check', file, ...options], {
+  const named = beside === undefined ? file : `${file}:${beside}`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'config', 'check', named, ...options], {
     env: ENVIRONMENT,
     encoding: 'utf8',
   });
@@ -54,7 +55,7 @@ test('every refusal and every warning is named with file, line and key, and the 
 
 test('the start refuses what the check refuses, in the same words', () => {
   const text = 'gateway:\n  limits: { body: "0" }\ntasks:\n  poll: { max: 0s }\n';
-  const { stdout } = check(text, '--json');
+  const { stdout } = check(text, { options: ['--json'] });
   const started = spawnSync(process.execPath, [path.join(DEPLOY, 'program/main.ts')], {
     env: { ...ENVIRONMENT, REELGATE_CONFIG: file },
     encoding: 'utf8',
@@ -76,9 +77,23 @@ test.each([
   expect(stdout).toMatch(expected);
 });
 
+test('several files and folders are checked together, as REELGATE_CONFIG names them', () => {
+  const lists = path.join(folder, 'lists');
+  mkdirSync(lists);
+  const prices = path.join(lists, 'prices.yaml');
+  writeFileSync(prices, 'tasks: { retention: 1d }\n');
+  const { status, stdout } = check('tasks: { retention: 2d }', { beside: lists });
+  rmSync(lists, { recursive: true });
+
+  expect([status, stdout.split('\n')[0]]).toEqual([
+    1,
+    `refused: ${prices}:1: tasks.retention: is also set at FILE:1; expected it in one of the two`,
+  ]);
+});
+
 test('--service checks the file for that service alone in a process', () => {
   expect(check('tasks: { listen: "127.0.0.1:9101" }').status).toBe(0);
-  expect(check('tasks: { listen: "127.0.0.1:9101" }', '--service', 'tasks')).toMatchObject({
+  expect(check('tasks: { listen: "127.0.0.1:9101" }', { options: ['--service', 'tasks'] })).toMatchObject({
     status: 1,
     stdout: expect.stringMatching(/^refused: FILE:1: bus: /),
   });

@@ -6,11 +6,11 @@ import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';
 import { defineCommand, oneId } from '../command.ts';
 import type { Environment } from '../environment.ts';
-import { typedPath } from '../typed-path.ts';
+import { typedPaths } from '../typed-path.ts';
 
 export const configCheck = defineCommand({
-  summary: 'check a configuration as a start would, without starting anything',
-  words: 'FILE',
+  summary: 'check a configuration as a start would: a file, files with colons between, or a folder',
+  words: 'FILES',
   options: {
     service: {
       value: 'NAME',
@@ -20,9 +20,9 @@ export const configCheck = defineCommand({
   },
   example: 'config check deploy/local/reelgate.yaml',
   run: async ({ words, options, environment }) => {
-    const file = oneId(words, 'file');
+    const file = oneId(words, 'file, folder, or list of them with colons between');
     const { refused, warnings } = check(
-      { ...environment, REELGATE_CONFIG: typedPath(environment, file) },
+      { ...environment, REELGATE_CONFIG: typedPaths(environment, file) },
       options.service as ServiceName | undefined,
     );
     const ok = refused.length === 0;

@@ -62,7 +62,7 @@ function refusalOf(file: ConfigFile, read: () => unknown): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    if (error.message.startsWith(`${file.file}:`)) return [error.message];
+    if (file.files.some((name) => error.message.startsWith(`${name}:`))) return [error.message];
     const [, dotted = '', expected = error.message] = /^(\S+): ([^]*)$/.exec(error.message) ?? [];
     return [file.fault(keysIn(file.value, dotted), expected).message];
   }

@@ -2,8 +2,8 @@ import { CONFIG_SCHEMA } from './config-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A text that holds `${NAME}` or `${NAME:-default}`. */
-const VARIABLE_PATTERN = '\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?\\}';
+/** A text that holds `${NAME}`, `${NAME:-default}` or `${file:/path}`. */
+const VARIABLE_PATTERN = '\\$\\{(file:/[^}\\n]+|[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?)\\}';
 /** The formats of the configuration reader, in words and as patterns that every validator knows. */
 const FORMATS: Readonly<Record<string, Schema>> = {
   duration: { pattern: '^\\d+(ms|s|m|h|d)$', description: 'a duration such as 200ms, 3s, 30m or 7d' },

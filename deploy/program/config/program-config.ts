@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
+import type { Keys } from '@reelgate/platform/config/config-locations';
 import type { DrainEntry } from '@reelgate/platform/lifecycle/drain-schema';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
@@ -23,7 +24,9 @@ import { internalCallersOf } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
-const DEFAULT_ADDRESSES = {
+/** The lists whose entries may stand in several files. */
+const ENTRY_KEYS = { channels: 'id', accounts: 'id', internal_callers: 'name' };
+export const DEFAULT_ADDRESSES = {
   tasks: '127.0.0.1:9101',
   billing: '127.0.0.1:9102',
   media: '127.0.0.1:9103',
@@ -111,9 +114,10 @@ interface Checked extends ComparedConfig {
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
   const file = readConfigFile(
-    path.resolve(named === undefined || named === '' ? DEFAULT_FILE : named),
+    named === undefined || named === '' ? DEFAULT_FILE : named,
     CONFIG_SCHEMA,
     environment,
+    ENTRY_KEYS,
   );
   const checked = file.value as Checked;
   const { refused: faults, warnings } = checkConfig(file, checked);
@@ -128,23 +132,22 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const grpc = grpcConfig(checked);
   const { connectionAgeMs } = grpc;
-  const resolved = (relative: string): string => path.resolve(path.dirname(file.file), relative);
   return {
     file,
     value:
       checked.media.blobs === undefined || checked.media.blobs.startsWith('s3://')
         ? checked
-        : { ...checked, media: { ...checked.media, blobs: resolved(checked.media.blobs) } },
+        : { ...checked, media: { ...checked.media, blobs: file.resolve(['media', 'blobs'], checked.media.blobs) } },
     publicUrl: checked.public_url.replace(/\/$/, ''),
-    dataDir: resolved(checked.data_dir),
+    dataDir: file.resolve(['data_dir'], checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     bus: checked.bus,
     ports: {
-      tasks: { ...portsOf(checked.tasks, resolved), connectionAgeMs },
-      billing: { ...portsOf(checked.billing, resolved), connectionAgeMs },
-      media: { ...portsOf(checked.media, resolved), connectionAgeMs },
+      tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },
+      billing: { ...portsOf(checked.billing, resolvedAt(file, ['billing', 'tls'])), connectionAgeMs },
+      media: { ...portsOf(checked.media, resolvedAt(file, ['media', 'tls'])), connectionAgeMs },
     },
-    services: servicesOf(checked, resolved),
+    services: servicesOf(checked, resolvedAt(file, ['gateway', 'services', 'tls'])),
     grpc,
     drains: drainsOf(checked),
     internalCallers: internalCallersOf(file, checked.internal_callers),
@@ -155,7 +158,12 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
   };
 }
 
-type Resolve = (relative: string) => string;
+/** Resolves the path of a certificate under the name that the configuration gives it. */
+type Resolve = (key: string, relative: string) => string;
+
+function resolvedAt(file: ConfigFile, section: Keys): Resolve {
+  return (key, relative) => file.resolve([...section, key], relative);
+}
 
 function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: Resolve): Ports {
   return {
@@ -169,12 +177,14 @@ function listenerTls(
   { client_ca: ca, client_certificates: asked, ...own }: ListenerTlsEntry,
   resolved: Resolve,
 ): ListenerTls {
-  return { files: filesOf({ ...own, ca }, resolved), clientCertificates: ca === undefined ? 'none' : asked };
+  const files = filesOf({ ...own, ca }, (key, file) => resolved(key === 'ca' ? 'client_ca' : key, file));
+  return { files, clientCertificates: ca === undefined ? 'none' : asked };
 }
 
 function filesOf({ certificate, key, ca }: TlsFiles, resolved: Resolve): TlsFiles {
-  const at = (file: string | undefined): string | undefined => (file === undefined ? undefined : resolved(file));
-  return { certificate: at(certificate), key: at(key), ca: at(ca) };
+  const at = (name: string, file: string | undefined): string | undefined =>
+    file === undefined ? undefined : resolved(name, file);
+  return { certificate: at('certificate', certificate), key: at('key', key), ca: at('ca', ca) };
 }
 
 /** A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it listens. */
@@ -196,7 +206,10 @@ function targetOf(entry: TargetEntry | undefined): string | undefined {
   return entry === undefined ? undefined : parseTarget(entry)?.target;
 }
 
-/** A service that listens on every address of its machine is called on the loopback address. */
+/**
+ * The one program and the command line call a service that listens on every address on the loopback address. For a
+ * process of its own, `assertCallable` refuses such an address.
+ */
 function reachable(listen: string | undefined): string | undefined {
   return listen?.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }

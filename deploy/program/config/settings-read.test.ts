@@ -87,7 +87,8 @@ function wholeFile(): object {
 test('every setting is read by the program or by a service', () => {
   const { value, read } = watched(wholeFile());
 
-  programConfig({ file: '/etc/reelgate.yaml', value } as ConfigFile, []);
+  const file = { files: ['/etc/reelgate.yaml'], value, resolve: (_keys: unknown, relative: string) => relative };
+  programConfig(file as unknown as ConfigFile, []);
   gatewayConfig(value);
   tasksConfig(value, 'http://127.0.0.1:8080');
   billingConfig(value);

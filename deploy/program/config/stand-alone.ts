@@ -1,13 +1,20 @@
+import { assertCallable } from './called-addresses.ts';
 import { CALLED } from './program-config.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 
 /** Refuses a configuration with which this service cannot run in its own process. Returns the warnings. */
 export function checkStandAlone(config: ProgramConfig, name: ServiceName): readonly string[] {
-  const { file, bus, ports, sandbox } = config;
+  const { file, bus, ports, sandbox, signingKey } = config;
   if (bus === undefined)
     throw file.fault(
       ['bus'],
       'services in separate processes need a bus; expected nats://…, for example from NATS_URL',
+    );
+  if (signingKey === undefined)
+    throw file.fault(
+      ['signing_key'],
+      'services in separate processes need the same key, and each would make one of its own; ' +
+        `expected at least 16 characters, for example \${file:/run/secrets/signing-key} or \${REELGATE_SIGNING_KEY}`,
     );
   if (name !== 'gateway') {
     if (ports[name].rpc === undefined)
@@ -22,6 +29,7 @@ export function checkStandAlone(config: ProgramConfig, name: ServiceName): reado
       );
     }
   }
+  assertCallable(config, name);
   assertCallsOverTls(config, name);
   if (sandbox === undefined) return [];
   const pointing =

@@ -28,6 +28,7 @@ const MUTUAL = { ...PAIR, client_ca: 'tls/ca.crt' };
 const CALLS = { ca: 'tls/ca.crt', ...PAIR };
 const APART = {
   bus: 'nats://127.0.0.1:4222',
+  signing_key: 'the-key-of-every-service',
   gateway: { services: { tls: CALLS } },
   tasks: { listen: '127.0.0.1:9101', tls: MUTUAL },
   billing: { listen: '127.0.0.1:9102', tls: MUTUAL },

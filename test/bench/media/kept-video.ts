@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
@@ -21,7 +21,7 @@ let tasks = 0;
 
 /** Makes a task whose result a running program fetches and keeps. */
 export async function keepVideo({ config }: Program, url: string): Promise<KeptVideo> {
-  const key = new Secret(readFileSync(path.join(config.data_dir, 'signing-key'), 'utf8'));
+  const key = new Secret(config.signing_key);
   const connection = connectGrpc(config.media.listen, keyOf('tasks', key));
   try {
     tasks += 1;

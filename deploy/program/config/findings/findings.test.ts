@@ -263,6 +263,7 @@ test.each<[string, object]>([
 describe('a service in a process of its own', () => {
   const APART = {
     bus: 'nats://127.0.0.1:4222',
+    signing_key: 'the-key-of-every-service',
     tasks: { listen: '127.0.0.1:9101' },
     billing: { listen: '127.0.0.1:9102' },
     media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },
@@ -270,6 +271,29 @@ describe('a service in a process of its own', () => {
 
   test.each<[ServiceName, object, RegExp]>([
     ['gateway', { bus: '' }, /bus: services in separate processes need a bus/],
+    ['gateway', { signing_key: '' }, /signing_key: services in separate processes need the same key/],
+    ['media', { signing_key: '' }, /signing_key: services in separate processes need the same key/],
+    [
+      'gateway',
+      { tasks: { listen: '0.0.0.0:9101' } },
+      /gateway\.services\.tasks: tasks\.listen is every address.*; expected the address at which gateway calls it, such as tasks:9101$/,
+    ],
+    ['tasks', { billing: { listen: '[::]:9102' } }, /gateway\.services\.billing: billing\.listen is every address/],
+    [
+      'gateway',
+      { media: { listen: '127.0.0.1:9103', http: '0.0.0.0:9113' } },
+      /gateway\.services\.media_http: media\.http is every address.*; expected the address .*, such as media:9113$/,
+    ],
+    [
+      'tasks',
+      { media: { listen: '127.0.0.1:9103', http: '0.0.0.0:9113' } },
+      /gateway\.services\.media_http: media\.http is every address/,
+    ],
+    [
+      'gateway',
+      { gateway: { services: { media: 'media-grpc:9103' } } },
+      /gateway\.services\.media_http: media is called on another machine, and 127\.0\.0\.1:9113 is on this one; expected/,
+    ],
     ['tasks', { tasks: {} }, /tasks\.listen: a service in its own process is called over gRPC/],
     [
       'media',
@@ -295,6 +319,20 @@ describe('a service in a process of its own', () => {
         ),
       ),
     ]);
+  });
+
+  test.each<[ServiceName, object]>([
+    ['media', { media: { listen: '0.0.0.0:9103', http: '0.0.0.0:9113' } }],
+    ['billing', { tasks: { listen: '0.0.0.0:9101' } }],
+    [
+      'gateway',
+      {
+        media: { listen: '0.0.0.0:9103', http: '0.0.0.0:9113' },
+        gateway: { services: { media: 'media-grpc:9103', media_http: 'media:9113' } },
+      },
+    ],
+  ])('may listen on every address as %s where no call of it goes there: %j', (name, changes) => {
+    expect(checkStandAlone(read({ ...APART, ...changes }), name)).toEqual([]);
   });
 
   test('gets no warning where nothing is wrong', () => {

@@ -125,7 +125,7 @@ describe('a good file', () => {
     const file = path.join(folder, 'test.yaml');
     read('name: a');
 
-    expect(readConfigFile(path.relative(process.cwd(), file), SCHEMA, {}).file).toBe(file);
+    expect(readConfigFile(path.relative(process.cwd(), file), SCHEMA, {}).files).toEqual([file]);
   });
 });
 

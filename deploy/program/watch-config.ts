@@ -1,0 +1,116 @@
+import { isRecent } from '@reelgate/platform/clock';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import { pendingSettings } from './config/pending-settings.ts';
+import type { ServiceName } from './config/program-config.ts';
+import type { ReadConfig } from './config/read-config.ts';
+
+/** A mounted folder is replaced by a new link, which a watch of the file system can miss. So the files are polled. */
+export const WATCH_MS = 1000;
+/** After a refusal. What was missing may be no file of the configuration, so no change would announce it. */
+export const RETRY_MS = 5000;
+
+export interface WatchOptions {
+  /** What the process was started with. */
+  readonly started: ReadConfig;
+  /** The service of this process; undefined: one program with all services. */
+  readonly service: ServiceName | undefined;
+  /** Throws a ConfigError. */
+  readonly read: () => ReadConfig;
+  /** In the order in which they receive a new configuration. */
+  readonly services: readonly RunningService[];
+}
+
+export interface ConfigWatch {
+  /** Reads the configuration again at once, whether it has changed or not. */
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Follows the files of the configuration. A change is applied when the files have not changed for one more interval, so
+ * that a file is not read while it is being written. A configuration is applied as a whole or not at all.
+ */
+export function watchConfig(options: WatchOptions, foundation: Foundation): ConfigWatch {
+  const { clock, log } = foundation;
+  const measures = reloadMeasures(foundation);
+  let { file } = options.started.config;
+  let isForced = false;
+  let settling = '';
+  let refused: { readonly at: number; readonly reason: string } | undefined;
+  measures.succeeded();
+
+  const isDue = (): boolean => {
+    if (refused !== undefined) return !isRecent(clock, refused.at, RETRY_MS);
+    const now = file.versionNow();
+    const hasSettled = now === settling;
+    settling = now;
+    return now !== file.version && hasSettled;
+  };
+  const attempt = async (asked: boolean): Promise<void> => {
+    try {
+      file = await apply(options, foundation);
+      refused = undefined;
+      measures.succeeded();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (asked || reason !== refused?.reason)
+        log.error({ reason }, 'the new configuration was refused; the old one stays');
+      refused = { at: clock.now(), reason };
+      measures.failed();
+    }
+  };
+  const worker = startWorker({
+    name: 'configuration',
+    clock,
+    log,
+    idleMs: WATCH_MS,
+    pass: async () => {
+      const asked = isForced;
+      isForced = false;
+      if (asked || isDue()) await attempt(asked);
+      return 0;
+    },
+  });
+  return {
+    reload: () => {
+      isForced = true;
+      worker.wake();
+    },
+    stop: () => worker.stop(),
+  };
+}
+
+/** Gives the files that are in use from now on. */
+async function apply(
+  { started, service, read, services }: WatchOptions,
+  { log }: Pick<Foundation, 'log'>,
+): Promise<ReadConfig['config']['file']> {
+  const { config, warnings } = read();
+  for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
+  for (const running of services) await running.reload(config.value);
+  log.warn({}, 'the configuration was read again');
+  const settings = pendingSettings(started.config.value, config.value, service);
+  if (settings.length > 0) log.warn({ settings }, 'changed settings take effect at the next start');
+  return config.file;
+}
+
+function reloadMeasures({ clock, metrics }: Pick<Foundation, 'clock' | 'metrics'>) {
+  const success = metrics.gauge(
+    'reelgate_config_reload_success',
+    'Whether the configuration of the files is in use: 1, or 0 after a refusal',
+  );
+  const timestamp = metrics.gauge(
+    'reelgate_config_reload_timestamp_seconds',
+    'When a configuration was last applied, in seconds since 1970',
+  );
+  return {
+    succeeded: () => {
+      success.labels().set(1);
+      timestamp.labels().set(Math.floor(clock.now() / 1000));
+    },
+    failed: () => {
+      success.labels().set(0);
+    },
+  };
+}

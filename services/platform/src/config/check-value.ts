@@ -1,0 +1,115 @@
+import { Ajv } from 'ajv';
+import type { ErrorObject } from 'ajv';
+import type { ConfigError } from './config-error.ts';
+import type { Keys } from './config-locations.ts';
+import { parseBytes, parseDuration, parseHostPort } from './units.ts';
+
+const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
+const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
+
+/** Makes an error at a key. */
+export type Fault = (keys: Keys, expected: string) => ConfigError;
+
+/**
+ * Fills in defaults. A string from a variable becomes the number or boolean that the schema wants, if it can be read as
+ * one.
+ */
+export function checkValue(value: unknown, schema: object, fault: Fault, hasVariable: (keys: Keys) => boolean): void {
+  const check = new Ajv({
+    allErrors: false,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    strict: true,
+    strictTypes: false,
+    formats: FORMATS,
+  }).compile(schema);
+  // each round converts one string
+  while (!check(value)) {
+    const [error] = check.errors ?? [];
+    if (error === undefined || !readAsWanted(value, error, hasVariable))
+      throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
+  }
+}
+
+function readAsWanted(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
+  if (error.keyword !== 'type' || typeof error.data !== 'string' || !NUMBER_OR_FLAG.test(error.data)) return false;
+  const keys = keysOf(error);
+  if (!hasVariable(keys)) return false;
+  const last = keys.at(-1);
+  let holder = value as Record<string | number, unknown>;
+  for (const key of keys.slice(0, -1)) holder = holder[key] as Record<string | number, unknown>;
+  if (last === undefined) return false;
+  holder[last] = JSON.parse(error.data) as unknown;
+  return true;
+}
+
+const FORMATS = {
+  duration: (text: string) => parseDuration(text) !== undefined,
+  bytes: (text: string) => parseBytes(text) !== undefined,
+  'host-port': (text: string) => parseHostPort(text) !== undefined,
+  decimal: (text: string) => DECIMAL.test(text),
+};
+
+const FORMAT_WORDS: Readonly<Record<string, string>> = {
+  duration: 'a duration such as 200ms, 3s, 30m or 7d',
+  bytes: 'a size such as 512KiB, 64MiB or 2GiB',
+  'host-port': 'an address such as 127.0.0.1:8080',
+  decimal: 'a decimal in quotes such as "0.08", with at most nine places',
+};
+
+function faultOf(error: ErrorObject, fault: Fault): ConfigError {
+  const keys = keysOf(error);
+  const params = error.params as Readonly<Record<string, unknown>>;
+  const [wrong, expected] = (EXPECTED[error.keyword] ?? otherwise)(error, params);
+  return fault(wrong === undefined ? keys : [...keys, wrong], expected);
+}
+
+function keysOf({ instancePath }: ErrorObject): (string | number)[] {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+}
+
+/** The meaning of a violated keyword: the key below the location, if any, and what is expected. */
+const EXPECTED: Readonly<
+  Record<string, (error: ErrorObject, params: Readonly<Record<string, unknown>>) => [string | undefined, string]>
+> = {
+  additionalProperties: (error, params) => {
+    const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    return [
+      String(params['additionalProperty']),
+      `no such key${known.length > 0 ? `; expected one of: ${known.join(', ')}` : ''}`,
+    ];
+  },
+  required: (error, params) => [
+    undefined,
+    `the key ${String(params['missingProperty'])} is missing${described(error, '; expected ')}`,
+  ],
+  format: (_error, params) => [
+    undefined,
+    `expected ${FORMAT_WORDS[String(params['format'])] ?? String(params['format'])}`,
+  ],
+  enum: (error, params) => [
+    undefined,
+    `expected ${described(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`,
+  ],
+};
+
+/** The schema's description of the location after these words, or an empty string. */
+function described({ parentSchema }: ErrorObject, before = ''): string {
+  const { description } = (parentSchema ?? {}) as { readonly description?: string };
+  return description === undefined ? '' : before + description;
+}
+
+function otherwise(error: ErrorObject): [undefined, string] {
+  const { description, format } = (error.parentSchema ?? {}) as {
+    readonly description?: string;
+    readonly format?: string;
+  };
+  const hint = description ?? FORMAT_WORDS[format ?? ''];
+  const message = error.message ?? 'is wrong';
+  return [undefined, hint === undefined ? message : `expected ${hint} (${message})`];
+}
