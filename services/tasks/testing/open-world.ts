@@ -19,6 +19,7 @@ import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest } from '../src/operations/creates/admit-create.ts';
 import type { Created } from '../src/operations/creates/create-task.ts';
 import type { Deps, Limits } from '../src/operations/deps.ts';
+import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';
 import { sqlTaskStore } from '../src/store/tasks/sql-task-store.ts';
 import { channelSettings } from './channel-settings.ts';
 import { fakeBilling } from './fake-billing.ts';
@@ -98,7 +99,7 @@ async function openWorld(
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
   const deps: Deps = {
-    store: recorded('store', sqlTaskStore(sql, newId, finishedEvent), journal),
+    store: recorded('store', sqlTaskStore(sql, newId, finishedEvent, SHARDS_MAX), journal),
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,

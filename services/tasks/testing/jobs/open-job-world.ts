@@ -11,6 +11,7 @@ import { createJob } from '../../src/operations/jobs/create-job.ts';
 import type { JobRequest } from '../../src/operations/jobs/create-job.ts';
 import type { JobDeps, JobLimits } from '../../src/operations/jobs/job-deps.ts';
 import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';
+import { SHARDS_MAX } from '../../src/store/tasks/counter-shards.ts';
 import { sqlTaskStore } from '../../src/store/tasks/sql-task-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { fakeMedia } from '../fake-media.ts';
@@ -78,7 +79,7 @@ async function openJobWorld(
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
   const newId = newIds(clock);
-  const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }));
+  const tasks = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }), SHARDS_MAX);
   const announced: string[] = [];
   const endings: string[] = [];
   const counted: string[] = [];
@@ -86,7 +87,10 @@ async function openJobWorld(
   const deps: JobDeps = {
     jobs: recorded(
       'store',
-      { ...sqlJobs(sql, newId), findKey: (...which: Parameters<TaskStore['findKey']>) => tasks.findKey(...which) },
+      {
+        ...sqlJobs(sql, newId, SHARDS_MAX),
+        findKey: (...which: Parameters<TaskStore['findKey']>) => tasks.findKey(...which),
+      },
       journal,
     ),
     media: recorded('media', media.port, journal),

@@ -1,52 +1,54 @@
-import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { jobScopes } from '../../domain/in-flight-scope.ts';
 import type { JobStore, NewJob } from '../job-store.ts';
-import type { Begun } from '../task-store.ts';
-import { text, toJson } from '../tasks/task-rows.ts';
-import { RolledBack, takeCaps, takeKey } from '../tasks/sql-admission.ts';
+import type { Permit } from '../tasks/counter-shards.ts';
+import { toJson } from '../tasks/task-rows.ts';
+import { begunIn, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
-import { countDown } from '../tasks/sql-in-flight.ts';
+import { countDown, countedIn, rowsOf } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
+import type { WithPermits } from '../tasks/sql-permits.ts';
 import { UNFINISHED_JOB, objectOf } from './job-rows.ts';
 
+/** What the end of a job needs of its row. */
+const ENDED_COLUMNS = 'token_id, shards_json';
+type EndedRow = { readonly token_id: string; readonly shards_json: string | null };
+
 /** The beginning and the end of a job. */
-export function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
+export function sqlJobCreates(
+  sql: Sql,
+  note: WriteNote,
+  withPermits: WithPermits,
+): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
   return {
-    beginJob: async (job, signal) => {
-      try {
-        return await sql.transaction((query) =>
-          whileAwaited<Begun>(signal, async () => {
-            if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
-            await takeCaps(query, job.caps);
-            await insertJob(query, job);
-            await note(query, job.id, job.createdAt, { type: 'created' });
-            return 'begun';
-          }),
-        );
-      } catch (error) {
-        if (error instanceof RolledBack) return error.outcome;
-        throw error;
-      }
-    },
+    beginJob: ({ id, caps, ...rest }, signal) =>
+      begunIn(
+        withPermits({ id, caps, signal }, async (query, permits) => {
+          const job = { id, ...rest };
+          if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
+          await insertJob(query, job, permits);
+          await note(query, job.id, job.createdAt, { type: 'created' });
+        }),
+      ),
     withdrawJob: ({ jobId, lease }) =>
       sql.transaction(async (query) => {
-        const [row] = await query('DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING token_id', [
-          jobId,
-          lease,
-        ]);
+        const [row] = await query<EndedRow>(
+          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${ENDED_COLUMNS}`,
+          [jobId, lease],
+        );
         if (row === undefined) return false;
-        await afterEnd(query, jobId, row);
+        await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
         for (const table of ['idempotency_keys', 'task_events'])
           await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
+        await leaveCounters(query, row);
         return true;
       }),
     finishJob: ({ jobId, lease }, finished) =>
       sql.transaction(async (query) => {
-        const [row] = await query(
+        const [row] = await query<EndedRow>(
           `UPDATE jobs SET state = $1, answer_json = $2, answer_object = $3, failure_json = $4, finished_at = $5,
            updated_at = $5, due_at = NULL, lease = NULL, lease_until = NULL
-         WHERE id = $6 AND lease = $7 AND ${UNFINISHED_JOB} RETURNING token_id`,
+         WHERE id = $6 AND lease = $7 AND ${UNFINISHED_JOB} RETURNING ${ENDED_COLUMNS}`,
           [
             finished.state,
             toJson(finished.answer),
@@ -58,23 +60,29 @@ export function sqlJobCreates(sql: Sql, note: WriteNote): Pick<JobStore, 'beginJ
           ],
         );
         if (row === undefined) return false;
-        await afterEnd(query, jobId, row);
+        await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
         if (finished.attention !== undefined)
           await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
         await note(query, jobId, finished.at, {
           type: finished.state,
           detail: { ...finished.failure, status: finished.answer?.statusCode },
         });
+        await leaveCounters(query, row);
         return true;
       }),
   };
 }
 
-async function insertJob(query: SqlQuery, { call, lease, ...job }: NewJob): Promise<void> {
+async function insertJob(
+  query: SqlQuery,
+  { call, lease, ...job }: Omit<NewJob, 'caps'>,
+  permits: readonly Permit[],
+): Promise<void> {
+  const [, shardsJson] = countedIn(permits);
   await query(
     `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
-       due_at, lease, lease_until, worker, body_object, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14)`,
+       due_at, lease, lease_until, worker, body_object, created_at, updated_at, shards_json)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15)`,
     [
       job.id,
       job.accountId,
@@ -90,13 +98,13 @@ async function insertJob(query: SqlQuery, { call, lease, ...job }: NewJob): Prom
       lease?.worker ?? null,
       objectOf(call.body),
       job.createdAt,
+      shardsJson,
     ],
   );
   await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
 }
 
-/** Takes an ended job out of its counters and removes its call. */
-async function afterEnd(query: SqlQuery, jobId: string, row: SqlRow): Promise<void> {
-  await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
-  for (const scope of jobScopes(text(row['token_id']))) await countDown(query, scope);
+/** Takes an ended job out of its counters: the last step of its transaction. */
+async function leaveCounters(query: SqlQuery, row: EndedRow): Promise<void> {
+  await countDown(query, rowsOf(jobScopes(row.token_id), row.shards_json));
 }

@@ -2,15 +2,21 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobRetentionStore, JobStore } from '../job-store.ts';
 import { sqlNotes } from '../tasks/sql-notes.ts';
+import { shardsOn, sqlPermits } from '../tasks/sql-permits.ts';
 import { searchable, text } from '../tasks/task-rows.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow } from './job-rows.ts';
 import { sqlJobCreates } from './sql-job-creates.ts';
 import { sqlJobLeases } from './sql-job-leases.ts';
 import { sqlJobRetention } from './sql-job-retention.ts';
 
-export function sqlJobs(sql: Sql, newId: NewId): JobStore & JobRetentionStore {
+export function sqlJobs(sql: Sql, newId: NewId, shardsMax = shardsOn(sql)): JobStore & JobRetentionStore {
   const note = sqlNotes(newId);
-  return { ...sqlJobCreates(sql, note), ...sqlJobLeases(sql, note), ...sqlJobReads(sql), ...sqlJobRetention(sql) };
+  return {
+    ...sqlJobCreates(sql, note, sqlPermits(sql, shardsMax)),
+    ...sqlJobLeases(sql, note),
+    ...sqlJobReads(sql),
+    ...sqlJobRetention(sql),
+  };
 }
 
 function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pendingJobs'> {

@@ -1,14 +1,10 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import { countUp } from './sql-in-flight.ts';
 import type { Begun, NewTask } from '../task-store.ts';
 
-/** Rolls a transaction back whose outcome is an answer, not a fault. */
-export class RolledBack extends Error {
-  readonly outcome: Begun;
-
-  constructor(outcome: Begun) {
-    super('rolled back');
-    this.outcome = outcome;
+/** Rolls a create back whose idempotency key another call holds. */
+class KeyTaken extends Error {
+  constructor() {
+    super('the idempotency key is taken');
   }
 }
 
@@ -24,12 +20,16 @@ export async function takeKey(
      WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
     [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt],
   );
-  if (rows.length === 0) throw new RolledBack('key_taken');
+  if (rows.length === 0) throw new KeyTaken();
 }
 
-/** Counts one more in each counter, or rolls the transaction back. */
-export async function takeCaps(query: SqlQuery, caps: NewTask['caps']): Promise<void> {
-  for (const { scope, limit } of caps) {
-    if (!(await countUp(query, scope, limit))) throw new RolledBack({ capped: scope });
+/** The outcome of a create that takes permits: `capped` names the full counter. */
+export async function begunIn(taking: Promise<string | undefined>): Promise<Begun> {
+  try {
+    const capped = await taking;
+    return capped === undefined ? 'begun' : { capped };
+  } catch (error) {
+    if (error instanceof KeyTaken) return 'key_taken';
+    throw error;
   }
 }

@@ -1,22 +1,31 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { channelScope } from '../../domain/in-flight-scope.ts';
+import type { Mapping } from '../../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow } from './task-rows.ts';
-import { RolledBack, takeCaps, takeKey } from './sql-admission.ts';
-import { joined, leaveCounter, leaveCounters } from './sql-in-flight.ts';
+import type { Permit } from './counter-shards.ts';
+import { begunIn, takeKey } from './sql-admission.ts';
+import { COUNTED_COLUMNS, countedIn, joined, leaveCounters, leaveSome } from './sql-in-flight.ts';
+import type { CountedRow } from './sql-in-flight.ts';
+import type { WithPermits } from './sql-permits.ts';
 import type { WriteNote } from './sql-notes.ts';
-import type { Begun, CreateStore, NewTask } from '../task-store.ts';
+import type { CreateStore, NewTask } from '../task-store.ts';
 
 /** The owner of a create that was taken from its process. */
 const DISOWNED = 'nobody';
 
-export function sqlCreates(sql: Sql, note: WriteNote): CreateStore {
-  return { ...sqlBegins(sql, note), ...sqlTakeovers(sql, note), ...sqlAttempts(sql, note) };
+export function sqlCreates(sql: Sql, note: WriteNote, withPermits: WithPermits): CreateStore {
+  return {
+    ...sqlBegins(sql, note, withPermits),
+    ...sqlTakeovers(sql, note),
+    ...sqlAttemptStarts(withPermits),
+    ...sqlAttemptEnds(sql, note),
+  };
 }
 
 function sqlBegins(
   sql: Sql,
   note: WriteNote,
+  withPermits: WithPermits,
 ): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'keepStaged' | 'refuse'> {
   return {
     findKey: async (accountId, key, now) => {
@@ -27,27 +36,21 @@ function sqlBegins(
       return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
     },
 
-    begin: async (task, signal) => {
-      try {
-        return await sql.transaction((query) => whileAwaited(signal, () => begin(query, task)));
-      } catch (error) {
-        if (error instanceof RolledBack) return error.outcome;
-        throw error;
-      }
-    },
+    begin: ({ id, caps, ...task }, signal) =>
+      begunIn(withPermits({ id, caps, signal }, (query, permits) => begin(query, { id, ...task }, permits))),
 
     refuse: (taskId, failure, at) =>
       sql.transaction(async (query) => {
-        const rows = await query(
+        const [row] = await query<CountedRow>(
           `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1,
            finished_at = $2, settle_at = $2, updated_at = $2, next_poll_at = NULL
-         WHERE id = $3 AND admission = 'submitting' RETURNING id`,
+         WHERE id = $3 AND admission = 'submitting' RETURNING ${COUNTED_COLUMNS}`,
           [JSON.stringify(failure), at, taskId],
         );
-        if (rows.length === 0) return false;
-        await leaveCounters(query, taskId);
+        if (row === undefined) return false;
         await query('DELETE FROM idempotency_keys WHERE task_id = $1', [taskId]);
         await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
+        await leaveCounters(query, taskId, row);
         return true;
       }),
 
@@ -89,51 +92,52 @@ function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | '
   };
 }
 
-/** The rows of the attempts. */
-function sqlAttempts(
-  sql: Sql,
-  note: WriteNote,
-): Pick<CreateStore, 'startAttempt' | 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
+function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAttempt'> {
   return {
     startAttempt: async (taskId, attempt) => {
-      try {
-        await sql.transaction((query) => startAttempt(query, taskId, attempt));
-        return true;
-      } catch (error) {
-        if (error instanceof RolledBack) return false;
-        throw error;
-      }
+      const caps = [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
+      const full = await withPermits({ id: taskId, caps }, (query, permits) =>
+        startAttempt(query, taskId, attempt, permits),
+      );
+      return full === undefined;
     },
+  };
+}
 
+function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
+  return {
     accept: (taskId, { number, mapping, at, nextPollAt }) =>
       sql.transaction(async (query) => {
-        const others = await query(
-          'SELECT id FROM tasks WHERE upstream_account = $1 AND upstream_id = $2 AND id <> $3',
-          [mapping.upstreamAccount, mapping.upstreamId ?? null, taskId],
-        );
-        if (others.length > 0) return 'id_known';
-        await query(
-          `UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2
-           WHERE task_id = $3 AND number = $4`,
-          [mapping.upstreamId ?? null, at, taskId, number],
-        );
         const [row] = await query(
           `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2,
            upstream_id = $3, next_poll_at = $4,
            updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
-         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL RETURNING ${TASK_COLUMNS}`,
+         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL
+           AND NOT EXISTS (SELECT 1 FROM tasks AS other
+             WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)
+         RETURNING ${TASK_COLUMNS}`,
           [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId],
+        );
+        if (row === undefined && (await isKnown(query, taskId, mapping))) return 'id_known';
+        await query(
+          `UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2
+           WHERE task_id = $3 AND number = $4`,
+          [mapping.upstreamId ?? null, at, taskId, number],
         );
         return row === undefined ? undefined : fromTaskRow(row);
       }),
 
     refuseAttempt: (taskId, { number, channel, error, at }) =>
       sql.transaction(async (query) => {
+        const [row] = await query<CountedRow>(
+          `UPDATE tasks SET in_flight_json = in_flight_json WHERE id = $1 RETURNING ${COUNTED_COLUMNS}`,
+          [taskId],
+        );
         await query(
           "UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4",
           [error, at, taskId, number],
         );
-        await leaveCounter(query, taskId, channelScope(channel));
+        if (row !== undefined) await leaveSome(query, taskId, row, [channelScope(channel)]);
       }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) =>
@@ -154,34 +158,49 @@ function sqlAttempts(
   };
 }
 
+/** Whether another task has the work. */
+async function isKnown(
+  query: SqlQuery,
+  taskId: string,
+  { upstreamAccount, upstreamId }: Required<Mapping>,
+): Promise<boolean> {
+  const others = await query('SELECT id FROM tasks WHERE upstream_account = $1 AND upstream_id = $2 AND id <> $3', [
+    upstreamAccount,
+    upstreamId ?? null,
+    taskId,
+  ]);
+  return others.length > 0;
+}
+
 type NewAttempt = Parameters<CreateStore['startAttempt']>[1];
 
 async function startAttempt(
   query: SqlQuery,
   taskId: string,
-  { number, owner, channel, inFlightMax, at }: NewAttempt,
+  { number, owner, channel, at }: NewAttempt,
+  [permit]: readonly Permit[],
 ): Promise<void> {
-  const scope = channelScope(channel);
+  const shard = permit === undefined || permit.row === permit.scope ? null : JSON.stringify(permit.row);
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const own = await query(
-    `UPDATE tasks SET in_flight_json = ${joined('$3')}
+    `UPDATE tasks SET in_flight_json = ${joined('in_flight_json', '$3')},
+       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${joined('shards_json', '$4')} END
      WHERE id = $1 AND admission = 'submitting' AND owner = $2 RETURNING id`,
-    [taskId, owner, JSON.stringify(scope)],
+    [taskId, owner, JSON.stringify(channelScope(channel)), shard],
   );
   if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
   await query(
     "INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)",
     [taskId, number, channel, at],
   );
-  await takeCaps(query, [{ scope, limit: inFlightMax }]);
 }
 
-async function begin(query: SqlQuery, task: NewTask): Promise<Begun> {
+async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: readonly Permit[]): Promise<void> {
   if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
   await query(
     `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds,
-       created_at, updated_at, in_flight_json)
-     VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10)`,
+       created_at, updated_at, ${COUNTED_COLUMNS})
+     VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11)`,
     [
       task.id,
       task.accountId,
@@ -192,10 +211,7 @@ async function begin(query: SqlQuery, task: NewTask): Promise<Begun> {
       task.owner,
       task.seconds,
       task.createdAt,
-      JSON.stringify(task.caps.map(({ scope }) => scope)),
+      ...countedIn(permits),
     ],
   );
-  // The counters come last, because every create of the token waits at these rows until this one is committed.
-  await takeCaps(query, task.caps);
-  return 'begun';
 }

@@ -1,7 +1,8 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
-import { TASK_COLUMNS, fromTaskRow, text } from './task-rows.ts';
-import { leaveCounter } from './sql-in-flight.ts';
+import { TASK_COLUMNS, fromTaskRow } from './task-rows.ts';
+import { COUNTED_COLUMNS, leaveSome } from './sql-in-flight.ts';
+import type { CountedRow } from './sql-in-flight.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { DeadlineStore } from '../task-store.ts';
 
@@ -22,17 +23,15 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
       ).map(fromTaskRow),
     passDeadline: (taskId, deadline, at) =>
       sql.transaction(async (query) => {
-        const [row] = await query(
+        const [row] = await query<CountedRow & { token_id: string }>(
           `UPDATE tasks SET deadline_passed = $1
-           WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id`,
+           WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id, ${COUNTED_COLUMNS}`,
           [PASSED[deadline], taskId],
         );
         if (row === undefined) return false;
-        // The counter of the channel keeps the task, because its upstream may still have the work.
-        if (deadline === 'hard')
-          for (const scope of [tokenScope(text(row['token_id'])), TOTAL_SCOPE])
-            await leaveCounter(query, taskId, scope);
         await note(query, taskId, at, { type: `${deadline}_deadline` });
+        // The counter of the channel keeps the task, because its upstream may still have the work.
+        if (deadline === 'hard') await leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
         return true;
       }),
     overdue: async (limit) =>

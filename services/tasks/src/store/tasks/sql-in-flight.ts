@@ -1,40 +1,68 @@
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import { scopeOfRow } from './counter-shards.ts';
+import type { Permit } from './counter-shards.ts';
+import { text } from './task-rows.ts';
 
-/** Counts one more, exactly. Returns false if the counter is at its limit. */
-export async function countUp(query: SqlQuery, scope: string, limit: number): Promise<boolean> {
-  if (limit <= 0) return false;
-  const rows = await query(
-    `INSERT INTO in_flight (scope, count) VALUES ($1, 1)
-     ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1 WHERE in_flight.count < $2 RETURNING count`,
-    [scope, limit],
+/** Where a task is counted: its counters, and those of their shards that count it. */
+export const COUNTED_COLUMNS = 'in_flight_json, shards_json';
+
+export type CountedRow = { readonly in_flight_json: SqlValue; readonly shards_json: SqlValue };
+
+/** The values of COUNTED_COLUMNS for a task that takes these permits. */
+export function countedIn(permits: readonly Permit[]): readonly [inFlightJson: string, shardsJson: string | null] {
+  const shards = permits.flatMap(({ row, scope }) => (row === scope ? [] : [row]));
+  return [JSON.stringify(permits.map(({ scope }) => scope)), shards.length === 0 ? null : JSON.stringify(shards)];
+}
+
+/** The rows that count the scopes. A list of shards grows with each attempt, so the last one of a counter counts. */
+export function rowsOf(scopes: readonly string[], shardsJson: SqlValue | undefined): readonly string[] {
+  const shards = listOf(shardsJson);
+  return scopes.map((scope) => shards.findLast((row) => scopeOfRow(row) === scope) ?? scope);
+}
+
+/** Counts one less in each row: the last statement of a transaction, because others wait for these rows. */
+export async function countDown(query: SqlQuery, rows: readonly string[]): Promise<void> {
+  if (rows.length === 0) return;
+  await query(
+    `INSERT INTO in_flight (scope, count) VALUES ${rows.map((_row, index) => `($${String(index + 1)}, 0)`).join(', ')}
+     ON CONFLICT (scope) DO UPDATE SET count = in_flight.count - 1 WHERE in_flight.count > 0`,
+    rows,
   );
-  return rows.length === 1;
 }
 
-export async function countDown(query: SqlQuery, scope: string): Promise<void> {
-  await query('UPDATE in_flight SET count = count - 1 WHERE scope = $1 AND count > 0', [scope]);
-}
-
-/** Takes a task out of all its counters, once. */
-export async function leaveCounters(query: SqlQuery, taskId: string): Promise<void> {
-  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
-  for (const scope of JSON.parse(row?.in_flight_json ?? '[]') as string[]) await countDown(query, scope);
+/**
+ * Takes a task out of all its counters, once. The transaction has locked the row of the task. It must be its last step.
+ */
+export async function leaveCounters(query: SqlQuery, taskId: string, row: CountedRow): Promise<void> {
+  const scopes = listOf(row.in_flight_json);
+  if (scopes.length === 0) return;
   await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);
+  await countDown(query, rowsOf(scopes, row.shards_json));
 }
 
-/** An SQL expression that adds a counter to the counters of a task. The parameter holds its name as JSON. */
-export function joined(parameter: string): string {
-  return `CASE WHEN in_flight_json = '[]' THEN '['
-    ELSE substr(in_flight_json, 1, length(in_flight_json) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
-}
-
-export async function leaveCounter(query: SqlQuery, taskId: string, scope: string): Promise<void> {
-  const [row] = await query<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks WHERE id = $1', [taskId]);
-  const scopes = JSON.parse(row?.in_flight_json ?? '[]') as string[];
-  if (!scopes.includes(scope)) return;
-  await countDown(query, scope);
+/** Takes a task out of some of its counters, as far as it is in them. It must be the last step of a transaction. */
+export async function leaveSome(
+  query: SqlQuery,
+  taskId: string,
+  row: CountedRow,
+  scopes: readonly string[],
+): Promise<void> {
+  const counted = listOf(row.in_flight_json);
+  const left = counted.filter((scope) => scopes.includes(scope));
+  if (left.length === 0) return;
   await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [
-    JSON.stringify(scopes.filter((other) => other !== scope)),
+    JSON.stringify(counted.filter((scope) => !scopes.includes(scope))),
     taskId,
   ]);
+  await countDown(query, rowsOf(left, row.shards_json));
+}
+
+/** An SQL expression that adds a name to a list. The parameter holds the name as JSON. */
+export function joined(column: string, parameter: string): string {
+  return `CASE WHEN COALESCE(${column}, '[]') = '[]' THEN '['
+    ELSE substr(${column}, 1, length(${column}) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
+}
+
+function listOf(json: SqlValue | undefined): readonly string[] {
+  return json === null || json === undefined ? [] : (JSON.parse(text(json)) as string[]);
 }

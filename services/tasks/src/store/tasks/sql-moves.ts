@@ -2,7 +2,8 @@ import { stageEvent } from '@reelgate/platform/bus/outbox';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, toJson } from './task-rows.ts';
-import { leaveCounters } from './sql-in-flight.ts';
+import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
+import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
 import { UNFINISHED, sqlDueTimes, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
@@ -63,12 +64,13 @@ function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pic
   return {
     finish: (taskId, finish) =>
       sql.transaction(async (query) => {
-        const [row] = await query(
+        const [row] = await query<CountedRow>(
           `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
            progress = $3, result_json = $4, failure_json = $5, usage_json = $6,
            expires_at = $7, finished_at = $8, settle_at = $8, updated_at = ${later('$8')}, next_poll_at = NULL,
            lease_until = NULL, owner = NULL, admission = 'accepted'
-         WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown') RETURNING ${TASK_COLUMNS}`,
+         WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown')
+         RETURNING ${TASK_COLUMNS}, ${COUNTED_COLUMNS}`,
           [
             finish.state,
             finish.upstreamStatus ?? null,
@@ -84,12 +86,12 @@ function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pic
         if (row === undefined) return false;
         const event = finishedEvent(fromTaskRow(row), finish);
         await stageEvent(query, { id: taskId, ...event }, finish.at);
-        await leaveCounters(query, taskId);
         await resolveAttention(query, note, taskId, { resolution: 'ended', actor: 'service', at: finish.at });
         await note(query, taskId, finish.at, {
           type: finish.state,
           detail: { ...finish.failure, usage: finish.usage },
         });
+        await leaveCounters(query, taskId, row);
         return true;
       }),
   };

@@ -1,6 +1,7 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './task-rows.ts';
 import { sqlHistory } from './sql-history.ts';
+import { inFlight } from './sql-permits.ts';
 import { VISIBLE } from './visible.ts';
 import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
 
@@ -39,8 +40,7 @@ export function sqlReads(sql: Sql): ReadStore {
       return Number(row?.['count'] ?? 0);
     },
     ...sqlHistory(sql),
-    inFlight: async (scope) =>
-      Number((await sql.read('SELECT count FROM in_flight WHERE scope = $1', [scope]))[0]?.['count'] ?? 0),
+    inFlight: (scope) => inFlight(sql.read, scope),
     abandoned: (aliveOwners, limit) =>
       tasks(
         `admission = 'submitting'

@@ -10,12 +10,18 @@ import { sqlNotes } from './sql-notes.ts';
 import { sqlProcesses } from './sql-processes.ts';
 import { sqlReads } from './sql-reads.ts';
 import { sqlRetention } from './sql-retention.ts';
+import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
 
-export function sqlTaskStore(sql: Sql, newId: NewId, finishedEvent: FinishedEvent): TaskStore {
+export function sqlTaskStore(
+  sql: Sql,
+  newId: NewId,
+  finishedEvent: FinishedEvent,
+  shardsMax = shardsOn(sql),
+): TaskStore {
   const note = sqlNotes(newId);
   return {
-    ...sqlCreates(sql, note),
+    ...sqlCreates(sql, note, sqlPermits(sql, shardsMax)),
     ...sqlReads(sql),
     ...sqlChanges(sql),
     ...sqlMoves(sql, note, finishedEvent),

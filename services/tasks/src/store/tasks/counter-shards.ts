@@ -1,0 +1,96 @@
+import type { NewTask } from '../task-store.ts';
+
+/** A counter and its limit. */
+export type Cap = NewTask['caps'][number];
+
+/** The row in which a task is counted: that of the counter, or that of one of its shards. */
+export interface Permit extends Cap {
+  readonly row: string;
+  /** The rows of all shards of the counter; none if it is not spread. */
+  readonly shards: readonly string[];
+}
+
+/** A row counts at most as many tasks as it has permits. */
+export interface Shard {
+  readonly row: string;
+  readonly count: number;
+  readonly permits: number;
+}
+
+/** More rows than the connections of two processes would use at once. */
+export const SHARDS_MAX = 32;
+/** A small limit bounds the creates by itself: its tasks must end before others begin. */
+const LIMIT_PER_SHARD = 32;
+
+const SHARD_ROW = /^shard:\d+:(.+)$/s;
+
+/** No scope begins like this. */
+export function shardRow(scope: string, index: number): string {
+  return `shard:${String(index)}:${scope}`;
+}
+
+/** The counter of a row. */
+export function scopeOfRow(row: string): string {
+  return SHARD_ROW.exec(row)?.[1] ?? row;
+}
+
+export type ChoosePermits = (id: string, caps: readonly Cap[]) => readonly Permit[];
+
+/**
+ * Chooses the shards in turn, so that the creates of a process that run at the same time meet in no row. The first one
+ * follows from the id, so that processes begin at different shards.
+ */
+export function permitChooser(shardsMax: number): ChoosePermits {
+  let next: number | undefined;
+  return (id, caps) => {
+    next = (next ?? sumOfCodes(id)) + 1;
+    const turn = next;
+    return caps.map(({ scope, limit }) => {
+      const count = Math.min(shardsMax, Math.floor(limit / LIMIT_PER_SHARD));
+      if (count < 2) return { scope, limit, row: scope, shards: [] };
+      const shards = Array.from({ length: count }, (_, index) => shardRow(scope, index));
+      return { scope, limit, row: shards[turn % count] ?? scope, shards };
+    });
+  };
+}
+
+function sumOfCodes(text: string): number {
+  let sum = 0;
+  for (let index = 0; index < text.length; index += 1) sum += text.charCodeAt(index);
+  return sum;
+}
+
+/** The rows of a counter. `count` of the counter itself includes the permits of its shards. */
+export interface CounterRows {
+  readonly count: number;
+  readonly shards: readonly Shard[];
+}
+
+/**
+ * Takes a permit and deals half of the free permits out to the shards of the counter. The other half stays with the
+ * counter, for processes that know of no shards. Permits that no task uses are taken back first, so they are never lost
+ * in a shard. Undefined: the limit is reached.
+ */
+export function deal({ count, shards }: CounterRows, { row, limit, shards: rows }: Permit): CounterRows | undefined {
+  const counted = count - sum(shards, 'permits');
+  const inFlight = counted + sum(shards, 'count');
+  if (inFlight >= limit) return undefined;
+  const spare = rows.length === 0 ? 0 : Math.floor((limit - inFlight - 1) / 2);
+  const home = rows.indexOf(row);
+  const dealt = shards.map((shard) => {
+    const used = shard.row === row ? shard.count + 1 : shard.count;
+    return { row: shard.row, count: used, permits: used + shareOf(rows.indexOf(shard.row), home, spare, rows.length) };
+  });
+  return { count: counted + (rows.length === 0 ? 1 : 0) + sum(dealt, 'permits'), shards: dealt };
+}
+
+/** What does not divide evenly goes to the shards after this one, because the next creates choose them. */
+function shareOf(index: number, home: number, spare: number, shards: number): number {
+  if (index < 0) return 0;
+  const distance = (index - home - 1 + shards) % shards;
+  return Math.floor(spare / shards) + (distance < spare % shards ? 1 : 0);
+}
+
+function sum(shards: readonly Shard[], key: 'count' | 'permits'): number {
+  return shards.reduce((total, shard) => total + shard[key], 0);
+}

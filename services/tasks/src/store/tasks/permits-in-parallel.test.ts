@@ -1,0 +1,171 @@
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newIds } from '@reelgate/platform/ids';
+import { migrate } from '@reelgate/platform/sql/migrate';
+import { openPostgres } from '@reelgate/platform/sql/postgres';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
+import { createDatabase } from '@reelgate/platform/testing/create-database';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { describeWith } from '../../../../../test/servers/describe-with.ts';
+import { postgresServer } from '../../../../../test/servers/postgres-server.ts';
+import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
+import { AT, begun, started } from '../../../testing/store/opened-store.ts';
+import { aNewTask } from '../../../testing/tasks.ts';
+import type { TaskStore } from '../task-store.ts';
+import { sqlTaskStore } from './sql-task-store.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
+const LIMIT = 1000;
+const CAPS = [
+  { scope: 'token:token_1', limit: LIMIT },
+  { scope: 'total', limit: LIMIT },
+];
+const SCOPES = ['token:token_1', 'token:token_2', 'total', 'channel:main'];
+
+describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
+  const newId = newIds(fakeClock());
+  const opened: Sql[] = [];
+  let database = '';
+  let databases = 0;
+  beforeEach(async () => {
+    database = await createDatabase(url(), `permits_${String((databases += 1))}`);
+    const sql = connect();
+    await migrate(sql, MIGRATIONS);
+  });
+  afterEach(async () => {
+    await Promise.allSettled(opened.splice(0).map((sql) => sql.close()));
+  });
+  const connect = (): Sql => {
+    const sql = openPostgres(database);
+    opened.push(sql);
+    return sql;
+  };
+  const storeOn = (sql: Sql, shards?: number): TaskStore =>
+    sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }), shards);
+
+  /** A store whose transactions end their work and wait before the commit, from the moment of `hold`. */
+  const stalling = () => {
+    const sql = connect();
+    const [gate, reached] = [aGate(), aGate()];
+    let holds = false;
+    const store = storeOn({
+      ...sql,
+      transaction: (work) =>
+        sql.transaction(async (query) => {
+          const result = await work(query);
+          if (holds) {
+            holds = false;
+            reached.open();
+            await gate.opened;
+          }
+          return result;
+        }),
+    });
+    return { store, gate, reached, hold: () => void (holds = true) };
+  };
+
+  test.each<[string, (store: TaskStore, id: string) => Promise<unknown>]>([
+    ['a create', (store, id) => store.begin(aNewTask(`${id}_new`, { caps: CAPS }))],
+    [
+      'an attempt',
+      (store, id) =>
+        store.startAttempt(id, { number: 2, owner: 'proc_1', channel: 'main', inFlightMax: LIMIT, at: AT }),
+    ],
+    ['the end of a task', (store, id) => store.refuse(id, { code: 'x', message: 'y' }, AT)],
+  ])('%s does not wait for the commit of another one', async (_what, call) => {
+    const { store, gate, reached, hold } = stalling();
+    await started(store, 'task_1', { caps: CAPS });
+    await started(store, 'task_2', { caps: CAPS });
+    hold();
+    const first = call(store, 'task_1');
+    await inTime(reached.opened);
+
+    await inTime(call(store, 'task_2'));
+
+    gate.open();
+    await inTime(first);
+    expect(await store.inFlight('total')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('a connection that ends before its commit leaves no permit behind', async () => {
+    const { store, gate, reached, hold } = stalling();
+    await begun(store, 'task_1', { caps: CAPS });
+    hold();
+    const dying = store.begin(aNewTask('task_2', { caps: CAPS }));
+    await inTime(reached.opened);
+
+    const sql = connect();
+    await sql.read(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
+    gate.open();
+
+    await expect(inTime(dying)).rejects.toThrow();
+    expect(await storeOn(sql).inFlight('total')).toBe(1);
+    expect(await storeOn(sql).inFlight('token:token_1')).toBe(1);
+  });
+
+  type Step = readonly ['begin' | 'old' | 'start' | 'refuse' | 'end' | 'refuseAttempt', number, number];
+  const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+    fc.tuple(
+      fc.constantFrom('begin', 'begin', 'begin', 'old', 'start', 'start', 'refuse', 'end', 'refuseAttempt'),
+      fc.nat({ max: 39 }),
+      fc.nat({ max: 3 }),
+    ),
+    { minLength: 120, maxLength: 120 },
+  );
+
+  test('any mixture of steps, releases and numbers of shards waits in no circle and counts exactly', async () => {
+    const sql = connect();
+    const stores = [storeOn(sql, 32), storeOn(connect(), 2), storeOn(connect(), 1), storeOn(connect())];
+    const old = releaseBeforeShards(connect());
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(20, 70, 100), async (chosen, limit) => {
+        run += 1;
+        const capsOf = (token: string) => [
+          { scope: `token:${token}`, limit: 64 },
+          { scope: 'total', limit },
+        ];
+        await Promise.all(
+          chosen.map(async ([step, task, at]) => {
+            const [id, tokenId] = [`task_${String(run)}_${String(task)}`, `token_${String(1 + (task % 2))}`];
+            const store = stores[at]!;
+            if (step === 'begin') await store.begin(aNewTask(id, { tokenId, caps: capsOf(tokenId) })).catch(isTaken);
+            if (step === 'old') await old.begin({ id, tokenId, caps: capsOf(tokenId) }).catch(isTaken);
+            if (step === 'start')
+              await store
+                .startAttempt(id, { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 66, at: AT })
+                .catch(isTaken);
+            if (step === 'refuseAttempt')
+              await store.refuseAttempt(id, { number: 1, channel: 'main', error: 'busy', at: AT });
+            if (step === 'refuse') await store.refuse(id, { code: 'x', message: 'y' }, AT);
+            if (step === 'end' && (await store.find(id)) !== undefined)
+              await store.refuse(id, { code: 'x', message: 'y' }, AT);
+          }),
+        );
+        const counted = (await sql.read<{ in_flight_json: string }>('SELECT in_flight_json FROM tasks')).flatMap(
+          (row) => JSON.parse(row.in_flight_json) as string[],
+        );
+        const expected = SCOPES.map((scope) => counted.filter((one) => one === scope).length);
+        expect(await Promise.all(SCOPES.map((scope) => stores[0]!.inFlight(scope)))).toEqual(expected);
+        expect(expected[2]).toBeLessThanOrEqual(100);
+        expect(expected[3]).toBeLessThanOrEqual(66);
+        // the permits that the shards have are taken in the counter
+        const [beyond] = await sql.read(
+          'SELECT COUNT(*) AS count FROM in_flight WHERE shard_of IS NOT NULL AND count > permits',
+        );
+        expect(Number(beyond!['count'])).toBe(0);
+      }),
+      { numRuns: 6 },
+    );
+  });
+});
+
+/** A task of this name exists, or has no create under way. Anything else, such as a deadlock, is a fault. */
+function isTaken(error: unknown): void {
+  if (!/duplicate key|was taken over/.test(String(error))) throw error;
+}

@@ -1,0 +1,223 @@
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { migrate } from '@reelgate/platform/sql/migrate';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
+import type { ReleaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
+import { AT, begun, started } from '../../../testing/store/opened-store.ts';
+import { aNewTask } from '../../../testing/tasks.ts';
+import type { TaskStore } from '../task-store.ts';
+import { sqlTaskStore } from './sql-task-store.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
+const SHARDS = 3;
+/** Enough for three shards. */
+const LIMIT = 100;
+/** More creates than the limit. */
+const MORE = LIMIT + 30;
+const REFUSED = { code: 'invalid_media', message: 'not found' };
+
+const capsOf = (total: number, tokenId = 'token_1') => [
+  { scope: `token:${tokenId}`, limit: 10_000 },
+  { scope: 'total', limit: total },
+];
+const ids = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}_${String(index).padStart(3, '0')}`);
+
+describeOnEngines('counters that are spread over shards', (open) => {
+  const newId = newIds(fakeClock());
+  const storeOn = (sql: Sql, shards: number): TaskStore =>
+    sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }), shards);
+  let sql: Sql;
+  let store: TaskStore;
+  let other: TaskStore;
+  let old: ReleaseBeforeShards;
+  beforeEach(async () => {
+    sql = open();
+    await migrate(sql, MIGRATIONS);
+    store = storeOn(sql, SHARDS);
+    other = storeOn(open(), SHARDS);
+    old = releaseBeforeShards(open());
+  });
+  const shardsOf = async (scope: string): Promise<{ row: string; count: number; permits: number }[]> =>
+    (await sql.read('SELECT scope, count, permits FROM in_flight WHERE shard_of = $1 ORDER BY scope', [scope])).map(
+      (row) => ({ row: String(row['scope']), count: Number(row['count']), permits: Number(row['permits']) }),
+    );
+  /** Begins tasks at the same time in the given processes, and returns how many were admitted. */
+  const beginAll = async (names: readonly string[], limit: number, stores: readonly TaskStore[]): Promise<number> => {
+    const outcomes = await Promise.all(
+      names.map((id, index) => stores[index % stores.length]!.begin(aNewTask(id, { caps: capsOf(limit) }))),
+    );
+    for (const outcome of outcomes) expect(['begun', { capped: 'total' }]).toContainEqual(outcome);
+    return outcomes.filter((outcome) => outcome === 'begun').length;
+  };
+  const endAll = (names: readonly string[], by: TaskStore = store): Promise<unknown> =>
+    Promise.all(names.map((id) => by.refuse(id, REFUSED, AT)));
+  const living = async (): Promise<string[]> =>
+    (await sql.read("SELECT id FROM tasks WHERE in_flight_json <> '[]' ORDER BY id")).map((row) => String(row['id']));
+
+  test('admit exactly the limit of creates at once, over all shards', async () => {
+    expect(await beginAll(ids('task', MORE), LIMIT, [store, other])).toBe(LIMIT);
+
+    expect(await store.inFlight('total')).toBe(LIMIT);
+    expect((await shardsOf('total')).filter(({ count }) => count > 0)).toHaveLength(SHARDS);
+    expect(await living()).toHaveLength(LIMIT);
+  });
+
+  test('admit exactly what is free when the shards are uneven and the limit is near', async () => {
+    await beginAll(ids('task', LIMIT), LIMIT, [store, other]);
+    const [first] = await shardsOf('total');
+    const inFirst = (await sql.read(`SELECT id FROM tasks WHERE shards_json LIKE '%"${first!.row}"%' ORDER BY id`)).map(
+      (row) => String(row['id']),
+    );
+    await endAll(inFirst);
+    expect(await shardsOf('total')).toContainEqual({ ...first, count: 0 });
+
+    expect(await beginAll(ids('more', 2 * inFirst.length), LIMIT, [store, other])).toBe(inFirst.length);
+
+    expect(await store.inFlight('total')).toBe(LIMIT);
+  });
+
+  test('count nothing more once all tasks have ended, and keep no permit', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      const names = ids(`round${String(round)}`, LIMIT);
+      expect(await beginAll(names, LIMIT, [store, other])).toBe(LIMIT);
+      await endAll(names, other);
+      await endAll(names, store);
+      expect(await store.inFlight('total')).toBe(0);
+      expect(await store.inFlight('token:token_1')).toBe(0);
+    }
+  });
+
+  test('admit no create above a limit that was lowered, and exactly that limit afterwards', async () => {
+    const names = ids('task', LIMIT);
+    await beginAll(names, LIMIT, [store, other]);
+    const lowered = 70;
+
+    expect(await beginAll(ids('above', 20), lowered, [store, other])).toBe(0);
+    await endAll(names.slice(0, LIMIT - lowered));
+    expect(await beginAll(ids('at', 20), lowered, [store, other])).toBe(0);
+    await endAll(names.slice(LIMIT - lowered, LIMIT - lowered + 7));
+    expect(await beginAll(ids('below', 20), lowered, [store, other])).toBe(7);
+    expect(await beginAll(ids('small', 20), 40, [store, other])).toBe(0);
+    await endAll(names.slice(LIMIT - lowered + 7, LIMIT - lowered + 40));
+
+    // 40 permits are no reason for shards
+    expect(await beginAll(ids('few', 20), 40, [store, other])).toBe(3);
+    expect(await store.inFlight('total')).toBe(40);
+  });
+
+  test('admit more at once when the limit is raised', async () => {
+    await beginAll(ids('task', 40), 40, [store, other]);
+
+    expect(await beginAll(ids('more', MORE), LIMIT, [store, other])).toBe(LIMIT - 40);
+    expect(await beginAll(ids('most', 30), LIMIT + 20, [store, other])).toBe(20);
+  });
+
+  test('stay exact while processes with other numbers of shards run beside', async () => {
+    const stores = [1, 2, SHARDS, 4].map((shards) => storeOn(sql, shards));
+    const names = ids('task', MORE);
+    expect(await beginAll(names, LIMIT, stores)).toBe(LIMIT);
+    const ended = (await living()).filter((_id, index) => index % 3 === 0);
+    await Promise.all(ended.map((id, index) => stores[index % stores.length]!.refuse(id, REFUSED, AT)));
+
+    for (const [index, one] of stores.entries()) {
+      const all = await beginAll(ids(`only${String(index)}`, ended.length), LIMIT, [one]);
+      expect(all).toBe(index === 0 ? ended.length : 0);
+    }
+    await endAll(await living(), stores[1]);
+    // fewer shards: what the others have left over is not lost
+    expect(await beginAll(ids('again', MORE), LIMIT, [stores[1]!])).toBe(LIMIT);
+  });
+
+  describe('beside the release that knows of no shards', () => {
+    test('never count more than the limit, and every task once', async () => {
+      const names = ids('task', MORE);
+      const admitted = await Promise.all(
+        names.map(async (id, index) =>
+          index % 3 === 0
+            ? old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) })
+            : (await (index % 3 === 1 ? store : other).begin(aNewTask(id, { caps: capsOf(LIMIT) }))) === 'begun',
+        ),
+      );
+
+      const count = admitted.filter(Boolean).length;
+      expect(await living()).toHaveLength(count);
+      expect(count).toBeLessThanOrEqual(LIMIT);
+      expect(await store.inFlight('total')).toBe(count);
+      // what the old release could not see is still free here
+      expect(await beginAll(ids('rest', LIMIT), LIMIT, [store])).toBe(LIMIT - count);
+    });
+
+    test('a task may be ended by either release, and leaves its permits once', async () => {
+      await old.begin({ id: 'old_1', tokenId: 'token_1', caps: capsOf(LIMIT) });
+      await old.begin({ id: 'old_2', tokenId: 'token_1', caps: capsOf(LIMIT) });
+      await beginAll(ids('new', 60), LIMIT, [store, other]);
+
+      await store.refuse('old_1', REFUSED, AT);
+      await Promise.all(ids('new', 60).map((id, index) => (index < 40 ? old.end(id) : store.refuse(id, REFUSED, AT))));
+      expect(await store.inFlight('total')).toBe(1);
+      await old.end('old_2');
+      expect(await store.inFlight('total')).toBe(0);
+      expect(await store.inFlight('token:token_1')).toBe(0);
+
+      expect(await beginAll(ids('next', MORE), LIMIT, [store, other])).toBe(LIMIT);
+    });
+
+    test('a task that the old release took out of a counter is not taken out again', async () => {
+      await begun(store, 'task_1', { caps: capsOf(LIMIT) });
+      await begun(store, 'task_2', { caps: capsOf(LIMIT) });
+
+      await old.leave('task_1', 'total');
+      await store.refuse('task_1', REFUSED, AT);
+
+      expect([await store.inFlight('total'), await store.inFlight('token:token_1')]).toEqual([1, 1]);
+    });
+
+    test('rows that it wrote keep their meaning', async () => {
+      for (const id of ids('old', 5)) await old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) });
+
+      expect(await store.inFlight('total')).toBe(5);
+      expect(await beginAll(ids('new', MORE), LIMIT, [store, other])).toBe(LIMIT - 5);
+    });
+  });
+
+  test('a channel counts each attempt in a shard, and a refused attempt leaves it once', async () => {
+    await Promise.all(ids('task', MORE).map((id) => begun(store, id, { caps: [] })));
+    const attempt = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: LIMIT, at: AT };
+    const through = await Promise.all(
+      ids('task', MORE).map((id, index) => (index % 2 === 0 ? store : other).startAttempt(id, attempt)),
+    );
+    expect(through.filter(Boolean)).toHaveLength(LIMIT);
+    const [one] = ids('task', MORE).filter((_id, index) => through[index]);
+
+    const refused = { number: 1, channel: 'main', error: 'busy', at: AT };
+    await Promise.all([store.refuseAttempt(one!, refused), other.refuseAttempt(one!, refused)]);
+    expect(await store.inFlight('channel:main')).toBe(LIMIT - 1);
+    expect(await store.startAttempt(one!, { ...attempt, number: 2 })).toBe(true);
+    expect(await store.inFlight('channel:main')).toBe(LIMIT);
+    await store.refuse(one!, REFUSED, AT);
+
+    expect(await store.inFlight('channel:main')).toBe(LIMIT - 1);
+  });
+
+  test('a hard deadline frees the shards of the token and of all tasks, and the end that of the channel', async () => {
+    await started(store, 'task_1', { caps: [{ scope: 'token:token_1', limit: LIMIT }, ...capsOf(LIMIT).slice(1)] });
+    await store.leaveUnknown('task_1', {
+      number: 1,
+      mapping: { channel: 'main', upstreamAccount: 'vendor' },
+      error: 'timed out',
+      at: AT,
+    });
+    const counts = () => Promise.all(['token:token_1', 'total', 'channel:main'].map((scope) => store.inFlight(scope)));
+    expect(await counts()).toEqual([1, 1, 1]);
+
+    await store.passDeadline('task_1', 'hard', AT);
+    expect(await counts()).toEqual([0, 0, 1]);
+    await store.finish('task_1', { state: 'failed', at: AT });
+    expect(await counts()).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,196 @@
+import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
+import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
+import type { Cap, Shard, Permit } from './counter-shards.ts';
+import { text } from './task-rows.ts';
+
+/*
+ * The counters of tasks in flight. A transaction takes its permits last, in one statement, because others wait for these
+ * rows until it is committed. Rows are locked in one order: the token's before those of all tokens, a counter's before
+ * its shards. So transactions never wait for each other in a circle. INSERT takes its rows in the order of their values;
+ * UPDATE does not.
+ */
+
+/** Who is counted, and in which counters. */
+interface Counted {
+  readonly id: string;
+  readonly caps: readonly Cap[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs the work and takes a permit of each counter in the same transaction. Returns the counter that is full; then
+ * nothing is written.
+ */
+export type WithPermits = (
+  counted: Counted,
+  work: (query: SqlQuery, permits: readonly Permit[]) => Promise<void>,
+) => Promise<string | undefined>;
+
+/** Takes the permits, or returns the counter that has none. */
+type Take = (query: SqlQuery, permits: readonly Permit[]) => Promise<string | undefined>;
+
+/** Rolls a transaction back whose counter is full. */
+class Full extends Error {
+  readonly scope: string;
+
+  constructor(scope: string) {
+    super(`${scope} is full`);
+    this.scope = scope;
+  }
+}
+
+/** SQLite has one writer at a time, so shards would spread nothing. */
+export function shardsOn({ engine }: Pick<Sql, 'engine'>): number {
+  return engine === 'sqlite' ? 1 : SHARDS_MAX;
+}
+
+/** Tries before a create decides by itself, even if another one of this process is dealing permits out. */
+const TRIES_MAX = 4;
+
+/**
+ * First each permit is taken from one row. If a row has none, another row may have: then the transaction runs again, and
+ * decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates of a process
+ * one does that at a time, and the others use what it dealt out.
+ */
+export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
+  const choosePermits = permitChooser(shardsMax);
+  let dealing: Promise<unknown> | undefined;
+  return async ({ id, caps, signal }, work) => {
+    const run = (take: Take): Promise<string | undefined> =>
+      inTransaction(sql, signal, async (query) => {
+        const permits = choosePermits(id, caps);
+        await work(query, permits);
+        return take(query, permits);
+      });
+    for (let tries = 1; ; tries += 1) {
+      if ((await run(tryTake)) === undefined) return undefined;
+      // One statement reads one moment, so a counter that it shows as full was full.
+      const full = await fullOf(sql, caps);
+      if (full !== undefined) return full;
+      if (dealing === undefined || tries === TRIES_MAX) break;
+      await dealing;
+    }
+    const decided = run(takeExactly);
+    const over: Promise<unknown> = Promise.allSettled([decided]).then(() => {
+      if (dealing === over) dealing = undefined;
+    });
+    dealing = over;
+    return decided;
+  };
+}
+
+/** Commits the work, or rolls it back if it names a full counter. */
+async function inTransaction(
+  sql: Sql,
+  signal: AbortSignal | undefined,
+  work: (query: SqlQuery) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  try {
+    await sql.transaction((query) =>
+      whileAwaited(signal, async () => {
+        const full = await work(query);
+        if (full !== undefined) throw new Full(full);
+      }),
+    );
+    return undefined;
+  } catch (error) {
+    if (error instanceof Full) return error.scope;
+    throw error;
+  }
+}
+
+/** How many tasks a counter counts. */
+export async function inFlight(query: SqlQuery, scope: string): Promise<number> {
+  const [row] = await query('SELECT SUM(count - permits) AS count FROM in_flight WHERE scope = $1 OR shard_of = $1', [
+    scope,
+  ]);
+  return Number(row?.['count'] ?? 0);
+}
+
+async function fullOf(sql: Sql, caps: readonly Cap[]): Promise<string | undefined> {
+  const counts = await Promise.all(caps.map(({ scope }) => inFlight(sql.read, scope)));
+  return caps.find(({ limit }, index) => (counts[index] ?? 0) >= limit)?.scope;
+}
+
+/**
+ * Takes each permit from the row that was chosen for it. A shard gives its permits only while the permits of all shards
+ * are within the limit, which may have been lowered since they were dealt out.
+ */
+async function tryTake(query: SqlQuery, permits: readonly Permit[]): Promise<string | undefined> {
+  const none = permits.find(({ limit }) => limit <= 0);
+  if (none !== undefined || permits.length === 0) return none?.scope;
+  const values: SqlValue[] = [];
+  const parameter = (value: SqlValue): string => `$${String(values.push(value))}`;
+  const rows = permits.map(({ row }) => parameter(row));
+  const bounds = permits.map(({ scope, row, limit }, index) => {
+    const most = `CAST(${parameter(limit)} AS BIGINT)`;
+    return row === scope
+      ? `WHEN ${rows[index] ?? ''} THEN ${most}`
+      : `WHEN ${rows[index] ?? ''} THEN CASE WHEN
+           (SELECT whole.count FROM in_flight AS whole WHERE whole.scope = ${parameter(scope)}) <= ${most}
+         THEN in_flight.permits ELSE 0 END`;
+  });
+  const taken = await query(
+    `INSERT INTO in_flight (scope, count) VALUES ${rows.map((row) => `(${row}, 1)`).join(', ')}
+     ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1
+     WHERE in_flight.count < CASE excluded.scope ${bounds.join(' ')} END RETURNING scope, count, permits`,
+    values,
+  );
+  const byRow = new Map(taken.map((row) => [text(row['scope']), toShard(row)]));
+  return permits.find(({ scope, row }) => {
+    const got = byRow.get(row);
+    // A shard that this statement made has no permits yet.
+    return got === undefined || (row !== scope && got.count > got.permits);
+  })?.scope;
+}
+
+/** Takes each permit under locks on all rows of its counter. */
+async function takeExactly(query: SqlQuery, permits: readonly Permit[]): Promise<string | undefined> {
+  for (const permit of permits) {
+    if (!(await takeFromAll(query, permit))) return permit.scope;
+  }
+  return undefined;
+}
+
+const LOCK_COUNTER = `INSERT INTO in_flight (scope, count) VALUES ($1, 0)
+  ON CONFLICT (scope) DO UPDATE SET count = in_flight.count RETURNING count`;
+
+/** Only who has locked the counter makes shards or changes their permits. */
+async function takeFromAll(query: SqlQuery, permit: Permit): Promise<boolean> {
+  const [counter] = await query(LOCK_COUNTER, [permit.scope]);
+  // Other processes may have more shards, or the limit may have been larger.
+  const known = await query('SELECT scope FROM in_flight WHERE shard_of = $1', [permit.scope]);
+  const names = [...new Set([...permit.shards, ...known.map((row) => text(row['scope']))])].sort();
+  const none = names.map((row) => ({ row, count: 0, permits: 0 }));
+  const shards = await upsertShards(query, permit.scope, none, 'permits = in_flight.permits');
+  const dealt = deal({ count: Number(counter?.['count'] ?? 0), shards }, permit);
+  if (dealt === undefined) return false;
+  await upsertShards(query, permit.scope, dealt.shards, 'count = excluded.count, permits = excluded.permits');
+  await query('UPDATE in_flight SET count = $1 WHERE scope = $2', [dealt.count, permit.scope]);
+  return true;
+}
+
+async function upsertShards(
+  query: SqlQuery,
+  scope: string,
+  shards: readonly Shard[],
+  change: string,
+): Promise<readonly Shard[]> {
+  if (shards.length === 0) return [];
+  const values: SqlValue[] = [scope];
+  const rows = shards.map(({ row, count, permits }) => {
+    const first = values.push(row, count, permits) - 2;
+    return `($${String(first)}, $${String(first + 1)}, $${String(first + 2)}, $1)`;
+  });
+  const written = await query(
+    `INSERT INTO in_flight (scope, count, permits, shard_of) VALUES ${rows.join(', ')}
+     ON CONFLICT (scope) DO UPDATE SET ${change} RETURNING scope, count, permits`,
+    values,
+  );
+  return written.map(toShard);
+}
+
+function toShard(row: SqlRow): Shard {
+  return { row: text(row['scope']), count: Number(row['count']), permits: Number(row['permits']) };
+}
