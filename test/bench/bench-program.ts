@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { newProgram } from '../harness/program.ts';
 import type { Program, Shape } from '../harness/program.ts';
 import { KEYS } from '../harness/test-config.ts';
+import type { ConfigOptions } from '../harness/test-config.ts';
 import { startInstantUpstream } from './instant-upstream.ts';
 import type { InstantUpstream } from './instant-upstream.ts';
 import { requestOf } from './wire.ts';
@@ -20,6 +21,7 @@ export interface BenchProgram {
 
 interface BenchOptions {
   readonly bus?: string;
+  readonly databases?: ConfigOptions['databases'];
   /** The poll plan. The default is that of a new installation. */
   readonly pollsPerMinute?: number;
   /** Whether the upstream sends callbacks. */
@@ -29,12 +31,12 @@ interface BenchOptions {
 /** The real program without limits on creates, and an upstream that answers at once. */
 export async function startBenchProgram(
   shape: Shape,
-  { bus, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
+  { bus, databases, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
 ): Promise<BenchProgram> {
   const upstream = await startInstantUpstream();
   const program = await newProgram(
     shape,
-    { upstream: upstream.host, ...(bus === undefined ? {} : { bus }) },
+    { upstream: upstream.host, databases, ...(bus === undefined ? {} : { bus }) },
     (config) => ({
       ...config,
       gateway: {

@@ -1,4 +1,5 @@
 import { billingBench } from './billing/billing.ts';
+import { countersBench } from './counters.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
 import { mediaBench } from './media/downloads.ts';
@@ -8,6 +9,7 @@ import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
+import { replicasBench } from './replicas.ts';
 import { table } from './table.ts';
 import type { Line } from './table.ts';
 import { watchBench } from './watch.ts';
@@ -26,6 +28,8 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   relay: relayBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
+  counters: countersBench,
+  replicas: replicasBench,
 };
 
 const asked = process.argv.slice(2);

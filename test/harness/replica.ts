@@ -14,6 +14,7 @@ const READY_TIMEOUT_MS = 30_000;
 export interface Replica {
   /** `host:port` of its gRPC port. */
   readonly listen: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -43,7 +44,7 @@ export async function startTasksReplica({ config }: Pick<Program, 'config'>): Pr
       ({ status }) => status === 200,
       () => false,
     );
-    if (isReady) return { listen, stop };
+    if (isReady) return { listen, pid: child.pid ?? 0, stop };
     if (child.exitCode !== null || performance.now() > deadline) {
       await stop();
       throw new Error('the second process did not become ready');
