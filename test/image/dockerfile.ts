@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const ROOT = path.join(import.meta.dirname, '../..');
-export const DOCKERFILE = path.join(ROOT, 'deploy/image/Dockerfile');
+const DOCKERFILE = path.join(ROOT, 'deploy/image/Dockerfile');
 export const DOCKERIGNORE = `${DOCKERFILE}.dockerignore`;
 
 /** A COPY of the last stage from the repository. */
