@@ -58,7 +58,7 @@ export interface ScriptedUpstream {
   stop(): Promise<void>;
 }
 
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream(address?: string): Promise<ScriptedUpstream> {
   const works = new Map<string, Work>();
   const taken: Work[] = [];
   const asked: string[] = [];
@@ -142,7 +142,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
 
   const { host, stop } = await startTestServer((request, response) => {
     void answer(request, response).catch(() => request.socket.destroy());
-  });
+  }, address);
   return {
     host,
     works: taken,

@@ -15,11 +15,14 @@ export interface SmallDisk {
   close(): void;
 }
 
-/** Undefined, with a message on standard error: the tests lack the rights to mount a file system. */
-export function smallDisk(): SmallDisk | undefined {
+/**
+ * `size` is that of `mount`, such as `8m`. Undefined, with a message on standard error: the tests lack the rights to
+ * mount a file system.
+ */
+export function smallDisk(size = '8m'): SmallDisk | undefined {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-small-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
     rmSync(folder, { recursive: true });
     process.stderr.write('skipped: a full disk: no file system can be mounted here\n');

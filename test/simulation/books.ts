@@ -30,7 +30,7 @@ export const upstreamIdOf = ({ attempts, events }: Shown): string | undefined =>
   events.find(({ type }) => type === 'adopted')?.upstreamId;
 
 /** Every task of the account except the refused ones. */
-export async function tasksOf(program: Program, account: string): Promise<readonly Shown[]> {
+export async function tasksOf(program: Pick<Program, 'command'>, account: string): Promise<readonly Shown[]> {
   const all: Shown[] = [];
   for (;;) {
     const { json, err } = await program.command(
@@ -49,7 +49,11 @@ export async function tasksOf(program: Program, account: string): Promise<readon
 }
 
 /** Waits until every task has ended and is settled, or waits with an unknown outcome. */
-export async function untilSettled(program: Program, account: string, timeoutMs: number): Promise<readonly Shown[]> {
+export async function untilSettled(
+  program: Pick<Program, 'command'>,
+  account: string,
+  timeoutMs: number,
+): Promise<readonly Shown[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     // A service that has just restarted may not answer yet.

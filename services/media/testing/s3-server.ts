@@ -6,9 +6,9 @@ import { Secret } from '@reelgate/platform/secret';
 import type { S3Credentials } from '../src/blobs/s3-address.ts';
 import { keepWhole } from './whole-objects.ts';
 
-/** An S3 server on loopback with one bucket and one pair of keys. */
+/** An S3 server on one address with one bucket and one pair of keys. */
 export interface S3Server {
-  /** `http://127.0.0.1:port` */
+  /** `http://address:port` */
   readonly endpoint: string;
   readonly bucket: string;
   readonly credentials: S3Credentials;
@@ -19,12 +19,12 @@ const BUCKET = 'reelgate-blobs';
 /** The only pair of keys that this server knows. */
 export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } as const;
 
-export async function startS3Server(): Promise<S3Server> {
+export async function startS3Server(address = '127.0.0.1'): Promise<S3Server> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'media-s3-'));
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'media-s3-incoming-'));
   const server = new S3rver({
     directory,
-    address: '127.0.0.1',
+    address,
     port: 0,
     silent: true,
     configureBuckets: [{ name: BUCKET }],
@@ -32,7 +32,7 @@ export async function startS3Server(): Promise<S3Server> {
   keepWhole(server.store, scratch);
   const { port } = await server.run();
   return {
-    endpoint: `http://127.0.0.1:${String(port)}`,
+    endpoint: `http://${address}:${String(port)}`,
     bucket: BUCKET,
     credentials: {
       accessKeyId: new Secret(S3_KEYS.access_key_id),

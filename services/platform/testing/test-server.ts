@@ -3,26 +3,26 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** An HTTP server of a test, on a free port of the loopback address. */
+/** An HTTP server of a test, on a free port of one address. */
 export interface TestServer {
   readonly server: Server;
-  /** `127.0.0.1:port` */
+  /** `address:port` */
   readonly host: string;
   readonly url: string;
   /** Stops the server and cuts each connection, including upgraded ones. */
   stop(): Promise<void>;
 }
 
-export async function startTestServer(listener: RequestListener): Promise<TestServer> {
+export async function startTestServer(listener: RequestListener, address = '127.0.0.1'): Promise<TestServer> {
   const server = createServer(listener);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `${address}:${(server.address() as AddressInfo).port}`;
   return {
     server,
     host,

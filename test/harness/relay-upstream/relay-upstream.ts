@@ -22,7 +22,7 @@ export interface RelayUpstream {
   stop(): Promise<void>;
 }
 
-export async function startRelayUpstream(): Promise<RelayUpstream> {
+export async function startRelayUpstream(address?: string): Promise<RelayUpstream> {
   const calls: Received[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const asked = received(
@@ -46,7 +46,7 @@ export async function startRelayUpstream(): Promise<RelayUpstream> {
   };
   const { server, host, stop } = await startTestServer((request, response) => {
     void answer(request, response).catch(() => request.socket.destroy());
-  });
+  }, address);
   const sessions = answerRealtime(server);
   return {
     host,

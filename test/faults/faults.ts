@@ -1,0 +1,187 @@
+import { SERVICES } from '../cluster/checkout-pods.ts';
+import type { ServiceName } from '../cluster/checkout-pods.ts';
+import type { Fate } from '../cluster/bus-line.ts';
+import type { StoreName } from '../cluster/stores.ts';
+import { fakeTime } from './fake-time.ts';
+import type { Fault } from './run-fault.ts';
+import type { World } from './world.ts';
+
+/** How long an outage lasts, and how often kills come. */
+export interface Sizes {
+  readonly outageMs: number;
+}
+
+/** A pod that has just been killed works again after this, and the next kill may come. */
+const BETWEEN_KILLS_MS = 3000;
+
+export const rollingRestart = (services: readonly ServiceName[]): Fault => ({
+  name: `a rolling restart of ${services.join(', ')}`,
+  allows: 'nothing',
+  hitsGateway: false,
+  run: async ({ deployments }) => {
+    await Promise.all(services.map((service) => deployments[service].rollingRestart()));
+  },
+});
+
+/** One replica of each service is killed, one after another. */
+export const kills = (services: readonly ServiceName[]): Fault => ({
+  name: `SIGKILL of a replica of ${services.join(', ')}`,
+  allows: 'in hand',
+  hitsGateway: services.includes('gateway'),
+  run: async (world, killed) => {
+    for (const service of services) {
+      world.anyPod(service).kill('SIGKILL');
+      killed();
+      await world.sleep(BETWEEN_KILLS_MS);
+      await world.deployments[service].available();
+    }
+  },
+});
+
+export const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
+  name: `${name} stopped for ${String(outageMs / 1000)} s`,
+  allows: 'while it lasts',
+  hitsGateway: false,
+  run: async ({ stores, sleep }) => {
+    stores[name].freeze();
+    await sleep(outageMs);
+    stores[name].thaw();
+  },
+});
+
+export const killedStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
+  name: `${name} killed, and started after ${String(outageMs / 1000)} s`,
+  allows: 'while it lasts',
+  hitsGateway: false,
+  run: async ({ stores, sleep }) => {
+    await stores[name].kill();
+    await sleep(outageMs);
+    await stores[name].start();
+  },
+});
+
+const PEERS: readonly (readonly [ServiceName, ServiceName])[] = [
+  ['gateway', 'tasks'],
+  ['gateway', 'billing'],
+  ['gateway', 'media'],
+  ['tasks', 'billing'],
+  ['tasks', 'media'],
+];
+
+/** One replica of a service loses one replica of another, as if the network between them dropped every packet. */
+export const parted = ([one, other]: readonly [ServiceName, ServiceName], { outageMs }: Sizes): Fault => ({
+  name: `a replica of ${one} cut off from one of ${other} for ${String(outageMs / 1000)} s`,
+  allows: 'while it lasts',
+  hitsGateway: false,
+  run: async (world) => {
+    const [here, there] = [world.anyPod(one).namespace, world.anyPod(other).namespace];
+    world.cluster.network.part(here, there);
+    await world.sleep(outageMs);
+    world.cluster.network.join(here, there);
+  },
+});
+
+export const partedFromStore = (service: ServiceName, store: StoreName, { outageMs }: Sizes): Fault => ({
+  name: `a replica of ${service} cut off from ${store} for ${String(outageMs / 1000)} s`,
+  allows: 'while it lasts',
+  hitsGateway: service === 'gateway',
+  run: async (world) => {
+    const { namespace } = world.anyPod(service);
+    world.cluster.network.part(namespace, world.stores[store].namespace);
+    await world.sleep(outageMs);
+    world.cluster.network.join(namespace, world.stores[store].namespace);
+  },
+});
+
+/** Events of the bus come twice, late and not at all. Work goes on, and the sweeps replace what is lost. */
+export const tamperedBus = ({ outageMs }: Sizes): Fault => ({
+  name: `events of the bus twice, late and dropped for ${String(outageMs / 1000)} s`,
+  allows: 'nothing',
+  hitsGateway: false,
+  run: async ({ bus, chance, sleep }) => {
+    bus.tamper(() => fateBy(chance.chance(), chance.whole(50, 3000)));
+    await sleep(outageMs);
+    bus.tamper(() => 'as it is');
+    const { twice, dropped, late } = bus.counts;
+    if (twice === 0 || dropped === 0 || late === 0) throw new Error('no event of the bus was changed');
+  },
+});
+
+function fateBy(share: number, lateMs: number): Fate {
+  if (share < 0.25) return 'twice';
+  if (share < 0.45) return 'dropped';
+  return share < 0.7 ? { lateMs } : 'as it is';
+}
+
+/** No store but Redis can write, and no service has room for temporary files. */
+export const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[], { outageMs }: Sizes): Fault => ({
+  name: `the disks of ${names.join(', ')} full for ${String(outageMs / 1000)} s`,
+  allows: names.includes('postgres') ? 'while it lasts' : 'nothing',
+  hitsGateway: false,
+  run: async ({ disks, stores, sleep }) => {
+    for (const name of names) disks[name].fill();
+    await sleep(outageMs);
+    for (const name of names) disks[name].empty();
+    // A server that cannot write its log ends.
+    for (const name of ['postgres', 'nats'] as const) await stores[name].start();
+  },
+});
+
+/** One replica's clock is wrong. The other replicas' clocks are right. */
+export const skewedClock = (service: ServiceName, offsetS: number, { outageMs }: Sizes): Fault => ({
+  name: `the clock of a replica of ${service} off by ${String(offsetS)} s`,
+  allows: 'nothing',
+  hitsGateway: false,
+  run: async (world) => {
+    world.setEnv(service, fakeTime(offsetS));
+    await replaceOne(world, service);
+    world.setEnv(service, {});
+    await world.sleep(outageMs);
+    await replaceOne(world, service);
+  },
+});
+
+/** Replaces the oldest pod. */
+async function replaceOne({ deployments }: World, service: ServiceName): Promise<void> {
+  const [oldest] = deployments[service].pods;
+  const gone = deployments[service].replace(oldest!);
+  await deployments[service].available();
+  await gone;
+}
+
+/** One of each kind, with short outages: what CI has time for. */
+export function shortFaults(): readonly Fault[] {
+  const sizes = { outageMs: 3000 };
+  return [
+    rollingRestart(SERVICES),
+    kills(SERVICES),
+    killedStore('nats', sizes),
+    frozenStore('postgres', sizes),
+    killedStore('redis', sizes),
+    parted(['gateway', 'tasks'], sizes),
+    tamperedBus(sizes),
+  ];
+}
+
+/** Every fault, with outages of 5 and 30 seconds. */
+export function longFaults(): readonly Fault[] {
+  const short = { outageMs: 5000 };
+  const outages = [short, { outageMs: 30_000 }];
+  const stores: readonly StoreName[] = ['nats', 'redis', 'postgres'];
+  return [
+    ...SERVICES.map((service) => rollingRestart([service])),
+    rollingRestart(SERVICES),
+    ...SERVICES.map((service) => kills([service])),
+    ...stores.flatMap((name) =>
+      outages.flatMap((sizes) => [frozenStore(name, sizes), killedStore(name, sizes)] as const),
+    ),
+    ...PEERS.map((pair) => parted(pair, { outageMs: 15_000 })),
+    ...stores.map((store) => partedFromStore('tasks', store, { outageMs: 15_000 })),
+    ...stores.map((store) => partedFromStore('gateway', store, { outageMs: 15_000 })),
+    tamperedBus({ outageMs: 30_000 }),
+    fullDisks(['temporary'], short),
+    fullDisks(['nats'], { outageMs: 15_000 }),
+    fullDisks(['postgres'], { outageMs: 15_000 }),
+    ...[-600, 600].flatMap((offset) => SERVICES.map((service) => skewedClock(service, offset, short))),
+  ];
+}
