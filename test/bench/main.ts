@@ -7,6 +7,7 @@ import { internalBytesBench } from './media/internal-bytes.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
+import { pollerSimulation } from './poller-simulation.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { replicasBench } from './replicas.ts';
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   'poll-lag': pollLagBench,
   'callback-lag': callbackLagBench,
   'poll-pass': pollPassBench,
+  'poller-simulation': pollerSimulation,
   media: mediaBench,
   'media-bytes': internalBytesBench,
   'media-inline': inlineBodiesBench,
