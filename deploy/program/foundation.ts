@@ -8,12 +8,13 @@ import { openLog } from '@reelgate/platform/log';
 import type { LogLevel } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { ProgramConfig } from './config/program-config.ts';
-import { signingKeyIn } from './signing-key.ts';
+import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
 
 /** Opens the bus, the log, the metrics and the other parts that every service uses. */
 export async function openFoundation(config: ProgramConfig, name: string, level: LogLevel): Promise<Foundation> {
   const log = openLog(name, level);
   const bus: Bus = config.bus === undefined ? openLocalBus(systemClock, log) : await openNatsBus(config.bus, log);
+  const signingKey = signingKeyIn(config.dataDir, config.signingKey);
   return {
     clock: systemClock,
     random: systemRandom,
@@ -21,7 +22,8 @@ export async function openFoundation(config: ProgramConfig, name: string, level:
     log,
     metrics: openMetrics(true),
     bus,
-    signingKey: signingKeyIn(config.dataDir, config.signingKey),
+    signingKey,
+    acceptedKeys: acceptedKeysOf(signingKey, config.otherSigningKeys),
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   };

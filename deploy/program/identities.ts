@@ -31,6 +31,7 @@ export function keyOf(name: Identity, signingKey: Secret): Secret {
   return deriveSecret(signingKey, `service:${name}`);
 }
 
-export function knownIdentities(signingKey: Secret): readonly KnownCaller[] {
-  return IDENTITIES.map((name) => ({ ...identityOf(name), key: keyOf(name, signingKey) }));
+/** Each part under each of the signing keys. */
+export function knownIdentities(signingKeys: readonly Secret[]): readonly KnownCaller[] {
+  return IDENTITIES.flatMap((name) => signingKeys.map((key) => ({ ...identityOf(name), key: keyOf(name, key) })));
 }

@@ -6,14 +6,16 @@ import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
-import type { Secret } from '@reelgate/platform/secret';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { Ports, ProgramConfig } from './config/program-config.ts';
 import { knownIdentities } from './identities.ts';
 
 /** The program's own parts, and the internal callers of the configuration. */
-export function knownCallers(config: Pick<ProgramConfig, 'internalCallers'>, signingKey: Secret): IdentifyCaller {
-  return identifyAmong([...knownIdentities(signingKey), ...config.internalCallers]);
+export function knownCallers(
+  config: Pick<ProgramConfig, 'internalCallers'>,
+  { acceptedKeys }: Pick<Foundation, 'acceptedKeys'>,
+): IdentifyCaller {
+  return identifyAmong([...knownIdentities(acceptedKeys.signatures), ...config.internalCallers]);
 }
 
 export interface PortOptions {

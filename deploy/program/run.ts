@@ -59,7 +59,7 @@ export async function run(
   const hangUp = hangUps();
   try {
     const tls = openTls(config, service, foundation, lifecycle);
-    const identify = knownCallers(config, foundation.signingKey);
+    const identify = knownCallers(config, foundation);
     const starting: Starting = { config, foundation, lifecycle, identify, tls };
     const started = service === undefined ? await startAll(starting) : await START_ONE[service](starting);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));

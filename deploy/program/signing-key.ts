@@ -1,10 +1,25 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { newKey } from '@reelgate/platform/ids';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
 
 const BYTES = 32;
 const NAME_BYTES = 8;
+
+/** A signing key beside the one that signs. */
+export interface OtherSigningKey {
+  readonly key: Secret;
+  /** `tokens`: the key is known to others, so what it signed is refused; it only finds tokens that it hashed. */
+  readonly accept: 'all' | 'tokens';
+}
+
+export function acceptedKeysOf(current: Secret, others: readonly OtherSigningKey[]): AcceptedKeys {
+  return {
+    signatures: [current, ...others.filter(({ accept }) => accept === 'all').map(({ key }) => key)],
+    tokens: [current, ...others.map(({ key }) => key)],
+  };
+}
 
 /**
  * The configured key, or the key in the data folder. The first start makes that key. Processes that start at the same

@@ -21,6 +21,21 @@ export const CONFIG_SCHEMA = {
     },
     data_dir: { type: 'string', default: './data' },
     signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
+    other_signing_keys: {
+      type: 'array',
+      maxItems: 3,
+      description: 'at most three keys that signing_key replaces, or that will replace it',
+      default: [],
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['key'],
+        properties: {
+          key: { type: 'string', minLength: 16, description: 'at least 16 characters' },
+          accept: { enum: ['all', 'tokens'], description: 'all or tokens', default: 'all' },
+        },
+      },
+    },
     bus: {
       type: 'string',
       pattern: '^(nats|tls)://',

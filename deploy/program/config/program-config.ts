@@ -21,6 +21,7 @@ import type { Drains } from './drain-times.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { internalCallersOf } from './internal-callers.ts';
+import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
@@ -70,6 +71,7 @@ export interface ProgramConfig {
   /** An absolute path. */
   readonly dataDir: string;
   readonly signingKey: Secret | undefined;
+  readonly otherSigningKeys: readonly OtherSigningKey[];
   readonly bus: string | undefined;
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** The addresses at which callers reach the services. */
@@ -96,6 +98,7 @@ export interface ProgramConfig {
 interface Checked extends ComparedConfig {
   readonly data_dir: string;
   readonly signing_key?: string;
+  readonly other_signing_keys: readonly { readonly key: string; readonly accept: OtherSigningKey['accept'] }[];
   readonly bus?: string;
   readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
@@ -141,6 +144,7 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     publicUrl: checked.public_url.replace(/\/$/, ''),
     dataDir: file.resolve(['data_dir'], checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
+    otherSigningKeys: checked.other_signing_keys.map(({ key, accept }) => ({ key: new Secret(key), accept })),
     bus: checked.bus,
     ports: {
       tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },

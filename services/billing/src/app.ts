@@ -73,7 +73,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
 function depsOn(
   sql: Sql,
   { overrunFactor, modelsNow }: BillingConfig & { readonly modelsNow: BillingDeps['models'] },
-  { bus, clock, log, metrics, newId, random, signingKey }: Foundation,
+  { bus, clock, log, metrics, newId, random, acceptedKeys }: Foundation,
 ): BillingDeps {
   return {
     accounts: sqlAccountStore(sql),
@@ -83,7 +83,7 @@ function depsOn(
     calls: sqlCallStore(sql),
     usage: sqlUsageStore(sql),
     audit: sqlLedgerAudit(sql),
-    hashKey: keyHasher(signingKey),
+    hashesOf: keyHasher(acceptedKeys.tokens),
     announceToken: (tokenId) => {
       bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));
     },

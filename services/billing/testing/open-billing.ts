@@ -18,6 +18,8 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -118,6 +120,7 @@ export async function openBilling(
   location: Location,
   value: ConfigValue = aConfig(),
   clock: FakeClock = fakeClock(),
+  acceptedKeys: AcceptedKeys = acceptOnly(new Secret('a signing key of the tests')),
 ): Promise<TestBilling> {
   const local = openLocalBus(clock, silentLog);
   let handled = Promise.withResolvers<undefined>();
@@ -142,7 +145,8 @@ export async function openBilling(
     random: systemRandom,
     newId: newIds(clock),
     log: silentLog,
-    signingKey: new Secret('a signing key of the tests'),
+    signingKey: acceptedKeys.signatures[0],
+    acceptedKeys,
     publicUrl: 'http://127.0.0.1:8080',
     dataDir: location.dataDir,
   });
@@ -177,7 +181,7 @@ export async function openBilling(
     },
     restart: async (again = value) => {
       await stop();
-      return openBilling(location, again, clock);
+      return openBilling(location, again, clock, acceptedKeys);
     },
   };
 }

@@ -116,7 +116,7 @@ export async function startGateway(
         clock: foundation.clock,
         waitMsMax: BODY_WAIT_MS_MAX,
       }),
-      callbackKey: deriveSecret(foundation.signingKey, CALLBACK_KEY_PURPOSE),
+      callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
     };
     const taskEvents = await onTaskChanged(bus, reader, changes);
     lifecycle.add('task events', () => taskEvents.stop());

@@ -13,6 +13,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { Secret } from '@reelgate/platform/secret';
 import { untilAfter } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
@@ -136,6 +137,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       random: () => undefined,
       newId: newIds(clock),
       signingKey: new Secret('a key'),
+      acceptedKeys: acceptOnly(new Secret('a key')),
       publicUrl: PUBLIC_URL,
       dataDir: '/nowhere',
     },

@@ -17,6 +17,7 @@ import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { startMedia } from '../src/app.ts';
 import type { RunningMedia } from '../src/app.ts';
@@ -76,6 +77,7 @@ export async function startMediaUnderTest({
       log: silentLog,
       bus: openLocalBus(clock, silentLog),
       signingKey: SIGNING_KEY,
+      acceptedKeys: acceptOnly(SIGNING_KEY),
       publicUrl: PUBLIC_URL,
       dataDir: folder,
     },

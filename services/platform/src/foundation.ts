@@ -4,6 +4,7 @@ import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Drain } from './lifecycle/drain.ts';
+import type { AcceptedKeys } from './links/accepted-keys.ts';
 import type { ReadyCheck } from './lifecycle/readiness.ts';
 import type { HttpRoute } from './rpc/connect-server.ts';
 import type { Binding } from './rpc/service.ts';
@@ -19,6 +20,8 @@ export interface Foundation {
   readonly bus: Bus;
   /** Signs links. The keys of calls between services are derived from it. */
   readonly signingKey: Secret;
+  /** That key first, then the ones that it replaced. */
+  readonly acceptedKeys: AcceptedKeys;
   /** The base of every link that a client gets, without a trailing slash. */
   readonly publicUrl: string;
   /** An absolute path. */

@@ -12,6 +12,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -118,6 +119,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
       metrics: openMetrics(false),
       bus,
       signingKey: new Secret('key'),
+      acceptedKeys: acceptOnly(new Secret('key')),
       publicUrl: PUBLIC_URL,
       dataDir,
     },

@@ -103,7 +103,7 @@ export async function startTasks(
     newId,
     chance,
     log,
-    callbacks: callbackUrls(foundation.publicUrl, foundation.signingKey),
+    callbacks: callbackUrls(foundation.publicUrl, foundation.acceptedKeys),
     models: () => current.models,
     grants: () => current.grants,
     processId: newId('proc'),

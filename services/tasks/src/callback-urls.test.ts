@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { signName } from '@reelgate/platform/links/signed-name';
 import { callbackUrls } from './callback-urls.ts';
 
 const key = new Secret('signing key');
-const { urlOf, attemptOf } = callbackUrls('https://gateway.example', key);
+const { urlOf, attemptOf } = callbackUrls('https://gateway.example', acceptOnly(key));
 const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 describe('the callback address of an attempt', () => {

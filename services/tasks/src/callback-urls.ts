@@ -1,5 +1,5 @@
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { signName, signedNameIn } from '@reelgate/platform/links/signed-name';
 import type { CallbackUrls } from './operations/deps.ts';
 
@@ -7,12 +7,13 @@ const PURPOSE = 'upstream-callbacks';
 const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;
 
 /** Unguessable URLs for the callbacks of upstreams, one for each attempt. The gateway derives the same key. */
-export function callbackUrls(publicUrl: string, signingKey: Secret): CallbackUrls {
-  const key = deriveSecret(signingKey, PURPOSE);
+export function callbackUrls(publicUrl: string, { signatures }: AcceptedKeys): CallbackUrls {
+  const key = deriveSecret(signatures[0], PURPOSE);
+  const accepted = signatures.map((one) => deriveSecret(one, PURPOSE));
   return {
     urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${String(number)}`)}`,
     attemptOf: (token) => {
-      const { taskId, number } = NAME.exec(signedNameIn(key, token) ?? '')?.groups ?? {};
+      const { taskId, number } = NAME.exec(signedNameIn(accepted, token) ?? '')?.groups ?? {};
       return taskId === undefined ? undefined : { taskId, number: Number(number) };
     },
   };

@@ -38,7 +38,7 @@ describe('a staged media item as a link', () => {
 
     expect(link.origin + link.pathname).toBe(`https://gateway.example/ximg/obj_1.${ending}`);
     expect(Number(link.searchParams.get('exp'))).toBe(NOW_SECONDS + DAY_SECONDS);
-    expect(isSigned(KEY, link.pathname, NOW_SECONDS + DAY_SECONDS, link.searchParams.get('sig') ?? '')).toBe(true);
+    expect(isSigned([KEY], link.pathname, NOW_SECONDS + DAY_SECONDS, link.searchParams.get('sig') ?? '')).toBe(true);
     expect(read).toEqual([]);
   });
 });

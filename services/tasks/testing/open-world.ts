@@ -5,6 +5,7 @@ import { afterEach } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openSql } from '@reelgate/platform/sql/open-sql';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -103,7 +104,7 @@ async function openWorld(
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
-    callbacks: callbackUrls('https://gateway.example', new Secret('signing key')),
+    callbacks: callbackUrls('https://gateway.example', acceptOnly(new Secret('signing key'))),
     channels: openChannelRegistry(options.channels ?? [channelSettings()], {
       clock,
       adapters: { scripted: upstream.channels(journal) },

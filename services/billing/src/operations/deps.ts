@@ -9,7 +9,7 @@ import type { LedgerAudit } from '../store/ledger/ledger-audit.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
 import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
-import type { HashKey } from './tokens/hash-key.ts';
+import type { KeyHasher } from './tokens/hash-key.ts';
 
 /** The dependencies of the operations. Each operation takes the part that it needs. */
 export interface BillingDeps {
@@ -20,7 +20,7 @@ export interface BillingDeps {
   readonly calls: CallStore;
   readonly usage: UsageStore;
   readonly audit: LedgerAudit;
-  readonly hashKey: HashKey;
+  readonly hashesOf: KeyHasher;
   /** Announces a changed token to the caches of principals. The message can be lost. */
   readonly announceToken: (tokenId: string) => void;
   readonly measures: Measures;

@@ -91,7 +91,7 @@ test('a usage statement and an authentication read through an index', async () =
   await on.billing.placeHold(order(on, 'task_1'));
   for (const groupBy of ['model', 'day', 'token'] as const)
     await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
-  await sqlTokenStore(sql).findByKeyHash('x');
+  await sqlTokenStore(sql).findByKeyHashes(['x']);
 
   expect(asked.size).toBe(6);
   expect(await scans()).toEqual([]);

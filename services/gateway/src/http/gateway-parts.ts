@@ -31,7 +31,7 @@ export interface GatewayParts {
   readonly budget: BodyBudget;
   readonly counters: RateCounters;
   /** Verifies the addresses of callbacks. The tasks service derives the same key and signs them. */
-  readonly callbackKey: Secret;
+  readonly callbackKeys: readonly Secret[];
   /** Aborted when the gateway stops; then waiting reads are answered at once. */
   readonly stopping: AbortSignal;
   /** The catalogue of the last reload. */

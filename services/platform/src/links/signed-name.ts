@@ -7,8 +7,8 @@ export function signName(key: Secret, name: string): string {
   return `${name}.${createHmac('sha256', key.reveal()).update(name).digest('base64url')}`;
 }
 
-/** The name in a result of `signName`; undefined: another key signed it, or none. */
-export function signedNameIn(key: Secret, signed: string): string | undefined {
+/** The name in a result of `signName`; undefined: none of the keys signed it. */
+export function signedNameIn(keys: readonly Secret[], signed: string): string | undefined {
   const name = signed.slice(0, Math.max(signed.lastIndexOf('.'), 0));
-  return sameSecret(signName(key, name), signed) ? name : undefined;
+  return keys.some((key) => sameSecret(signName(key, name), signed)) ? name : undefined;
 }

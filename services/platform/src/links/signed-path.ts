@@ -7,9 +7,9 @@ export function signPath(key: Secret, path: string, expiresAt: number): string {
   return `exp=${String(expiresAt)}&sig=${signatureOf(key, path, expiresAt)}`;
 }
 
-/** Whether the signature belongs to this path and time. It does not compare the time with the clock. */
-export function isSigned(key: Secret, path: string, expiresAt: number, signature: string): boolean {
-  return sameSecret(signatureOf(key, path, expiresAt), signature);
+/** Whether one of the keys signed this path and time. It does not compare the time with the clock. */
+export function isSigned(keys: readonly Secret[], path: string, expiresAt: number, signature: string): boolean {
+  return keys.some((key) => sameSecret(signatureOf(key, path, expiresAt), signature));
 }
 
 function signatureOf(key: Secret, path: string, expiresAt: number): string {

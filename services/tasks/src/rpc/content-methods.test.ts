@@ -287,7 +287,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       const { origin, pathname, searchParams } = new URL(url);
       expect([origin, pathname]).toEqual([PUBLIC_URL, `/ximg/res-${taskId}.mp4`]);
       const end = Number(searchParams.get('exp'));
-      expect(isSigned(SIGNING_KEY, pathname, end, searchParams.get('sig') ?? '')).toBe(true);
+      expect(isSigned([SIGNING_KEY], pathname, end, searchParams.get('sig') ?? '')).toBe(true);
       expect([timestampMs(expiresAt!), end * 1000]).toEqual([world.clock.now() + validMs, world.clock.now() + validMs]);
     });
 

@@ -28,7 +28,7 @@ export interface NewKey {
   readonly key: Secret;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random' | 'log'>;
+type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random' | 'log'>;
 
 /**
  * Makes the accounts and tokens of the configuration that do not exist yet. Existing ones never change. Gives the keys
@@ -76,7 +76,7 @@ async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, make
 }
 
 function insert(
-  { tokens, hashKey, newId, clock }: Deps,
+  { tokens, hashesOf, newId, clock }: Deps,
   accountId: string,
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
@@ -94,5 +94,5 @@ function insert(
     expiresAt,
     revokedAt: undefined,
   };
-  return tokens.insert({ token, keyHash: hashKey(key.reveal()), origin });
+  return tokens.insert({ token, keyHashes: hashesOf(key.reveal()), origin });
 }

@@ -9,13 +9,13 @@ const KEY = /^[!-~]{8,256}$/;
 
 /** The token of this key. Refuses an unknown key, and a revoked or expired one. */
 export function authenticate(
-  { tokens, hashKey, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashKey' | 'clock' | 'measures'>,
+  { tokens, hashesOf, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashesOf' | 'clock' | 'measures'>,
   key: string,
 ): Promise<Token> {
   return measured(
     measures.authentication,
     async () => {
-      const token = KEY.test(key) ? await tokens.findByKeyHash(hashKey(key)) : undefined;
+      const token = KEY.test(key) ? await tokens.findByKeyHashes(hashesOf(key)) : undefined;
       if (token === undefined) throw unknownKey();
       const disabled = disabledBecause(token, clock.now());
       if (disabled !== undefined) throw disabledToken(disabled);

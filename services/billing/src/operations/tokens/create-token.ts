@@ -9,7 +9,7 @@ export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;
 
 export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits'>;
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashKey' | 'clock' | 'newId' | 'random'>;
+type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random'>;
 
 /** Makes a token. Its key is in this result and is not stored. */
 export async function createToken(
@@ -24,7 +24,7 @@ export async function createToken(
   const key = newKey(KEY_PREFIX, KEY_BYTES, deps.random);
   const token: Token = { ...request, id: deps.newId('token'), used: 0n, createdAt: now, revokedAt: undefined };
   signal?.throwIfAborted();
-  const isMade = await deps.tokens.insert({ token, keyHash: deps.hashKey(key), origin: undefined });
+  const isMade = await deps.tokens.insert({ token, keyHashes: deps.hashesOf(key), origin: undefined });
   if (!isMade) throw new Error('a new key is taken already: the source of randomness is broken');
   return { token, key: new Secret(key) };
 }

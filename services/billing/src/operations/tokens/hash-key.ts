@@ -2,11 +2,14 @@ import { createHmac } from 'node:crypto';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
 
-/** The stored hash of a token's key. It finds the token and does not reveal the key. */
-export type HashKey = (key: string) => string;
+/**
+ * The stored hash of a token's key, then its hashes under other signing keys. A hash finds the token and does not
+ * reveal the key.
+ */
+export type KeyHasher = (key: string) => readonly string[];
 
-/** HMAC-SHA256 under a secret of its own, so that keys cannot be guessed from a copy of the database. */
-export function keyHasher(signingKey: Secret): HashKey {
-  const secret = deriveSecret(signingKey, 'token-hash');
-  return (key) => createHmac('sha256', secret.reveal()).update(key).digest('base64url');
+/** HMAC-SHA256 under secrets of its own, so that keys cannot be guessed from a copy of the database. */
+export function keyHasher(signingKeys: readonly Secret[]): KeyHasher {
+  const secrets = signingKeys.map((key) => deriveSecret(key, 'token-hash'));
+  return (key) => secrets.map((secret) => createHmac('sha256', secret.reveal()).update(key).digest('base64url'));
 }

@@ -18,13 +18,17 @@ type TokenRow = {
   calls_per_minute: number | null;
   in_flight: number | null;
 };
+type HashedRow = TokenRow & { key_hash: string };
 
 const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
   creates_per_minute, reads_per_minute, calls_per_minute, in_flight`;
 const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin)
   VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
 // The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
-const FIND_BY_KEY_HASH = `SELECT ${COLUMNS} FROM tokens WHERE key_hash = $1`;
+const selectByKeyHashes = (count: number): string =>
+  `SELECT ${COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${String(at + 1)}`).join(', ')})`;
+/** Another process may have another signing key and do the opposite, so it is not an error if nothing is updated. */
+const REHASH = 'UPDATE tokens SET key_hash = $1 WHERE id = $2 AND key_hash = $3 RETURNING id';
 const FIND = `SELECT ${COLUMNS} FROM tokens WHERE id = $1`;
 const LIST = `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
 const LIST_OF_ACCOUNT = `SELECT ${COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
@@ -32,7 +36,9 @@ const REVOKE = `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id
 
 export function sqlTokenStore(sql: Sql): TokenStore {
   return {
-    insert: async ({ token, keyHash, origin = null }) => {
+    insert: async ({ token, keyHashes, origin = null }) => {
+      const [keyHash = ''] = keyHashes;
+      if (keyHashes.length > 1 && (await findByKeyHashes(sql, keyHashes)) !== undefined) return false;
       const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits } = token;
       const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
       const made = await sql.write(INSERT, [
@@ -52,8 +58,10 @@ export function sqlTokenStore(sql: Sql): TokenStore {
       ]);
       return made.length > 0;
     },
-    findByKeyHash: async (keyHash) => {
-      const [row] = await sql.read<TokenRow>(FIND_BY_KEY_HASH, [keyHash]);
+    findByKeyHashes: async (keyHashes) => {
+      const [keyHash = ''] = keyHashes;
+      const row = await findByKeyHashes(sql, keyHashes);
+      if (row !== undefined && row.key_hash !== keyHash) await sql.write(REHASH, [keyHash, row.id, row.key_hash]);
       return row && fromRow(row);
     },
     find: async (id) => {
@@ -71,6 +79,11 @@ export function sqlTokenStore(sql: Sql): TokenStore {
       return row && fromRow(row);
     },
   };
+}
+
+async function findByKeyHashes(sql: Sql, keyHashes: readonly string[]): Promise<HashedRow | undefined> {
+  const rows = await sql.read<HashedRow>(selectByKeyHashes(keyHashes.length), keyHashes);
+  return rows.find(({ key_hash }) => key_hash === keyHashes[0]) ?? rows[0];
 }
 
 function fromRow(row: TokenRow): Token {

@@ -34,7 +34,7 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
 /** Answers a challenge at once. Any other callback makes the tasks service poll the task. */
 async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const token = exchange.params['token'] ?? '';
-  const name = signedNameIn(parts.callbackKey, token);
+  const name = signedNameIn(parts.callbackKeys, token);
   if (name === undefined) throw invalidAddress();
   const verdict = await parts.counters.take(`callbacks:${name}`, CALLS_PER_MINUTE);
   if (!verdict.allowed)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { refused } from '../../../testing/fake-upstream.ts';
@@ -47,7 +48,7 @@ function planner() {
   let addresses = 0;
   const given: string[] = [];
   const deps = {
-    callbacks: callbackUrls('https://gateway.example', new Secret('signing key')),
+    callbacks: callbackUrls('https://gateway.example', acceptOnly(new Secret('signing key'))),
     models: () => MODELS,
     mediaUrl: async ({ object }: { readonly object: string }, references: 'inline' | 'url') => {
       given.push(`${references}:${object}?${(addresses += 1)}`);

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@reelgate/platform/testing/until';
+import { httpCaller } from '../harness/client.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
+import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
+import { KEYS } from '../harness/test-config.ts';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
+
+const TIMEOUT_MS = 120_000;
+/** The other processes reconnect to the one that was restarted. */
+const READY_MS = 60_000;
+const [OLD, NEW] = ['the-old-signing-key', 'the-new-signing-key'];
+const ORDER = { model: 'Alpha-H3', prompt: 'a red boat', seconds: '5' };
+
+describeWith(natsServer, 'the signing key of four processes', (bus) => {
+  let upstream: ScriptedUpstream;
+  let program: Program;
+  let link: string;
+  const get = async (url: string): Promise<number> => (await fetch(url)).status;
+
+  /** Writes the keys into the file. A process has them after its next start. */
+  function configure(keys: object): void {
+    const file = path.join(path.dirname(program.config.data_dir), 'reelgate.yaml');
+    writeFileSync(file, JSON.stringify({ ...program.config, ...keys }));
+  }
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    program = await newProgram('four processes', { upstream: upstream.host, bus: bus() });
+    configure({ signing_key: OLD, other_signing_keys: [{ key: NEW }] });
+    await program.start();
+    const caller = httpCaller(program.base, KEYS.demo);
+    const { json } = await caller.finish(await caller.create('/v1/videos', ORDER));
+    link = json.video_url as string;
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await program?.end();
+    await upstream?.stop();
+  }, TIMEOUT_MS);
+
+  describe('one process after the other gets the new key', () => {
+    test.each(['billing', 'media', 'tasks', 'gateway'] as const)(
+      'with %s next, tasks are created and end, and old links work',
+      async (service) => {
+        configure({ signing_key: NEW, other_signing_keys: [{ key: OLD }] });
+        await program.killOne(service, 0, 'SIGTERM');
+        const caller = httpCaller(program.base, KEYS.demo);
+        await program.ready();
+        await until(async () => (await caller.call('POST', '/v1/videos', ORDER)).status === 200, READY_MS);
+        const { json } = await caller.finish(await caller.create('/v1/videos', ORDER));
+
+        expect(json.status).toBe('completed');
+        expect([await get(link), await get(json.video_url as string)]).toEqual([200, 200]);
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  test(
+    'a key that is accepted for tokens alone opens no link, and the tokens work',
+    async () => {
+      configure({ signing_key: NEW, other_signing_keys: [{ key: OLD, accept: 'tokens' }] });
+      await program.stop();
+      await program.start();
+
+      expect(await get(link)).toBe(403);
+      for (const key of [KEYS.demo, KEYS.other])
+        expect((await httpCaller(program.base, key).call('GET', '/v1/models')).status).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+});
