@@ -124,7 +124,7 @@ const connections = [
   ),
   driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres[a-z-]*\\.ts$'),
   driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite\\.ts$'),
-  driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-bus\\.ts$'),
+  driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-[a-z-]+\\.ts$'),
   driver('redis', 'node_modules/(@redis/client|redis)/', '/redis-[a-z-]+\\.ts$'),
 ];
 

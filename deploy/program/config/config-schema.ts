@@ -1,3 +1,4 @@
+import { busSchema } from '@reelgate/platform/bus/bus-settings';
 import { billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
@@ -36,11 +37,7 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
-    bus: {
-      type: 'string',
-      pattern: '^(nats|tls)://',
-      description: 'a nats:// address, or nothing for a single program',
-    },
+    bus: busSchema,
     grpc: grpcSchema,
     internal_callers: internalCallersSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },

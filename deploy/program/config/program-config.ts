@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { busSettings } from '@reelgate/platform/bus/bus-settings';
+import type { BusEntry, BusSettings } from '@reelgate/platform/bus/bus-settings';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { Keys } from '@reelgate/platform/config/config-locations';
@@ -12,7 +14,8 @@ import { Secret } from '@reelgate/platform/secret';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
-import type { TlsFiles } from '@reelgate/platform/tls/tls-material';
+import { resolvedFiles } from '@reelgate/platform/tls/tls-material';
+import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 import { unusableTargets } from './service-targets.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
@@ -72,7 +75,7 @@ export interface ProgramConfig {
   readonly dataDir: string;
   readonly signingKey: Secret | undefined;
   readonly otherSigningKeys: readonly OtherSigningKey[];
-  readonly bus: string | undefined;
+  readonly bus: BusSettings | undefined;
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** The addresses at which callers reach the services. */
   readonly services: {
@@ -99,7 +102,7 @@ interface Checked extends ComparedConfig {
   readonly data_dir: string;
   readonly signing_key?: string;
   readonly other_signing_keys: readonly { readonly key: string; readonly accept: OtherSigningKey['accept'] }[];
-  readonly bus?: string;
+  readonly bus?: BusEntry;
   readonly internal_callers: readonly InternalCallerEntry[];
   readonly sandbox?: { readonly listen: string };
   readonly gateway: ComparedConfig['gateway'] & { readonly drain: DrainEntry };
@@ -145,7 +148,7 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     dataDir: file.resolve(['data_dir'], checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     otherSigningKeys: checked.other_signing_keys.map(({ key, accept }) => ({ key: new Secret(key), accept })),
-    bus: checked.bus,
+    bus: checked.bus === undefined ? undefined : busSettings(checked.bus, resolvedAt(file, ['bus', 'tls'])),
     ports: {
       tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },
       billing: { ...portsOf(checked.billing, resolvedAt(file, ['billing', 'tls'])), connectionAgeMs },
@@ -162,14 +165,11 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
   };
 }
 
-/** Resolves the path of a certificate under the name that the configuration gives it. */
-type Resolve = (key: string, relative: string) => string;
-
-function resolvedAt(file: ConfigFile, section: Keys): Resolve {
+function resolvedAt(file: ConfigFile, section: Keys): ResolveFile {
   return (key, relative) => file.resolve([...section, key], relative);
 }
 
-function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: Resolve): Ports {
+function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: ResolveFile): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),
@@ -179,22 +179,16 @@ function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: Resol
 
 function listenerTls(
   { client_ca: ca, client_certificates: asked, ...own }: ListenerTlsEntry,
-  resolved: Resolve,
+  resolved: ResolveFile,
 ): ListenerTls {
-  const files = filesOf({ ...own, ca }, (key, file) => resolved(key === 'ca' ? 'client_ca' : key, file));
+  const files = resolvedFiles({ ...own, ca }, (key, file) => resolved(key === 'ca' ? 'client_ca' : key, file));
   return { files, clientCertificates: ca === undefined ? 'none' : asked };
-}
-
-function filesOf({ certificate, key, ca }: TlsFiles, resolved: Resolve): TlsFiles {
-  const at = (name: string, file: string | undefined): string | undefined =>
-    file === undefined ? undefined : resolved(name, file);
-  return { certificate: at('certificate', certificate), key: at('key', key), ca: at('ca', ca) };
 }
 
 /** A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it listens. */
 function servicesOf(
   { gateway: { services }, tasks, billing, media }: Checked,
-  resolved: Resolve,
+  resolved: ResolveFile,
 ): ProgramConfig['services'] {
   const scheme = services.tls === undefined ? 'http' : 'https';
   return {
@@ -202,7 +196,7 @@ function servicesOf(
     billing: targetOf(services.billing) ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
     media: targetOf(services.media) ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
     mediaHttp: `${scheme}://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
-    tls: services.tls === undefined ? undefined : filesOf(services.tls, resolved),
+    tls: services.tls === undefined ? undefined : resolvedFiles(services.tls, resolved),
   };
 }
 

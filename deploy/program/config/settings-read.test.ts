@@ -22,6 +22,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   allow: ['127.0.0.1:1'],
   dns_servers: ['127.0.0.1'],
   ffmpeg: 'off',
+  servers: ['nats://127.0.0.1:1'],
   scopes: ['tasks.read'],
 };
 

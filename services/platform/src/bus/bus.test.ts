@@ -11,6 +11,7 @@ import { startProcess } from '../../../../test/servers/start-process.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { anEvent, anInbox, busConformance } from '../../testing/bus-conformance.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
+import { busSettings } from './bus-settings.ts';
 import { openLocalBus } from './local-bus.ts';
 import { openNatsBus } from './nats-bus.ts';
 import { systemClock } from '../clock.ts';
@@ -65,10 +66,10 @@ describeWith(natsServer, 'a bus', (url) => {
     await connection.close();
   });
 
-  busConformance(() => openNatsBus(url(), silentLog), TokenChangedSchema);
+  busConformance(() => openNatsBus(busSettings(url()), silentLog), TokenChangedSchema);
 
   test('keeps events that are published before the first subscriber', async () => {
-    const bus = await openNatsBus(url(), silentLog);
+    const bus = await openNatsBus(busSettings(url()), silentLog);
     await bus.publish(ProblemSchema, anEvent('early'), 'early');
     const inbox = anInbox();
 
@@ -80,12 +81,12 @@ describeWith(natsServer, 'a bus', (url) => {
 
   test('keeps events for an absent process, and delivers none twice to the rest of its group', async () => {
     const [first, second] = [anInbox(), anInbox()];
-    const gone = await openNatsBus(url(), silentLog);
+    const gone = await openNatsBus(busSettings(url()), silentLog);
     await gone.subscribe(ProblemSchema, 'group', first.take);
     await gone.publish(ProblemSchema, anEvent('before'), 'before');
     await first.until('before');
     await gone.close();
-    const back = await openNatsBus(url(), silentLog);
+    const back = await openNatsBus(busSettings(url()), silentLog);
     await back.publish(ProblemSchema, anEvent('meanwhile'), 'meanwhile');
 
     await back.subscribe(ProblemSchema, 'group', second.take);
@@ -95,7 +96,10 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('carries announcements from one process to another', async () => {
-    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const [here, there] = [
+      await openNatsBus(busSettings(url()), silentLog),
+      await openNatsBus(busSettings(url()), silentLog),
+    ];
     const inbox = anInbox();
     await there.listen(ProblemSchema, (message) => void inbox.take(message));
 
@@ -106,7 +110,10 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('sends an announcement that was made just before it closes', async () => {
-    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const [here, there] = [
+      await openNatsBus(busSettings(url()), silentLog),
+      await openNatsBus(busSettings(url()), silentLog),
+    ];
     const inbox = anInbox();
     await there.listen(ProblemSchema, (message) => void inbox.take(message));
 
@@ -118,7 +125,10 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('drops an event whose id another process has published', async () => {
-    const [here, there] = [await openNatsBus(url(), silentLog), await openNatsBus(url(), silentLog)];
+    const [here, there] = [
+      await openNatsBus(busSettings(url()), silentLog),
+      await openNatsBus(busSettings(url()), silentLog),
+    ];
     const inbox = anInbox();
     await here.subscribe(ProblemSchema, 'group', inbox.take);
 
@@ -130,7 +140,7 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('does not end the process when a handler outlives the connection', async () => {
-    const bus = await openNatsBus(url(), silentLog);
+    const bus = await openNatsBus(busSettings(url()), silentLog);
     const inbox = anInbox();
     const gate = aGate();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
@@ -150,7 +160,7 @@ describeWith(natsServer, 'a bus', (url) => {
 
   test('is ready only while its server is reachable', async () => {
     const server = await natsServer.start();
-    const bus = await openNatsBus(server!.url, silentLog);
+    const bus = await openNatsBus(busSettings(server!.url), silentLog);
     expect(bus.ready()).toBe(true);
 
     await server!.stop();
@@ -165,7 +175,7 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('delivers an event once when its handler takes longer than the server waits', async () => {
-    const bus = await openNatsBus(url(), silentLog, 600);
+    const bus = await openNatsBus(busSettings(url()), silentLog, 600);
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
       await inbox.take(message);
@@ -183,7 +193,7 @@ describeWith(natsServer, 'a bus', (url) => {
   test('continues when its server returns without its store', async () => {
     const [first, second] = [await natsServer.start(), await natsServer.start()];
     const line = await openCuttableLine(first!.url);
-    const bus = await openNatsBus(line.url, silentLog);
+    const bus = await openNatsBus(busSettings(line.url), silentLog);
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', inbox.take);
     await bus.publish(ProblemSchema, anEvent('before'), 'before');
@@ -222,7 +232,7 @@ describeWith(natsServer, 'a bus', (url) => {
     });
     const line = await openCuttableLine(server.url);
 
-    await expect(openNatsBus(line.url, silentLog)).rejects.toThrow();
+    await expect(openNatsBus(busSettings(line.url), silentLog)).rejects.toThrow();
 
     await inTime(
       (async () => {
@@ -234,6 +244,6 @@ describeWith(natsServer, 'a bus', (url) => {
   });
 
   test('fails at once when there is no server', async () => {
-    await expect(openNatsBus('nats://127.0.0.1:1', silentLog)).rejects.toThrow();
+    await expect(openNatsBus(busSettings('nats://127.0.0.1:1'), silentLog)).rejects.toThrow();
   });
 });

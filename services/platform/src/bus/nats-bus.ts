@@ -1,26 +1,26 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { AckPolicy, Events, RetentionPolicy, StorageType, connect, nanos } from 'nats';
-import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection, StreamConfig } from 'nats';
+import { AckPolicy, nanos } from 'nats';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection } from 'nats';
 import { tell } from './bus.ts';
 import type { Bus, Handler, Subscription } from './bus.ts';
+import type { BusSettings } from './bus-settings.ts';
+import { RECONNECT_MS, connectNats, followStatus } from './nats-connection.ts';
+import { STREAM, ensureStream } from './nats-stream.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
-const STREAM = 'REELGATE';
-const SUBJECTS = ['reelgate.>'];
 const ANNOUNCE_PREFIX = 'announce.';
-const KEEP_MS = 7 * 24 * 3600 * 1000;
-const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 30_000;
 /** Ten minutes of ten seconds each: longer than any handler takes. */
 const CLAIMS_MAX = 60;
-const RENEWALS_MAX = 60;
+/** The pauses between two renewals of the subscriptions grow up to this many times the first one. */
+const RENEWAL_PAUSES = 10;
 const REDELIVERY_MS = 1000;
 const DELIVERIES_MAX = 20;
 const PENDING_ACKS_MAX = 256;
-const CONNECT_TIMEOUT_MS = 5000;
-const RECONNECT_MS = 500;
+/** A pull request ends after this time; a server that is silent for half of it twice is asked again. */
+const PULL_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
 /**
@@ -28,23 +28,17 @@ const DRAIN_MS_MAX = 5000;
  * a server comes back without its store, the stream and its consumers are made again. The event of a slow handler is
  * not delivered again meanwhile.
  */
-export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS): Promise<Bus> {
-  const connection = await connect({
-    servers: url.split(','),
-    timeout: CONNECT_TIMEOUT_MS,
-    reconnectTimeWait: RECONNECT_MS,
-    maxReconnectAttempts: -1,
-    name: 'reelgate',
-  });
-  const manager = await openManager(connection);
-  const wiring: Wiring = { manager, stream: connection.jetstream(), log, ackWaitMs };
+export async function openNatsBus(settings: BusSettings, log: Log, ackWaitMs = ACK_WAIT_MS): Promise<Bus> {
+  const connection = await connectNats(settings);
+  const manager = await openManager(connection, settings, log);
+  const wiring: Wiring = { manager, stream: connection.jetstream(), settings, log, ackWaitMs };
   const { stream } = wiring;
   const subscriptions: Renewable[] = [];
   let connected = true;
   let renewal = Promise.resolve();
   void followStatus(connection, (now) => {
     connected = now;
-    if (now) renewal = renewal.then(() => renewAll(wiring, subscriptions, () => connection.isClosed()));
+    if (now) renewal = renewal.then(() => renewAll(wiring, subscriptions, () => connected && !connection.isClosed()));
   });
 
   return {
@@ -90,10 +84,10 @@ export async function openNatsBus(url: string, log: Log, ackWaitMs = ACK_WAIT_MS
 }
 
 /** Refuses a server without JetStream, and closes the connection to it. */
-async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
+async function openManager(connection: NatsConnection, settings: BusSettings, log: Log): Promise<JetStreamManager> {
   try {
     const manager = await connection.jetstreamManager();
-    await ensureStream(manager);
+    await ensureStream(manager, settings, log);
     return manager;
   } catch (error) {
     await connection.close();
@@ -101,25 +95,10 @@ async function openManager(connection: NatsConnection): Promise<JetStreamManager
   }
 }
 
-async function ensureStream(manager: JetStreamManager): Promise<void> {
-  const config: Partial<StreamConfig> = {
-    name: STREAM,
-    subjects: SUBJECTS,
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    max_age: nanos(KEEP_MS),
-    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
-  };
-  try {
-    await manager.streams.info(STREAM);
-  } catch {
-    await manager.streams.add(config);
-  }
-}
-
 interface Wiring {
   readonly manager: JetStreamManager;
   readonly stream: JetStreamClient;
+  readonly settings: BusSettings;
   readonly log: Log;
   readonly ackWaitMs: number;
 }
@@ -149,16 +128,19 @@ async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }:
   });
 }
 
-/** Runs after each reconnection, because the server can have lost its store. */
-async function renewAll(wiring: Wiring, subscriptions: readonly Renewable[], closed: () => boolean): Promise<void> {
-  for (let tries = 1; tries <= RENEWALS_MAX && !closed(); tries += 1) {
+/**
+ * Runs after each reconnection, because the server can have lost its store. Repeats until the next one, because a
+ * cluster without its majority answers nothing.
+ */
+async function renewAll(wiring: Wiring, subscriptions: readonly Renewable[], connected: () => boolean): Promise<void> {
+  for (let tries = 1; connected(); tries += 1) {
     try {
-      await ensureStream(wiring.manager);
+      await ensureStream(wiring.manager, wiring.settings, wiring.log);
       for (const subscription of subscriptions) await subscription.renew();
       return;
     } catch (error) {
       wiring.log.warn({ tries, err: error }, 'the stream and its consumers could not be ensured');
-      await systemClock.sleep(RECONNECT_MS);
+      await systemClock.sleep(RECONNECT_MS * Math.min(tries, RENEWAL_PAUSES));
     }
   }
 }
@@ -190,7 +172,7 @@ async function subscribe<S extends DescMessage>(
     await ensureConsumer(wiring, durable);
     const messages = await (
       await stream.consumers.get(STREAM, durable.name)
-    ).consume({ max_messages: PENDING_ACKS_MAX });
+    ).consume({ max_messages: PENDING_ACKS_MAX, expires: PULL_MS });
     void takeAll(messages, (received) => {
       const work = handleOne(received);
       running.add(work);
@@ -242,12 +224,4 @@ async function drain(connection: NatsConnection): Promise<void> {
   const done = new AbortController();
   await Promise.race([connection.drain(), systemClock.sleep(DRAIN_MS_MAX, done.signal)]);
   done.abort();
-}
-
-/** Reports each change of the connection while the bus is open. */
-async function followStatus(connection: NatsConnection, tellNow: (connected: boolean) => void): Promise<void> {
-  for await (const { type } of connection.status()) {
-    if (type === Events.Disconnect) tellNow(false);
-    else if (type === Events.Reconnect) tellNow(true);
-  }
 }

@@ -15,6 +15,15 @@ export interface TlsFiles {
 export type TlsFile = keyof TlsFiles;
 export const TLS_FILES = ['certificate', 'key', 'ca'] as const satisfies readonly TlsFile[];
 
+/** Makes the path under a key absolute. */
+export type ResolveFile = (key: string, file: string) => string;
+
+export function resolvedFiles({ certificate, key, ca }: TlsFiles, resolve: ResolveFile): TlsFiles {
+  const at = (name: TlsFile, file: string | undefined): string | undefined =>
+    file === undefined ? undefined : resolve(name, file);
+  return { certificate: at('certificate', certificate), key: at('key', key), ca: at('ca', ca) };
+}
+
 /** The contents of the files. */
 export type TlsTexts = { readonly [F in TlsFile]?: string | undefined };
 

@@ -38,6 +38,19 @@ export const clientTlsSchema = {
   },
 } as const;
 
+/** The `tls` of calls to a server that is not part of the program. Empty files mean the authorities of the system. */
+export const outgoingTlsSchema = {
+  type: 'object',
+  description: 'an object such as { ca: tls/ca.crt }',
+  additionalProperties: false,
+  dependencies: { certificate: ['key'], key: ['certificate'] },
+  properties: {
+    ca: file('the path of a PEM file with the authorities of the server; empty: those of the system'),
+    certificate: CERTIFICATE,
+    key: KEY,
+  },
+} as const;
+
 /** As the checked configuration has it. */
 export interface ListenerTlsEntry {
   readonly certificate: string;

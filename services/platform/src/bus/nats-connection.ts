@@ -1,0 +1,53 @@
+import { Events, connect } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
+import type { BusSettings } from './bus-settings.ts';
+import type { TlsFiles } from '../tls/tls-material.ts';
+
+const CONNECT_TIMEOUT_MS = 5000;
+const SECURE = 'tls:';
+
+/** The pause before one server is dialled again, and at most as much by chance, so that not all arrive at once. */
+export const RECONNECT_MS = 500;
+
+/**
+ * Connects to one of the servers, and again to any of them for as long as the connection is open. The certificates are
+ * read from their files at each connection.
+ */
+export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnection> {
+  const addresses = servers.map((server) => new URL(server.reveal()));
+  return connect({
+    servers: addresses.map(({ host }) => host),
+    ...credentials(addresses[0]),
+    ...(tls === undefined && !addresses.some(({ protocol }) => protocol === SECURE) ? {} : { tls: tlsOptions(tls) }),
+    timeout: CONNECT_TIMEOUT_MS,
+    reconnectTimeWait: RECONNECT_MS,
+    reconnectJitter: RECONNECT_MS,
+    reconnectJitterTLS: RECONNECT_MS,
+    maxReconnectAttempts: -1,
+    name: 'reelgate',
+  });
+}
+
+/** The library does not read them from an address. */
+function credentials(address: URL | undefined): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
+  const [user, pass] = [decodeURIComponent(address?.username ?? ''), decodeURIComponent(address?.password ?? '')];
+  if (user === '') return {};
+  return pass === '' ? { token: user } : { user, pass };
+}
+
+/** With an object, even an empty one, the library refuses a server without TLS. */
+function tlsOptions({ ca, certificate, key }: TlsFiles = {}): NonNullable<ConnectionOptions['tls']> {
+  return {
+    ...(ca === undefined ? {} : { caFile: ca }),
+    ...(certificate === undefined ? {} : { certFile: certificate }),
+    ...(key === undefined ? {} : { keyFile: key }),
+  };
+}
+
+/** Reports each change of the connection while it is open. */
+export async function followStatus(connection: NatsConnection, tellNow: (connected: boolean) => void): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === Events.Disconnect) tellNow(false);
+    else if (type === Events.Reconnect) tellNow(true);
+  }
+}
