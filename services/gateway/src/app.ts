@@ -1,5 +1,8 @@
 import { aborted } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
+import { openLimits } from '@reelgate/platform/limits/open-limits';
+import type { RedisLink } from '@reelgate/platform/limits/redis-link';
+import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
@@ -23,7 +26,7 @@ import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
-import { openRedisRateCounters } from './rate-counters/redis-rate-counters.ts';
+import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -89,12 +92,17 @@ export async function startGateway(
   const lifecycle = openLifecycle(log);
   try {
     let catalogue = config.catalogue;
-    const counters = await openRateCounters(config, foundation, lifecycle);
+    const { redis, limits } = await openLimits(foundation, lifecycle, {
+      service: 'gateway',
+      url: config.redis,
+      deadlineMs: config.redisDeadlineMs,
+    });
+    const counters = openRateCounters(redis, foundation, lifecycle);
     const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
-    const { relay, channels, realtime } = startRelay(config, foundation, clients, lifecycle);
+    const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits }, lifecycle);
     const parts: GatewayParts = {
       clock,
       newId,
@@ -186,10 +194,10 @@ interface RelayParts {
 function startRelay(
   { catalogue, realtime: settings }: GatewayConfig,
   { clock, newId, log, metrics, random }: Foundation,
-  { calls }: GatewayClients,
+  { calls, limits }: Pick<GatewayClients, 'calls'> & { readonly limits: SharedLimits },
   lifecycle: Lifecycle,
 ): RelayParts {
-  const channels = openRelayChannels(catalogue.relay, { clock, chance: chanceFrom(random) });
+  const channels = openRelayChannels(catalogue.relay, { clock, limits, chance: chanceFrom(random) });
   lifecycle.add('relay channels', () => channels.close());
   const charges = batchedCharges({ requests: callsClient(calls), clock, log });
   const priceKeys = rememberedPriceKeys();
@@ -222,14 +230,9 @@ function chanceFrom(random: Random): () => number {
   };
 }
 
-async function openRateCounters(
-  { redis }: GatewayConfig,
-  { clock, log }: Foundation,
-  lifecycle: Lifecycle,
-): Promise<RateCounters> {
+function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, lifecycle: Lifecycle): RateCounters {
   const local = localRateCounters(clock);
-  const counters =
-    redis === undefined ? local : await openRedisRateCounters({ url: redis, clock, log, fallback: local });
+  const counters = redis === undefined ? local : redisRateCounters({ redis, clock, fallback: local });
   lifecycle.add('counters', () => counters.close());
   return counters;
 }

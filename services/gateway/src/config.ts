@@ -87,6 +87,8 @@ export interface GatewayConfig {
   readonly admin: HostPort | undefined;
   /** Undefined: each process counts requests on its own. */
   readonly redis: Secret | undefined;
+  /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
+  readonly redisDeadlineMs?: number;
   readonly limits: GatewayLimits;
   readonly realtime: RealtimeSettings;
   /** The number of workers for asynchronous calls, and how long a stop waits for them. */

@@ -28,6 +28,8 @@ import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
 import { fakeUsage } from './fake-usage.ts';
 import type { FakeUsage } from './fake-usage.ts';
 
+/** For a busy machine. */
+const REDIS_DEADLINE_MS = 5000;
 const PUBLIC_URL = 'https://gateway.example';
 
 export interface GatewayUnderTest {
@@ -57,6 +59,7 @@ export interface TestSettings {
   };
   readonly channels?: readonly CheckedRelayChannel[];
   readonly admin?: string;
+  readonly redis?: string;
   readonly host?: string;
 }
 
@@ -73,11 +76,18 @@ const MODELS = {
 const SCHEMA = { type: 'object', additionalProperties: true, properties: gatewaySchema };
 
 /** The configuration as a program gives it to the gateway: read by the schema, which fills in the defaults. */
-export function checkedConfig({ limits = {}, channels = [], admin, host = '127.0.0.1' }: TestSettings = {}): unknown {
+export function checkedConfig({
+  limits = {},
+  channels = [],
+  admin,
+  redis,
+  host = '127.0.0.1',
+}: TestSettings = {}): unknown {
   return readThrough({
     gateway: {
       listen: `${host}:0`,
       ...(admin === undefined ? {} : { admin }),
+      ...(redis === undefined ? {} : { redis }),
       limits: {
         creates_per_minute: 100_000,
         reads_per_minute: 100_000,
@@ -128,7 +138,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     ),
   ];
   const gateway = await startGateway(
-    gatewayConfig(checkedConfig(settings)),
+    { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS },
     {
       clock,
       bus,

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
+  /** Whether all replicas read this one clock, as in a test. The clocks of machines differ. */
+  readonly isShared?: boolean;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

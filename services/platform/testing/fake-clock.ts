@@ -25,6 +25,7 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   };
   return {
     now: () => now,
+    isShared: true,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted === true || ms <= 0) {

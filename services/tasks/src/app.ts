@@ -18,9 +18,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { callbackUrls } from './callback-urls.ts';
-import { channelFactories } from './channels/adapter.ts';
-import { ADAPTERS } from './channels/adapters/index.ts';
-import { openChannelRegistry } from './channels/channel-registry.ts';
+import { openChannels } from './channels/open-channels.ts';
 import { billingClient } from './clients/billing.ts';
 import { callsClient } from './clients/calls.ts';
 import type { Calls } from './clients/calls.ts';
@@ -29,7 +27,7 @@ import type { MediaBytes } from './clients/media-bytes.ts';
 import { billingTokens } from './clients/tokens.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { tasksMetrics, watchCircuits, watchJobs } from './tasks-metrics.ts';
+import { tasksMetrics, watchJobs, watchReplicas } from './tasks-metrics.ts';
 import { announceEnded, announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -90,9 +88,8 @@ export async function startTasks(
   let current = config;
   const workers = new Map<string, Worker>();
   const chance = chanceFrom(foundation.random);
-  const channels = openChannelRegistry(config.channels, { clock, adapters: channelFactories(ADAPTERS), chance });
-  lifecycle.add('channels', () => channels.close());
-  watchCircuits(foundation.metrics, channels);
+  let liveProcesses = (): number => 1;
+  const channels = await openChannels(config, foundation, lifecycle, { chance, replicas: () => liveProcesses() });
   let wakePolls = (_channelId: string): void => undefined;
   const deps: Deps = {
     store: sqlTaskStore(sql, newId, finishedEvent),
@@ -130,6 +127,8 @@ export async function startTasks(
   const tokens = await openTokens(foundation, peers, lifecycle);
   const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) }, foundation.metrics);
   const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
+  liveProcesses = () => liveness.count();
+  watchReplicas(foundation.metrics, liveProcesses);
   await liveness.recoverAtStart();
   lifecycle.add('process', () => handOver(deps));
   startWorkers(deps, [...taskPasses(deps, { sql, bus, config }, liveness), ...jobPasses(jobs)], (name, worker) => {

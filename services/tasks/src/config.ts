@@ -3,6 +3,7 @@ import { parseDuration } from '@reelgate/platform/config/units';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
+import { Secret } from '@reelgate/platform/secret';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { channelSettings, isVideoChannel } from './channels/channel-config.ts';
 import type { CheckedChannel } from './channels/channel-config.ts';
@@ -32,6 +33,7 @@ export const tasksSchema = {
       tls: listenerTlsSchema,
       drain: drainSchema(),
       ...storeSchema,
+      redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
       in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {
         ...closed({
@@ -88,6 +90,10 @@ export const tasksSchema = {
 
 export interface TasksConfig {
   readonly store: StoreSettings;
+  /** Undefined: the limits of channels are divided among the live replicas. */
+  readonly redis: Secret | undefined;
+  /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
+  readonly redisDeadlineMs?: number;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
@@ -106,6 +112,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   const { tasks, models, channels, accounts = [] } = value as CheckedConfig;
   return {
     store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
+    redis: tasks.redis === undefined ? undefined : new Secret(tasks.redis),
     limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
     pollPlan: {
       firstMs: ms(tasks.poll.first),
@@ -157,6 +164,7 @@ function ms(text: string): number {
 
 interface CheckedConfig {
   readonly tasks: StoreEntry & {
+    readonly redis?: string;
     readonly in_flight: { readonly per_token: number; readonly total: number };
     readonly poll: {
       readonly first: string;

@@ -68,6 +68,13 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
   );
 }
 
+/** The live processes of this service, read when the metrics are read. */
+export function watchReplicas(metrics: Metrics, replicas: () => number): void {
+  metrics.gauge('reelgate_tasks_replicas', 'Live processes of the tasks service', [], (gauge) => {
+    gauge.labels().set(replicas());
+  });
+}
+
 const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks'];
 
 /** The number of open watches, and how often a slow reader fell behind. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
+import { openRedisLink } from '@reelgate/platform/limits/redis-link';
+import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -8,7 +10,7 @@ import { redisServer } from '../../../../test/servers/redis-server.ts';
 import { WINDOW_MS } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 import { localRateCounters } from './local-rate-counters.ts';
-import { openRedisRateCounters } from './redis-rate-counters.ts';
+import { redisRateCounters } from './redis-rate-counters.ts';
 
 /** The start of a window. */
 const START = Math.ceil(Date.UTC(2026, 0, 1) / WINDOW_MS) * WINDOW_MS;
@@ -84,8 +86,15 @@ describe('in this process', () => {
 });
 
 describeWith(redisServer, 'counters', (url) => {
-  const open = (clock: FakeClock, address = url()): Promise<RateCounters> =>
-    openRedisRateCounters({ url: new Secret(address), clock, log: silentLog, fallback: localRateCounters(clock) });
+  const links: RedisLink[] = [];
+  const open = async (clock: FakeClock): Promise<RateCounters> => {
+    const redis = await openRedisLink({ url: new Secret(url()), log: silentLog });
+    links.push(redis);
+    return redisRateCounters({ redis, clock, fallback: localRateCounters(clock) });
+  };
+  afterAll(async () => {
+    for (const link of links) await link.close();
+  });
 
   countersSuite((clock) => open(clock));
 
@@ -96,20 +105,15 @@ describeWith(redisServer, 'counters', (url) => {
     await other.take('shared', 2);
 
     expect((await one.take('shared', 2)).allowed).toBe(false);
-    await Promise.all([one.close(), other.close()]);
   });
 });
 
 test('while Redis is unreachable each replica counts on its own', async () => {
   const clock = fakeClock(START);
-  const counters = await openRedisRateCounters({
-    url: new Secret('redis://127.0.0.1:1'),
-    clock,
-    log: silentLog,
-    fallback: localRateCounters(clock),
-  });
+  const redis = await openRedisLink({ url: new Secret('redis://127.0.0.1:1'), log: silentLog });
+  const counters = redisRateCounters({ redis, clock, fallback: localRateCounters(clock) });
 
   expect((await counters.take('a', 1)).allowed).toBe(true);
   expect((await counters.take('a', 1)).allowed).toBe(false);
-  await counters.close();
+  await redis.close();
 });

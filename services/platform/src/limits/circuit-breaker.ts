@@ -1,10 +1,18 @@
 import { isRecent } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 
-const FAULTS_TO_OPEN = 5;
-const OPEN_MS = 30_000;
+export const FAULTS_TO_OPEN = 5;
+export const OPEN_MS = 30_000;
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
+/** What a call has shown about its peer. */
+export type CircuitReport = 'worked' | 'failed' | 'undecided';
+
+/** What all replicas together know about a peer. */
+export interface KnownFaults {
+  readonly faults: number;
+  readonly openedAgoMs: number;
+}
 
 /** Stops calls to a peer for a while after several consecutive faults of the peer. Then one call tries it. */
 export interface Circuit {
@@ -19,7 +27,20 @@ export interface Circuit {
   undecided(): void;
 }
 
+export interface SharedCircuit extends Circuit {
+  known(): KnownFaults;
+  /** Takes the knowledge of all replicas in place of its own. */
+  learn(known: KnownFaults): void;
+  /** The replicas have chosen this process to try the peer. */
+  chosen(): void;
+}
+
 export function newCircuit(clock: Clock): Circuit {
+  return newSharedCircuit(clock, () => undefined);
+}
+
+/** A circuit that tells the other replicas what they do not know yet. */
+export function newSharedCircuit(clock: Clock, tell: (report: CircuitReport) => void): SharedCircuit {
   let faults = 0;
   let openedAt = -Infinity;
   let triedAt = -Infinity;
@@ -39,16 +60,27 @@ export function newCircuit(clock: Clock): Circuit {
     mayTryAnyway,
     mayTry: () => state() !== 'open' && mayTryAnyway(),
     worked: () => {
+      if (faults > 0) tell('worked');
       faults = 0;
       triedAt = -Infinity;
     },
     failed: () => {
+      tell('failed');
       faults += 1;
       triedAt = -Infinity;
       if (faults >= FAULTS_TO_OPEN) openedAt = clock.now();
     },
     undecided: () => {
+      if (triedAt !== -Infinity) tell('undecided');
       triedAt = -Infinity;
+    },
+    known: () => ({ faults, openedAgoMs: Math.max(0, clock.now() - openedAt) }),
+    learn: (known) => {
+      ({ faults } = known);
+      openedAt = clock.now() - known.openedAgoMs;
+    },
+    chosen: () => {
+      triedAt = clock.now();
     },
   };
 }

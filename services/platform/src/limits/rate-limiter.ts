@@ -13,13 +13,23 @@ export interface Rate {
 
 /** By default, the whole rate of a minute can be taken at once. */
 export function newRate(clock: Clock, perMinute: number, burst = perMinute): Rate {
-  let free = burst;
+  return newVaryingRate(clock, () => ({ perMinute, burst }));
+}
+
+/** The same with limits that change while it is used, such as the share of one replica. */
+export function newVaryingRate(
+  clock: Clock,
+  limits: () => { readonly perMinute: number; readonly burst: number },
+): Rate {
+  let free = limits().burst;
   let filledAt = clock.now();
-  const fill = (): void => {
+  const fill = (): number => {
+    const { perMinute, burst } = limits();
     const now = clock.now();
     // a clock that was set back changes nothing
     free = Math.min(burst, free + (Math.max(0, now - filledAt) * perMinute) / MINUTE_MS);
     filledAt = now;
+    return perMinute;
   };
   return {
     take: () => {
@@ -33,7 +43,7 @@ export function newRate(clock: Clock, perMinute: number, burst = perMinute): Rat
       return Math.floor(free);
     },
     waitMs: () => {
-      fill();
+      const perMinute = fill();
       return free >= 1 ? 0 : Math.ceil(((1 - free) * MINUTE_MS) / perMinute);
     },
   };

@@ -2,18 +2,21 @@ import type { Clock } from '@reelgate/platform/clock';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
-import { newCircuit } from '@reelgate/platform/limits/circuit-breaker';
+import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
-import { newRate } from '@reelgate/platform/limits/rate-limiter';
+import { newVaryingRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
+import { dividedLimits } from '@reelgate/platform/limits/shared-limits';
+import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 
 const SECONDS_PER_MINUTE = 60;
 
-/** A channel with its state in this process. */
+/** A channel with its state, which the replicas share as far as they can. */
 export interface ChannelRuntime {
   readonly channel: Channel;
   readonly circuit: Circuit;
-  readonly creates: Rate;
+  readonly creates: PeerLimits;
+  /** The part of this replica. All replicas poll from one queue, so each can use its part. */
   readonly polls: Rate;
 }
 
@@ -33,11 +36,15 @@ export interface ChannelRegistryOptions {
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
+  /** Absent: this process has no replicas. */
+  readonly limits?: SharedLimits;
+  /** The number of live replicas, this one included; 1 by default. */
+  readonly replicas?: () => number;
 }
 
 export function openChannelRegistry(
   settings: readonly ChannelSettings[],
-  { clock, adapters, chance }: ChannelRegistryOptions,
+  { clock, adapters, chance, limits = dividedLimits(clock), replicas = () => 1 }: ChannelRegistryOptions,
 ): ChannelRegistry {
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
@@ -56,11 +63,15 @@ export function openChannelRegistry(
   const runtimeOf = (one: ChannelSettings): ChannelRuntime => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
+    const creates = limits.of(one.id, { perMinute: one.requestsPerMinute });
     return {
       channel: factory(one, clock),
-      circuit: newCircuit(clock),
-      creates: newRate(clock, one.requestsPerMinute),
-      polls: newRate(clock, one.pollsPerMinute, pollsAtOnce(one.pollsPerMinute)),
+      circuit: creates.circuit,
+      creates,
+      polls: newVaryingRate(clock, () => {
+        const perMinute = one.pollsPerMinute / replicas();
+        return { perMinute, burst: pollsAtOnce(perMinute) };
+      }),
     };
   };
   const current = (): ChannelRuntime[] =>

@@ -11,6 +11,8 @@ export interface ProcessLiveness {
   pass(): Promise<number>;
   /** Settles what a crash interrupted, before the service is ready. */
   recoverAtStart(): Promise<void>;
+  /** The number of live processes at the last pass, this one included. */
+  count(): number;
 }
 
 /**
@@ -20,6 +22,7 @@ export interface ProcessLiveness {
  */
 export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
   const seen = new Map<string, { readonly heartbeat: number; readonly misses: number }>();
+  let count = 1;
   const aliveNow = async (): Promise<readonly string[]> => {
     await deps.store.heartbeat(deps.processId, deps.clock.now());
     if (exclusive) return [deps.processId];
@@ -27,11 +30,14 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
     for (const [id, heartbeat] of heartbeats)
       seen.set(id, { heartbeat, misses: seen.get(id)?.heartbeat === heartbeat ? (seen.get(id)?.misses ?? 0) + 1 : 0 });
-    return [...heartbeats.keys()].filter(
+    const alive = [...heartbeats.keys()].filter(
       (id) => id === deps.processId || (seen.get(id)?.misses ?? 0) < MISSED_HEARTBEATS_MAX,
     );
+    count = Math.max(1, alive.length);
+    return alive;
   };
   return {
+    count: () => count,
     pass: async () => {
       const alive = await aliveNow();
       await recoverCreates(deps, alive);

@@ -139,7 +139,7 @@ describe('limits of a channel', () => {
       await under.settled(3);
 
       expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429]);
-      expect(statuses[2]?.headers['retry-after']).toBe('30');
+      expect(statuses[2]?.headers['retry-after']).toBe('60');
       expect(statuses[2]?.headers['x-should-retry']).toBeUndefined();
       expect(upstream.seen).toHaveLength(2);
       expect(under.calls.settled.map(({ basis }) => basis).toSorted()).toEqual(

@@ -50,7 +50,7 @@ async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
   let waitMs = Infinity;
   let wasTried = false;
   for (const channel of options.channels) {
-    const wait = admit(channel);
+    const wait = await admit(channel);
     if (wait > 0) {
       waitMs = Math.min(waitMs, wait);
       continue;

@@ -1,11 +1,11 @@
 import { Pool } from 'undici';
-import { newCircuit } from '@reelgate/platform/limits/circuit-breaker';
+import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
-import { newRate } from '@reelgate/platform/limits/rate-limiter';
-import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
+import { dividedLimits } from '@reelgate/platform/limits/shared-limits';
+import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
 import { rememberedIdentities } from './model-identities.ts';
 import type { IdentitiesOf } from './model-identities.ts';
@@ -20,14 +20,15 @@ export interface RelayChannel {
   readonly settings: RelayChannelSettings;
   readonly pool: Pool;
   readonly circuit: Circuit;
-  readonly rate: Rate;
+  /** Those of all replicas, as far as they share them. */
+  readonly limits: PeerLimits;
   /** The credential as a header. */
   readonly credential: { readonly name: string; readonly value: string };
   /** The names that would identify the upstream in an answer, by the public id of the model. */
   readonly identitiesOf: IdentitiesOf;
   /** The upstream's path for one of the gateway's paths. */
   pathOf(path: string): string;
-  /** Bounds the calls and sessions that run on it. */
+  /** Bounds the calls and sessions of this process that run on it. */
   readonly permits: Semaphore;
 }
 
@@ -45,11 +46,13 @@ export interface RelayChannelsOptions {
   readonly clock: Clock;
   /** From 0 to 1, exclusive. */
   readonly chance: () => number;
+  /** Absent: this process counts alone. */
+  readonly limits?: SharedLimits;
 }
 
 export function openRelayChannels(
   settings: readonly RelayChannelSettings[],
-  { clock, chance }: RelayChannelsOptions,
+  { clock, chance, limits = dividedLimits(clock) }: RelayChannelsOptions,
 ): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** The channels by endpoint and model. */
@@ -68,7 +71,7 @@ export function openRelayChannels(
       next.map((one) => {
         const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
         const known = before.get(one.id);
-        return [one.id, known?.made === made ? known : { channel: newChannel(one, clock), made }];
+        return [one.id, known?.made === made ? known : { channel: newChannel(one, limits), made }];
       }),
     );
     for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
@@ -89,13 +92,24 @@ export function openRelayChannels(
   };
 }
 
-function newChannel(settings: RelayChannelSettings, clock: Clock): RelayChannel {
+function newChannel(settings: RelayChannelSettings, shared: SharedLimits): RelayChannel {
   const { origin, pathname } = new URL(settings.baseUrl);
+  const semaphore = newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 });
+  const limits = shared.of(settings.id, {
+    perMinute: settings.requestsPerMinute,
+    inFlight: { most: settings.inFlightMax, inUse: () => semaphore.inUse() },
+  });
   return {
     settings,
-    permits: newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 }),
-    circuit: newCircuit(clock),
-    rate: newRate(clock, settings.requestsPerMinute),
+    limits,
+    circuit: limits.circuit,
+    permits: {
+      ...semaphore,
+      release: (count) => {
+        semaphore.release(count);
+        limits.ended();
+      },
+    },
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
     pathOf: upstreamPath(pathname),
     identitiesOf: rememberedIdentities(settings),

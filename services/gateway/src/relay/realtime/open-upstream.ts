@@ -60,7 +60,7 @@ async function tryEach(
   let waitMs = Infinity;
   let wasTried = false;
   for (const channel of channels) {
-    const wait = admit(channel);
+    const wait = await admit(channel);
     if (wait > 0) {
       waitMs = Math.min(waitMs, wait);
       continue;

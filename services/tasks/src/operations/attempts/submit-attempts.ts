@@ -102,8 +102,9 @@ async function beginAttempt(
   number: number,
 ): Promise<'begun' | Skipped> {
   const { settings } = runtime.channel;
-  if (!runtime.circuit.mayTry()) return { why: 'fault' };
-  if (!runtime.creates.take()) return atLimit(runtime, runtime.creates.waitMs());
+  const waitMs = await runtime.creates.admit();
+  if (waitMs === Infinity) return { why: 'fault' };
+  if (waitMs > 0) return { why: 'limit', retryAfterMs: waitMs };
   const started = await deps.store.startAttempt(task.id, {
     number,
     owner: task.owner,
@@ -111,12 +112,9 @@ async function beginAttempt(
     inFlightMax: settings.inFlightMax,
     at: deps.clock.now(),
   });
-  return started ? 'begun' : atLimit(runtime, THROTTLE_RETRY_MS);
-}
-
-function atLimit({ circuit }: ChannelRuntime, retryAfterMs: number): Skipped {
-  circuit.undecided();
-  return { why: 'limit', retryAfterMs };
+  if (started) return 'begun';
+  runtime.circuit.undecided();
+  return { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 }
 
 interface Try {

@@ -1,0 +1,156 @@
+import type { Clock } from '../clock.ts';
+import { newSharedCircuit } from './circuit-breaker.ts';
+import type { Circuit, CircuitReport, KnownFaults, SharedCircuit } from './circuit-breaker.ts';
+import { newOwnTakes } from './own-takes.ts';
+import type { OwnTakes } from './own-takes.ts';
+import { newWindowLog } from './window-log.ts';
+import type { WindowLog } from './window-log.ts';
+
+/** A full peer cannot tell when a call on it ends. */
+export const FULL_RETRY_MS = 1000;
+/** How the shared state answers. */
+export const ADMITTED = { YES: 0, TRIAL: 1, CIRCUIT: 2, LIMIT: 3 } as const;
+
+/** What a peer allows. */
+export interface PeerLimit {
+  readonly perMinute: number;
+  /** The calls that may run at one time, and how many of this process do; absent: not limited here. */
+  readonly inFlight?: { readonly most: number; readonly inUse: () => number };
+}
+
+/** The limits and the circuit of a peer, which its replicas share as far as they can. */
+export interface PeerLimits {
+  readonly circuit: Circuit;
+  /**
+   * Takes one call: 0, or the milliseconds after which the peer may be tried; infinite for a peer that is down.
+   * `isLastResort`: the caller has no alternative, so one call at a time may go to a peer that is down.
+   */
+  admit(isLastResort?: boolean): number | Promise<number>;
+  /** Milliseconds until a call may be admitted, as far as this process knows. It takes nothing. */
+  waitMs(): number;
+  /** A call of this process has ended. */
+  ended(): void;
+}
+
+/** What the replicas know of a peer after one of them has called Redis. */
+export interface SharedAdmission extends KnownFaults {
+  readonly code: number;
+  readonly waitMs: number;
+  /** What all replicas took in the last minute. */
+  readonly used: number;
+}
+
+/** The state that the replicas share. While it is away each replica works with its part of the limits. */
+export interface SharedState {
+  isUsed(): boolean;
+  /** The live replicas, this one included. */
+  replicas(): number;
+  /** The live replicas that cannot reach the shared state and so use their part. */
+  missing(): number;
+  /** Undefined if there is no answer in time. */
+  admit(id: string, limit: PeerLimit, isLastResort: boolean): Promise<SharedAdmission | undefined>;
+  tell(id: string, report: CircuitReport): void;
+  ended(id: string): void;
+}
+
+/** A peer as the shared state renews it. */
+export interface SharedPeer {
+  readonly limits: PeerLimits;
+  readonly own: OwnTakes;
+  limit(): PeerLimit;
+  faults(): KnownFaults;
+  learn(known: KnownFaults & { readonly used: number }): void;
+  learnFaults(known: KnownFaults): void;
+  /** Applies a new configuration. Its circuit is closed, because the fault may have been in the old one. */
+  change(limit: PeerLimit): void;
+}
+
+interface Parts {
+  readonly shared: SharedState;
+  readonly circuit: SharedCircuit;
+  /**
+   * What was taken in the last minute, as far as this process knows. A take without the shared state counts for each
+   * live replica, because the others may take as much.
+   */
+  readonly log: WindowLog;
+  readonly own: OwnTakes;
+  readonly limit: () => PeerLimit;
+}
+
+export interface NewPeer {
+  readonly limit: PeerLimit;
+  readonly clock: Clock;
+  readonly shared: SharedState;
+}
+
+export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPeer): SharedPeer {
+  let limit = first;
+  const circuit = newSharedCircuit(clock, (report) => {
+    shared.tell(id, report);
+  });
+  const parts: Parts = { shared, circuit, log: newWindowLog(clock), own: newOwnTakes(clock), limit: () => limit };
+  const learn: SharedPeer['learn'] = (known) => {
+    parts.log.learn(known.used);
+    circuit.learn(known);
+  };
+  const admitShared = async (isLastResort: boolean): Promise<number> => {
+    const answer = await shared.admit(id, { ...limit, perMinute: sharedPerMinute(parts) }, isLastResort);
+    if (answer === undefined) return admitAlone(parts, isLastResort);
+    learn(answer);
+    if (answer.code === ADMITTED.CIRCUIT) return Infinity;
+    if (answer.code === ADMITTED.LIMIT) return answer.waitMs;
+    if (answer.code === ADMITTED.TRIAL) circuit.chosen();
+    parts.own.addCounted();
+    return 0;
+  };
+  return {
+    own: parts.own,
+    limit: () => limit,
+    faults: () => circuit.known(),
+    learn,
+    learnFaults: (known) => {
+      circuit.learn(known);
+    },
+    change: (next) => {
+      limit = next;
+      circuit.worked();
+    },
+    limits: {
+      circuit,
+      admit: (isLastResort = false) => (shared.isUsed() ? admitShared(isLastResort) : admitAlone(parts, isLastResort)),
+      waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : charge(parts))),
+      ended: () => {
+        shared.ended(id);
+      },
+    },
+  };
+}
+
+/** Admits within this replica's part of the limits. */
+function admitAlone(parts: Parts, isLastResort: boolean): number {
+  const { circuit, log, own, shared } = parts;
+  const { perMinute, inFlight } = parts.limit();
+  if (!(isLastResort ? circuit.mayTryAnyway() : circuit.mayTry())) return Infinity;
+  const isFull =
+    inFlight !== undefined && inFlight.inUse() > Math.max(1, Math.floor(inFlight.most / shared.replicas()));
+  const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - charge(parts));
+  if (waitMs > 0) {
+    circuit.undecided();
+    return waitMs;
+  }
+  log.add(charge(parts));
+  own.addUncounted();
+  return 0;
+}
+
+/** A replica may always take one, even of a limit below the number of replicas. */
+function charge({ shared, limit }: Parts): number {
+  return Math.min(shared.replicas(), limit().perMinute);
+}
+
+/** The parts of replicas that cannot reach the shared state are left to them. */
+function sharedPerMinute({ shared, limit }: Parts): number {
+  const { perMinute } = limit();
+  const part = Math.max(1, Math.floor(perMinute / shared.replicas()));
+  return Math.max(1, perMinute - shared.missing() * part);
+}

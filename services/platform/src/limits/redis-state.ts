@@ -1,0 +1,198 @@
+import type { Clock } from '../clock.ts';
+import type { SharedAdmission, SharedPeer, SharedState } from './peer-limits.ts';
+import { ADMIT, LEAVE, RENEW, TELL } from './limit-scripts.ts';
+import type { Takes } from './own-takes.ts';
+import type { RedisLink } from './redis-link.ts';
+
+/**
+ * After Redis was away, the replicas tell it what they took meanwhile. Until all of them have, each keeps to its part
+ * of the limits: a Redis that was restarted knows nothing.
+ */
+const SETTLE_MS = 2000;
+/** The ends of calls are told together, and at most this late. */
+const ENDED_MS = 50;
+const NOT_LIMITED = -1;
+const REDIS_TIME = -1;
+
+export interface RedisStateOptions {
+  /** Begins each key. The braces in it keep all keys on one node of a Redis cluster. */
+  readonly prefix: string;
+  readonly replica: string;
+  readonly redis: RedisLink;
+  readonly clock: Clock;
+  readonly peers: ReadonlyMap<string, SharedPeer>;
+  readonly liveReplicas: (() => number) | undefined;
+  /** Called at each change between the shared limits and the part of this replica. */
+  readonly onFallback: (isAlone: boolean, reason: unknown) => void;
+}
+
+/** The state that replicas share in Redis. */
+export interface RedisState {
+  readonly shared: SharedState;
+  /** Renews what this replica has there and learns what the others know. */
+  renew(): Promise<number>;
+  fallBack(reason: unknown): void;
+  leave(): Promise<void>;
+}
+
+/** Before the first answer of Redis nothing is taken that it would not know, so a new replica need not settle. */
+type Mode = 'new' | 'alone' | 'settling' | 'shared';
+
+export function newRedisState(options: RedisStateOptions): RedisState {
+  const { redis, clock, peers, liveReplicas, replica } = options;
+  let mode: Mode = 'new';
+  let settlesAt = 0;
+  let sharing = 1;
+  const stopping = new AbortController();
+  const exchange = exchanger(options);
+  const isUsed = (): boolean => mode === 'shared' && !redis.isAway();
+  const replicas = (): number => Math.max(1, liveReplicas?.() ?? sharing);
+  const fallBack = (reason: unknown): void => {
+    if (mode === 'new' || mode === 'shared') options.onFallback(true, reason);
+    mode = 'alone';
+  };
+  const settle = (): void => {
+    mode = 'settling';
+    settlesAt = clock.now() + SETTLE_MS;
+  };
+  const share = (): void => {
+    if (mode === 'settling') options.onFallback(false, undefined);
+    mode = 'shared';
+  };
+  const renew = async (): Promise<number> => {
+    try {
+      if (mode === 'alone') settle();
+      const joins = mode !== 'settling' || clock.now() >= settlesAt;
+      const answer = await exchange(joins);
+      if (joins) sharing = Math.max(1, answer.sharing);
+      if (answer.lost) {
+        fallBack(new Error('redis has lost its state'));
+        settle();
+      } else if (joins && mode !== 'alone') share();
+    } catch (error) {
+      fallBack(error);
+    }
+    return 0;
+  };
+  return {
+    renew,
+    fallBack,
+    shared: {
+      isUsed,
+      replicas,
+      missing: () => Math.max(0, replicas() - sharing),
+      ...calls(options, { isUsed, fallBack, stopping: stopping.signal }),
+    },
+    leave: async () => {
+      stopping.abort();
+      const keys = [`${options.prefix}:replicas`, ...[...peers.keys()].map(keyOf(options))];
+      await redis.run(LEAVE, { keys, args: [timeOf(clock), replica] }).catch(() => undefined);
+    },
+  };
+}
+
+interface Exchanged {
+  readonly sharing: number;
+  /** Whether Redis has lost what it knew. It knows what this replica took again. */
+  readonly lost: boolean;
+}
+
+type Renewed = [epoch: string, sharing: number, known: [used: number, faults: number, openedAgoMs: number][]];
+
+/** Tells Redis what it does not know, and learns what it knows once this replica joins the others. */
+function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<Exchanged> {
+  const { redis, clock, peers, replica, prefix } = options;
+  let epoch = '';
+  let exchanges = 0;
+  const once = async (joins: boolean): Promise<Exchanged> => {
+    const told = [...peers].map(([id, peer]) => ({ id, peer, takes: peer.own.uncounted() }));
+    const states = told.map(({ peer, takes }) => stateOf(peer, takes, joins));
+    const [found, sharing, known] = (await redis.run(RENEW, {
+      keys: [`${prefix}:replicas`, `${prefix}:epoch`, ...told.map(({ id }) => keyOf(options)(id))],
+      args: [timeOf(clock), replica, joins ? 1 : 0, `${replica}.${(exchanges += 1)}`, JSON.stringify(states)],
+    })) as Renewed;
+    const lost = epoch !== '' && found !== epoch;
+    epoch = found;
+    if (lost) for (const peer of peers.values()) peer.own.lost();
+    for (const [index, { peer, takes }] of told.entries()) {
+      peer.own.counted(takes);
+      const [used = 0, faults = 0, openedAgoMs = 0] = known[index] ?? [];
+      if (joins && !lost) peer.learn({ used, faults, openedAgoMs });
+    }
+    return { sharing, lost };
+  };
+  return async (joins) => {
+    const first = await once(joins);
+    if (first.lost) await once(false);
+    return first;
+  };
+}
+
+/** What RENEW reads of a peer. The faults of a replica that has been alone may be unknown to the others. */
+function stateOf(peer: SharedPeer, takes: readonly Takes[], joins: boolean) {
+  const ages = takes.map(({ ageMs, count }) => [ageMs, count]);
+  const { faults, openedAgoMs } = peer.faults();
+  return [inUse(peer), ages, joins ? 0 : faults, Math.min(openedAgoMs, Number.MAX_SAFE_INTEGER)];
+}
+
+interface Calling {
+  readonly isUsed: () => boolean;
+  readonly fallBack: (reason: unknown) => void;
+  readonly stopping: AbortSignal;
+}
+
+/** What a replica asks and tells while it works. */
+function calls(
+  options: RedisStateOptions,
+  { isUsed, fallBack, stopping }: Calling,
+): Pick<SharedState, 'admit' | 'tell' | 'ended'> {
+  const { redis, clock, peers, replica } = options;
+  const ended = new Set<string>();
+  const tell = async (id: string, what: string, inFlight: number): Promise<void> => {
+    if (!isUsed()) return;
+    const call = { keys: [keyOf(options)(id)], args: [timeOf(clock), replica, what, inFlight] };
+    const answer = await redis.run(TELL, call).catch(fallBack);
+    if (answer === undefined) return;
+    const [faults, openedAgoMs] = answer as [number, number];
+    peers.get(id)?.learnFaults({ faults, openedAgoMs });
+  };
+  const tellEnded = async (): Promise<void> => {
+    await clock.sleep(ENDED_MS, stopping);
+    const ids = [...ended];
+    ended.clear();
+    for (const id of ids) {
+      const peer = peers.get(id);
+      if (peer !== undefined && !stopping.aborted) void tell(id, 'ended', inUse(peer));
+    }
+  };
+  return {
+    admit: async (id, { perMinute, inFlight }, isLastResort) => {
+      const args = [perMinute, isLastResort ? 1 : 0, inFlight?.inUse() ?? NOT_LIMITED, inFlight?.most ?? 0];
+      const call = { keys: [keyOf(options)(id)], args: [timeOf(clock), replica, ...args] };
+      const answer = await redis.run(ADMIT, call).catch(fallBack);
+      if (answer === undefined) return undefined;
+      const [code, waitMs, used, faults, openedAgoMs] = answer as [number, number, number, number, number];
+      return { code, waitMs, used, faults, openedAgoMs } satisfies SharedAdmission;
+    },
+    tell: (id, report) => void tell(id, report, NOT_LIMITED),
+    ended: (id) => {
+      if (!isUsed() || ended.has(id)) return;
+      ended.add(id);
+      if (ended.size === 1) void tellEnded();
+    },
+  };
+}
+
+function inUse(peer: SharedPeer): number {
+  return peer.limit().inFlight?.inUse() ?? NOT_LIMITED;
+}
+
+/** A peer is known by its id: no key has its address or credential. */
+function keyOf({ prefix }: RedisStateOptions): (id: string) => string {
+  return (id) => `${prefix}:peer:${id}`;
+}
+
+/** Redis' own time is one clock for all replicas, whose clocks differ. */
+function timeOf(clock: Clock): number {
+  return clock.isShared === true ? clock.now() : REDIS_TIME;
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../clock.ts';
+import type { NewId } from '../ids.ts';
+import { startWorker } from '../lifecycle/worker.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { newSharedPeer } from './peer-limits.ts';
+import type { PeerLimit, PeerLimits, SharedPeer, SharedState } from './peer-limits.ts';
+import type { RedisLink } from './redis-link.ts';
+import { newRedisState } from './redis-state.ts';
+
+/** A replica renews what it has in flight, and learns what the others know. */
+const RENEW_MS = 1000;
+
+/** The limits of the peers of a service. */
+export interface SharedLimits {
+  /** A peer that is known takes the new limits and keeps what was taken. */
+  of(id: string, limit: PeerLimit): PeerLimits;
+}
+
+export interface SharedLimitsOptions {
+  /** The name of the service in the keys of Redis. */
+  readonly service: string;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Undefined: each replica works with its part of the limits. */
+  readonly redis: RedisLink | undefined;
+  /** The number of live replicas, if the service knows it without Redis. */
+  readonly replicas?: () => number;
+}
+
+/** Limits without a shared state: each of the replicas has an equal part. */
+export function dividedLimits(clock: Clock, replicas: () => number = () => 1): SharedLimits {
+  return limitsOn(clock, alone(replicas), new Map());
+}
+
+export async function openSharedLimits(
+  options: SharedLimitsOptions,
+): Promise<SharedLimits & { close(): Promise<void> }> {
+  const { service, clock, newId, log, redis, replicas } = options;
+  if (redis === undefined) return { ...dividedLimits(clock, replicas), close: async () => undefined };
+  const peers = new Map<string, SharedPeer>();
+  const state = newRedisState({
+    prefix: `{reelgate:${service}}`,
+    replica: newId('replica'),
+    redis,
+    clock,
+    peers,
+    liveReplicas: replicas,
+    onFallback: fallbackReports(options),
+  });
+  await state.renew();
+  const worker = startWorker({ name: 'shared limits', clock, log, idleMs: RENEW_MS, pass: () => state.renew() });
+  redis.onChange((reason) => {
+    if (redis.isAway()) state.fallBack(reason);
+    else worker.wake();
+  });
+  return {
+    ...limitsOn(clock, state.shared, peers),
+    close: async () => {
+      await worker.stop();
+      await state.leave();
+    },
+  };
+}
+
+function limitsOn(clock: Clock, shared: SharedState, peers: Map<string, SharedPeer>): SharedLimits {
+  return {
+    of: (id, limit) => {
+      const known = peers.get(id);
+      known?.change(limit);
+      const peer = known ?? newSharedPeer(id, { limit, clock, shared });
+      peers.set(id, peer);
+      return peer.limits;
+    },
+  };
+}
+
+function alone(replicas: () => number): SharedState {
+  return {
+    isUsed: () => false,
+    replicas: () => Math.max(1, replicas()),
+    missing: () => 0,
+    admit: async () => undefined,
+    tell: () => undefined,
+    ended: () => undefined,
+  };
+}
+
+/** A metric, and a line for each change. */
+function fallbackReports({ service, log, metrics }: SharedLimitsOptions): (isAlone: boolean, reason: unknown) => void {
+  const gauge = metrics.gauge(
+    'reelgate_shared_limits_fallback',
+    'Whether a service works with its part of the limits of peers because Redis is away: 1 yes, 0 no',
+    ['service'],
+  );
+  const falls = metrics.counter(
+    'reelgate_shared_limits_fallbacks_total',
+    'Times that a service fell back to its part of the limits of peers',
+    ['service'],
+  );
+  gauge.labels(service).set(0);
+  falls.labels(service).inc(0);
+  return (isAlone, reason) => {
+    gauge.labels(service).set(isAlone ? 1 : 0);
+    if (isAlone) falls.labels(service).inc();
+    if (isAlone) log.warn({ err: reason }, 'redis is away: each replica keeps to its part of the shared limits');
+    else log.info({}, 'redis is used again: the replicas share their limits');
+  };
+}
