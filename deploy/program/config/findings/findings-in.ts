@@ -24,12 +24,15 @@ const RULES: readonly Rule[] = [
   pollOrder,
   unusedModels,
   unpricedModels,
-  unusedPrices,
-  tokenModels,
-  grantedAccounts,
 ];
+/** They compare other lists with those of the channels. */
+const AMONG_CHANNELS: readonly Rule[] = [unusedPrices, tokenModels, grantedAccounts];
 
-/** All findings, in the order of the rules. */
+/**
+ * All findings, in the order of the rules. A configuration with neither models nor channels is that of billing, which
+ * needs none of them and so need not get the credentials of the channels.
+ */
 export function findingsIn(config: ComparedConfig): readonly Finding[] {
-  return RULES.flatMap((rule) => rule(config));
+  const hasChannels = config.channels.length > 0 || Object.keys(config.models).length > 0;
+  return [...RULES, ...(hasChannels ? AMONG_CHANNELS : [])].flatMap((rule) => rule(config));
 }

@@ -244,6 +244,14 @@ test.each<[string, object]>([
     'a price at an endpoint stands for its model',
     { prices: { 'Alpha-H3': PRICES['Alpha-H3'], talk__chat: PRICES.talk } },
   ],
+  [
+    'billing reads prices and accounts, and neither models nor channels',
+    {
+      models: {},
+      channels: [],
+      accounts: [{ id: 'demo', upstream_accounts: ['vendor'], tokens: [{ models: ['talk'] }] }],
+    },
+  ],
   ['a channel that is switched off needs no price', { channels: [video(), relay({ enabled: false })] }],
   [
     'a channel of several models may have an endpoint that only Alpha-H3 has',
