@@ -4,15 +4,13 @@ import { openNatsBus } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
-import { openLog } from '@reelgate/platform/log';
-import type { LogLevel } from '@reelgate/platform/log';
+import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { ProgramConfig } from './config/program-config.ts';
 import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
 
 /** Opens the bus, the log, the metrics and the other parts that every service uses. */
-export async function openFoundation(config: ProgramConfig, name: string, level: LogLevel): Promise<Foundation> {
-  const log = openLog(name, level);
+export async function openFoundation(config: ProgramConfig, log: Log): Promise<Foundation> {
   const bus: Bus = config.bus === undefined ? openLocalBus(systemClock, log) : await openNatsBus(config.bus, log);
   const signingKey = signingKeyIn(config.dataDir, config.signingKey);
   return {

@@ -1,22 +1,21 @@
 import { constants } from 'node:os';
-import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { LogLevel } from '@reelgate/platform/log';
 import type { ServiceName } from './config/program-config.ts';
 import { readConfig } from './config/read-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
 import { openFoundation } from './foundation.ts';
 import { knownCallers } from './open-ports.ts';
+import { openProcessLog } from './program-log.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
 import type { Starting } from './starting.ts';
 import { untilStopped } from './stop-signals.ts';
+import type { StopSignal } from './stop-signals.ts';
 import { announcePlaintext } from './plaintext.ts';
 import { openTls } from './tls.ts';
 import { watchConfig } from './watch-config.ts';
 
-const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error', 'silent'];
 /** Shells report the end by a signal as this number and that of the signal. */
 const SIGNAL_CODE = 128;
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
@@ -37,24 +36,26 @@ export async function run(
     return 2;
   }
   const service = name as ServiceName | undefined;
+  const said = openProcessLog(service, environment['REELGATE_LOG'], () => {
+    exit(1);
+  });
+  const refuse = (error: unknown): number => {
+    said.fail('reelgate cannot start', error);
+    return 1;
+  };
   let read: ReadConfig;
+  let foundation: Foundation;
   try {
     read = readConfig(environment, service);
+    foundation = await openFoundation(read.config, said.log);
   } catch (error) {
     return refuse(error);
   }
   const { config, warnings } = read;
-  const foundation = await openFoundation(config, name ?? 'reelgate', levelOf(environment, name));
   warnOf(foundation, warnings);
   const lifecycle = openLifecycle(foundation.log);
   lifecycle.add('bus', () => foundation.bus.close());
-  const stopped = untilStopped({
-    now: () => foundation.clock.now(),
-    isUnderNpm: environment['npm_lifecycle_event']?.startsWith('start') === true,
-    end: (signal) => {
-      exit(SIGNAL_CODE + constants.signals[signal]);
-    },
-  });
+  const stopped = stopSignal(foundation, environment, exit);
   let isHurried = true;
   const hangUp = hangUps();
   try {
@@ -79,13 +80,22 @@ export async function run(
     return refuse(error);
   } finally {
     await lifecycle.stop({ atOnce: isHurried });
+    said.close();
   }
 }
 
-function refuse(error: unknown): number {
-  if (error instanceof ConfigError) console.error(`reelgate cannot start:\n${error.message}`);
-  else console.error('reelgate cannot start:', error instanceof Error ? (error.stack ?? error.message) : error);
-  return 1;
+function stopSignal(
+  { clock }: Foundation,
+  environment: Environment,
+  exit: (code: number) => void,
+): Promise<StopSignal> {
+  return untilStopped({
+    now: () => clock.now(),
+    isUnderNpm: environment['npm_lifecycle_event']?.startsWith('start') === true,
+    end: (signal) => {
+      exit(SIGNAL_CODE + constants.signals[signal]);
+    },
+  });
 }
 
 function warnOf({ log }: Foundation, warnings: readonly string[]): void {
@@ -99,10 +109,4 @@ function hangUps(): { handle: () => void } {
     hangUp.handle();
   });
   return hangUp;
-}
-
-function levelOf(environment: Environment, name: string | undefined): LogLevel {
-  const asked = environment['REELGATE_LOG'];
-  if (asked !== undefined && LEVELS.includes(asked)) return asked as LogLevel;
-  return name === undefined ? 'warn' : 'info';
 }

@@ -44,6 +44,34 @@ test.each([
   );
 });
 
+test('a level that is changed holds at once, also for children that were made before', async () => {
+  const lines = await linesOf(
+    'error',
+    "const child = log.child({ part: 1 }); child.info({}, 'no'); log.setLevel('debug'); child.debug({}, 'yes'); " +
+      "log.setLevel('silent'); child.error({}, 'no')",
+  );
+
+  expect(lines.map(({ msg, part }) => [msg, part])).toEqual([['yes', 1]]);
+});
+
+test('a line that is written for a request has its id, also after a wait, and no other line has it', async () => {
+  const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
+  const lines = await linesOf(
+    'info',
+    `const { inRequest } = await import('${CONTEXT}'); const child = log.child({}); ` +
+      "const work = async (n) => { await null; child.info({ n }, 'work') }; " +
+      "await Promise.all([inRequest('req-1', () => work(1)), inRequest('req-2', () => work(2)), work(3)]); " +
+      "inRequest('req-1', () => inRequest('', () => log.info({ requestId: 'own' }, 'own')))",
+  );
+
+  expect(lines.map(({ n, requestId }) => [n, requestId])).toEqual([
+    [1, 'req-1'],
+    [2, 'req-2'],
+    [3, undefined],
+    [undefined, 'own'],
+  ]);
+});
+
 test('the log hides a key in every field that may hold one', async () => {
   const written = JSON.stringify(
     await linesOf(

@@ -5,6 +5,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector, request as send } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
+import { requestIdHeader } from '@reelgate/platform/request-context';
 import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
@@ -12,6 +13,7 @@ import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-respon
 import { newBytesClient } from './bytes-client.ts';
 import type { BytesClient } from './bytes-client.ts';
 import type { MediaPort } from './media-port.ts';
+import { PUT_REFUSALS, parsePut } from './put-answer.ts';
 
 const CONNECTIONS_MAX = 256;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -22,9 +24,6 @@ const PUT_TIMEOUT_MS = 120_000;
 const REMOVE_TIMEOUT_MS = 5000;
 /** Between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** Used when media names no time. */
-const QUOTA_RETRY_S = 5;
-const STORAGE_RETRY_S = 5;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
@@ -120,7 +119,7 @@ async function put(
       method: 'PUT',
       body,
       dispatcher: agent,
-      headers: { authorization, 'content-type': 'application/octet-stream' },
+      headers: { authorization, ...requestIdHeader(), 'content-type': 'application/octet-stream' },
       headersTimeout: PUT_TIMEOUT_MS,
     }),
   );
@@ -136,7 +135,12 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 async function remove({ url, authorization, agent }: Sending): Promise<void> {
   const answer = await reach(
-    send(url, { method: 'DELETE', dispatcher: agent, headers: { authorization }, headersTimeout: REMOVE_TIMEOUT_MS }),
+    send(url, {
+      method: 'DELETE',
+      dispatcher: agent,
+      headers: { authorization, ...requestIdHeader() },
+      headersTimeout: REMOVE_TIMEOUT_MS,
+    }),
   );
   await answer.body.dump();
   if (answer.statusCode !== 204)
@@ -145,50 +149,12 @@ async function remove({ url, authorization, agent }: Sending): Promise<void> {
 
 async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
   const answer = await reach(
-    send(url, { dispatcher: agent, headers: { authorization, 'accept-encoding': 'identity' } }),
+    send(url, { dispatcher: agent, headers: { authorization, ...requestIdHeader(), 'accept-encoding': 'identity' } }),
   );
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
   if (GONE.has(answer.statusCode)) return undefined;
   throw serviceUnavailable(new Error(`media answered ${String(answer.statusCode)}`));
-}
-
-type PutFault = PutAnswer['error'];
-const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault, retryAfter: unknown) => Problem>> = {
-  413: (fault) =>
-    new Problem({
-      kind: 'invalid',
-      reason: fault?.code ?? 'body_too_large',
-      message: fault?.message ?? 'too many bytes were sent at once',
-    }),
-  503: (fault, retryAfter) =>
-    new Problem({
-      kind: 'unavailable',
-      reason: fault?.code ?? 'service_unavailable',
-      message: fault?.message ?? 'media cannot be stored now; try again',
-      retryAfterMs: (Number(retryAfter) || STORAGE_RETRY_S) * 1000,
-    }),
-  429: (fault, retryAfter) =>
-    new Problem({
-      kind: 'exhausted',
-      reason: fault?.code ?? 'rate_limit_exceeded',
-      message: fault?.message ?? 'too many bytes were sent within requests',
-      retryAfterMs: (Number(retryAfter) || QUOTA_RETRY_S) * 1000,
-    }),
-};
-
-interface PutAnswer {
-  readonly object?: string;
-  readonly bytes?: number;
-  readonly error?: { readonly code?: string; readonly message?: string };
-}
-
-function parsePut(text: string): PutAnswer {
-  try {
-    return JSON.parse(text) as PutAnswer;
-  } catch {
-    return {};
-  }
 }
 
 interface Passing {
@@ -206,6 +172,7 @@ async function pass({ request, response, clock, bytes, url, authorization, fileN
   const headers = {
     ...pick(request.headers, ASKED),
     'accept-encoding': 'identity',
+    ...requestIdHeader(),
     ...(authorization === undefined ? {} : { authorization }),
     ...(fileName === undefined ? {} : { 'x-file-name': fileName }),
   };

@@ -4,6 +4,7 @@ import { METHODS } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import { inRequest } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { admit } from './admission/admit.ts';
@@ -61,7 +62,7 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
     const exchange = context as unknown as Exchange;
     begin(exchange, options);
     try {
-      await run(exchange);
+      await inRequest(exchange.state.requestId, () => run(exchange));
     } catch (thrown) {
       refuse(exchange, thrown, options.log);
     }

@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { inRequest } from '@reelgate/platform/request-context';
 import { Problem } from '@reelgate/platform/problem';
 import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
@@ -62,8 +63,12 @@ class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
-/** Makes the call of a leased job and records its outcome. It does not reject. */
-export async function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
+/** Makes the call of a leased job, as the request that made the job, and records its outcome. It does not reject. */
+export function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
+  return inRequest(job.requestId, () => runAndRecord(deps, job, options));
+}
+
+async function runAndRecord(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
   try {
     const outcome = await outcomeOf(deps, job, options);
     await insist(deps, options.signal, () => WRITE[outcome.kind](deps, job, outcome as never, options));

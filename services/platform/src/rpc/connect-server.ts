@@ -9,6 +9,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { closeHttp, openRunningRequests } from '../http/running-requests.ts';
 import type { RunningRequests } from '../http/running-requests.ts';
 import { aborted } from '../lifecycle/drain.ts';
+import { logRequest } from '../http/log-request.ts';
+import { inRequest, requestIdIn } from '../request-context.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
@@ -60,7 +62,7 @@ export async function startConnectServer({
   const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics) }, log);
+      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics), log });
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
@@ -75,7 +77,10 @@ export async function startConnectServer({
       return;
     }
     requests.add(response);
-    if (!routes.some((route) => route(request, response))) rpc(request, response);
+    inRequest(requestIdIn(request.headers['x-request-id']), () => {
+      if (routes.some((route) => route(request, response))) logRequest(log, request, response);
+      else rpc(request, response);
+    });
   };
   const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, take);
   await new Promise<void>((resolve, reject) => {
@@ -107,11 +112,11 @@ function refuse(response: ServerResponse): void {
     .end('{"code":"unavailable","message":"this replica of the service stops; call again"}');
 }
 
-function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving, log: Log): void {
+function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
   for (const binding of bindings) {
     const handlers = binding.service.methods.map((method) => [
       method.localName,
-      handlerOf(method, servedMethod(binding, method, serving), log),
+      handlerOf(method, servedMethod(binding, method, serving), serving.log),
     ]);
     router.service(binding.service, Object.fromEntries(handlers) as never);
   }
@@ -162,7 +167,7 @@ function incoming(context: HandlerContext): IncomingCall {
   return {
     authorization: context.requestHeader.get('authorization') ?? undefined,
     peerNames: context.values.get(PEER_NAMES),
-    requestId: context.requestHeader.get('x-request-id') ?? '',
+    requestId: requestIdIn(context.requestHeader.get('x-request-id') ?? undefined),
     bounds: boundsOf(context),
     setHeader: (name, value) => {
       context.responseHeader.set(name, value);

@@ -10,6 +10,7 @@ import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import type { Keepalive } from './grpc-server.ts';
 import { errorOfStatus } from './grpc-status.ts';
+import { currentRequestId } from '../request-context.ts';
 import { deadlineWithin } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
 import { channelCredentials } from '../tls/grpc-credentials.ts';
@@ -233,7 +234,7 @@ async function sendAll(
   call.end();
 }
 
-function metadataOf({ key }: Calling, { requestId }: CallOptions): Metadata {
+function metadataOf({ key }: Calling, { requestId = currentRequestId() }: CallOptions): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${key.reveal()}`);
   if (requestId !== undefined) metadata.set('x-request-id', requestId);

@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { aborted } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
+import { inRequest, requestIdIn } from '../request-context.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
@@ -106,7 +107,7 @@ export async function startGrpcServer({
   for (const binding of bindings)
     server.addService(
       definitionOf(binding),
-      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics) }, log),
+      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics), log }),
     );
   const health = await serveStatus(
     server,
@@ -141,12 +142,12 @@ export async function startGrpcServer({
   };
 }
 
-function handlersOf(binding: Binding, serving: Serving, log: Log): UntypedServiceImplementation {
+function handlersOf(binding: Binding, serving: Serving): UntypedServiceImplementation {
   return Object.fromEntries(
     binding.service.methods.map((method) => [
       method.localName,
       HANDLERS[method.methodKind](servedMethod(binding, method, serving), (thrown) => {
-        if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+        if (isFault(thrown)) serving.log.error({ method: method.name, err: thrown }, 'a call failed');
         return failureOf(thrown);
       }),
     ]),
@@ -158,14 +159,23 @@ type HandlerOf = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
 
 const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
   unary: (served, refuse) => (call: ServerUnaryCall<object, unknown>, done: sendUnaryData<unknown>) => {
-    answer(served.unary(incoming(call), call.request), done, refuse);
+    const told = incoming(call);
+    inRequest(told.requestId, () => {
+      answer(served.unary(told, call.request), done, refuse);
+    });
   },
   client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
-    answer(served.clientStream(incoming(call), wholeRequests(call)), done, refuse);
+    const told = incoming(call);
+    inRequest(told.requestId, () => {
+      answer(served.clientStream(told, wholeRequests(call)), done, refuse);
+    });
   },
   server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
-    sendAll(call, served.serverStream(incoming(call), call.request)).catch((thrown: unknown) => {
-      call.emit('error', refuse(thrown));
+    const told = incoming(call);
+    inRequest(told.requestId, () => {
+      sendAll(call, served.serverStream(told, call.request)).catch((thrown: unknown) => {
+        call.emit('error', refuse(thrown));
+      });
     });
   },
   bidi_streaming: () => {
@@ -209,7 +219,7 @@ function incoming(call: ServerCall): IncomingCall {
   return {
     authorization: first(call.metadata, 'authorization'),
     peerNames: () => peerNamesOf(call),
-    requestId: first(call.metadata, 'x-request-id') ?? '',
+    requestId: requestIdIn(first(call.metadata, 'x-request-id')),
     bounds: boundsOf(call),
     setHeader: (name, value) => {
       const metadata = new Metadata();

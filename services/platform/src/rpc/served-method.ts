@@ -1,7 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
+import type { Log } from '../log.ts';
 import { callCheckOf } from './call-check.ts';
+import { callLog } from './call-log.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
@@ -26,6 +28,7 @@ export interface Serving {
   readonly calls: RunningCalls;
   readonly streams: RunningStreams;
   readonly deprecations: (method: DescMethod) => NoteDeprecated;
+  readonly log: Log;
 }
 
 /** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
@@ -41,6 +44,7 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
   const run = methodOf(binding, method);
   const check = callCheckOf(method);
   const noteDeprecated = serving.deprecations(method);
+  const logCall = callLog(method, serving.log);
   const checkFirst = (caller: Caller, request: object, { setHeader }: IncomingCall): void => {
     check.first(caller, request);
     noteDeprecated(request, (names) => {
@@ -53,8 +57,10 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
     unary: (call, request) =>
       serving.calls.run(method.name, call.bounds, async (signal) => {
         const caller = callerOf(call);
-        checkFirst(caller, request, call);
-        return answer(await run(request as never, { caller, signal, requestId: call.requestId }));
+        return logCall(caller, async () => {
+          checkFirst(caller, request, call);
+          return answer(await run(request as never, { caller, signal, requestId: call.requestId }));
+        });
       }),
     async *serverStream(call, request) {
       const caller = callerOf(call);
@@ -67,15 +73,17 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
     clientStream: (call, requests) =>
       serving.calls.run(method.name, call.bounds, async (signal) => {
         const caller = callerOf(call);
-        const checked = await checkedStream(abortable(requests, signal), {
-          first: (request) => {
-            checkFirst(caller, request, call);
-          },
-          later: (request) => {
-            check.later(request);
-          },
+        return logCall(caller, async () => {
+          const checked = await checkedStream(abortable(requests, signal), {
+            first: (request) => {
+              checkFirst(caller, request, call);
+            },
+            later: (request) => {
+              check.later(request);
+            },
+          });
+          return answer(await run(checked as never, { caller, signal, requestId: call.requestId }));
         });
-        return answer(await run(checked as never, { caller, signal, requestId: call.requestId }));
       }),
   };
 }

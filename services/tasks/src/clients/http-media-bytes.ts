@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import type { Secret } from '@reelgate/platform/secret';
+import { requestIdHeader } from '@reelgate/platform/request-context';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { Agent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -37,7 +38,7 @@ export function httpMediaBytes(
     request(url, {
       ...options,
       dispatcher,
-      headers: { authorization, ...headers },
+      headers: { authorization, ...requestIdHeader(), ...headers },
       headersTimeout: READ_TIMEOUT_MS,
       bodyTimeout: READ_TIMEOUT_MS,
     });

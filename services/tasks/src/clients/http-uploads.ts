@@ -1,4 +1,5 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import { requestIdHeader } from '@reelgate/platform/request-context';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { request } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -23,7 +24,7 @@ export function httpUploads(baseUrl: string, authorization: string, dispatcher: 
           bodyTimeout: CALL_TIMEOUT_MS,
           ...options,
           dispatcher,
-          headers: { authorization },
+          headers: { authorization, ...requestIdHeader() },
         }),
       );
     } catch (error) {

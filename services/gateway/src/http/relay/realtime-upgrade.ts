@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import { inRequest } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Principal } from '../../clients/billing-client.ts';
@@ -36,7 +37,7 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
       (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
-      void admitted(deps, { request, socket, head, requestId }).then((end) => {
+      void inRequest(requestId, () => admitted(deps, { request, socket, head, requestId })).then((end) => {
         countRequest({ route: PATH, method: 'GET', status: end.status });
         deps.log.info({ requestId, method: 'GET', route: PATH, ms: deps.clock.now() - startedAt, ...end }, 'request');
       });

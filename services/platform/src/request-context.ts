@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+const VALID = /^[\w.:/+=@-]{1,128}$/;
+const current = new AsyncLocalStorage<string>();
+
+/** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
+export function requestIdIn(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' && VALID.test(header) ? header : '';
+}
+
+/** Runs work for a request: each log line and each call of the work has its id. Without an id nothing changes. */
+export function inRequest<T>(requestId: string, work: () => T): T {
+  return requestId === '' ? work() : current.run(requestId, work);
+}
+
+/** The request that the running work belongs to. */
+export function currentRequestId(): string | undefined {
+  return current.getStore();
+}
+
+/** The header that passes the id on over HTTP. */
+export function requestIdHeader(): Readonly<Record<string, string>> {
+  const requestId = currentRequestId();
+  return requestId === undefined ? {} : { 'x-request-id': requestId };
+}
