@@ -1,15 +1,23 @@
 import { parseArgs } from 'node:util';
 import type { Order } from './clients.ts';
 import { longFaults, shortFaults } from './faults.ts';
+import { numbers } from './numbers.ts';
 import { runFault } from './run-fault.ts';
 import { LONG, SHORT } from './sizes.ts';
+import type { Size } from './sizes.ts';
 import { missingForWorld, startWorld } from './world.ts';
+import type { World } from './world.ts';
 
-const USAGE = `usage: npm run test:faults -- [--long] [--seed N] [--only PATTERN] [--list]
+const MINUTE_MS = 60_000;
+
+const USAGE = `usage: npm run test:faults -- [--long] [--seed N] [--only PATTERN] [--list] [--numbers]
 
 Brings faults to a cluster of two replicas of each service under load, and checks what clients saw and the books.
   --long           every fault, with outages of 5 and 30 seconds; without it, the short form that CI runs
   --seed N         the seed of a run that is to be repeated
+  --numbers        a table: creates and reads before, during and after restarts, one every ten seconds
+  --creates N      creates a second for --numbers; 40 by default
+  --minutes N      the restarts of --numbers last so long; 5 by default
   --only PATTERN   faults whose name matches the regular expression
   --list           print the faults, and run none`;
 
@@ -17,6 +25,9 @@ const { values } = parseArgs({
   options: {
     long: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    numbers: { type: 'boolean', default: false },
+    creates: { type: 'string', default: '40' },
+    minutes: { type: 'string', default: '5' },
     only: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -27,17 +38,35 @@ const faults = (values.long ? longFaults() : shortFaults()).filter(({ name }) =>
 
 if (values.help) console.log(USAGE);
 else if (values.list) for (const { name } of faults) console.log(name);
-else process.exitCode = await run();
+else process.exitCode = values.numbers ? await measure() : await run();
+
+async function open(size: Size): Promise<World> {
+  const missing = missingForWorld();
+  if (missing !== undefined) throw new Error(`the faults cannot be brought here: ${missing}`);
+  console.log(`seed ${String(seed)}`);
+  return startWorld({ seed, ...size });
+}
+
+async function measure(): Promise<number> {
+  const world = await open(LONG);
+  try {
+    await world.available();
+    const createsPerSecond = Number(values.creates);
+    const restartsForMs = Number(values.minutes) * MINUTE_MS;
+    const plan = { seed, createsPerSecond, othersPerSecond: createsPerSecond, restartsForMs };
+    const { lines, wrong } = await numbers(world, plan);
+    console.log(lines.join('\n'));
+    for (const line of wrong) console.log(`   wrong: ${line}`);
+    return wrong.length === 0 ? 0 : 1;
+  } finally {
+    await world.close();
+  }
+}
 
 async function run(): Promise<number> {
-  const missing = missingForWorld();
-  if (missing !== undefined) {
-    console.error(`the faults cannot be brought here: ${missing}`);
-    return 2;
-  }
-  console.log(`seed ${String(seed)}`);
-  const { rate, leadMs, minReadyMs } = values.long ? LONG : SHORT;
-  const world = await startWorld({ seed, leadMs, minReadyMs });
+  const size = values.long ? LONG : SHORT;
+  const { rate } = size;
+  const world = await open(size);
   const orders: Order[] = [];
   let failed = 0;
   try {
