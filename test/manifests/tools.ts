@@ -79,9 +79,10 @@ export interface ToolRun {
   readonly err: string;
 }
 
-export function runTool(name: ToolName, args: readonly string[], input?: string): ToolRun {
+export function runTool(name: ToolName, args: readonly string[], input?: string, folder?: string): ToolRun {
   const { status, stdout, stderr, error } = spawnSync(programOf(name), args, {
     input,
+    cwd: folder,
     encoding: 'utf8',
     timeout: RUN_TIMEOUT_MS,
     maxBuffer: OUTPUT_BYTES_MAX,
