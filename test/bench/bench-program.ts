@@ -22,6 +22,8 @@ export interface BenchProgram {
 interface BenchOptions {
   readonly bus?: string;
   readonly databases?: ConfigOptions['databases'];
+  /** Further settings of the tasks service. */
+  readonly tasks?: object;
   /** The poll plan. The default is that of a new installation. */
   readonly pollsPerMinute?: number;
   /** Whether the upstream sends callbacks. */
@@ -31,7 +33,7 @@ interface BenchOptions {
 /** The real program without limits on creates, and an upstream that answers at once. */
 export async function startBenchProgram(
   shape: Shape,
-  { bus, databases, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
+  { bus, databases, tasks = {}, pollsPerMinute = POLLS_PER_MINUTE, callbacks = false }: BenchOptions = {},
 ): Promise<BenchProgram> {
   const upstream = await startInstantUpstream();
   const program = await newProgram(
@@ -47,6 +49,7 @@ export async function startBenchProgram(
         ...config.tasks,
         poll: { first: '3s', factor: 1.5, max: '15s' },
         in_flight: { per_token: PLENTY, total: PLENTY },
+        ...tasks,
       },
       channels: config.channels.map((channel) => ({
         ...channel,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
@@ -175,6 +176,20 @@ describeOnEngines('counters that are spread over shards', (open) => {
       await store.refuse('task_1', REFUSED, AT);
 
       expect([await store.inFlight('total'), await store.inFlight('token:token_1')]).toEqual([1, 1]);
+    });
+
+    test('a return to it loses no permit after the statement of the README', async () => {
+      const names = ids('new', 60);
+      await beginAll(names, LIMIT, [store, other]);
+      await endAll(names.slice(0, 40));
+      const text = readFileSync(path.join(MIGRATIONS, '../README.md'), 'utf8');
+      for (const statement of /`(UPDATE in_flight[^`]+)`/.exec(text)![1]!.split(';')) await sql.write(statement);
+
+      const begins = ids('old', LIMIT).map((id) => old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) }));
+      expect((await Promise.all(begins)).filter(Boolean)).toHaveLength(LIMIT - 20);
+      await Promise.all((await living()).map((id) => old.end(id)));
+      expect(await store.inFlight('total')).toBe(0);
+      expect(await beginAll(ids('again', MORE), LIMIT, [store, other])).toBe(LIMIT);
     });
 
     test('rows that it wrote keep their meaning', async () => {
