@@ -1,17 +1,17 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
-import { openNatsBus } from '@reelgate/platform/bus/nats-bus';
+import { isBusAway, openNatsBus } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { ProgramConfig } from './config/program-config.ts';
 import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
 
-/** Opens the bus, the log, the metrics and the other parts that every service uses. */
-export async function openFoundation(config: ProgramConfig, log: Log): Promise<Foundation> {
-  const bus: Bus = config.bus === undefined ? openLocalBus(systemClock, log) : await openNatsBus(config.bus, log);
+/** Opens the metrics and the other parts that every service uses, except the bus. */
+export function openFoundation(config: ProgramConfig, log: Log): Omit<Foundation, 'bus'> {
   const signingKey = signingKeyIn(config.dataDir, config.signingKey);
   return {
     clock: systemClock,
@@ -19,10 +19,19 @@ export async function openFoundation(config: ProgramConfig, log: Log): Promise<F
     newId: newIds(systemClock),
     log,
     metrics: openMetrics(true),
-    bus,
     signingKey,
     acceptedKeys: acceptedKeysOf(signingKey, config.otherSigningKeys),
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   };
+}
+
+/** Opens the bus as soon as its server can be reached. */
+export async function openBus(
+  { bus }: Pick<ProgramConfig, 'bus'>,
+  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
+): Promise<Bus> {
+  if (bus === undefined) return openLocalBus(clock, log);
+  const dependency = bus.servers.map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
+  return whenReachable(() => openNatsBus(bus, log), { clock, log, dependency, isAway: isBusAway });
 }

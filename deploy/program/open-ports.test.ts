@@ -3,6 +3,8 @@ import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import { expect, test } from '@jest/globals';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import { openHttpPort } from '@reelgate/platform/http/http-port';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
@@ -32,8 +34,14 @@ test('a stopping program is not ready on both ports of a service before it close
   const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
   const gate = aGate();
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
+  const isReady = async (): Promise<boolean> => !lifecycle.stopping.aborted;
+  const listen = { host: '127.0.0.1', port: http! };
+  const port = await openHttpPort({ listen, health: healthRoutes(isReady) });
+  lifecycle.add('HTTP port', () => port.stop());
   await openPorts(lifecycle, foundation, service, {
-    ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: { host: '127.0.0.1', port: http! } },
+    ports: { rpc: { host: '127.0.0.1', port: rpc! }, http: listen },
+    http: port,
+    isReady,
     identify: identifyAmong([]),
     draining: { times: { leadMs: 0, timeoutMs: 10_000 }, released: () => gate.opened.then(() => undefined) },
   });

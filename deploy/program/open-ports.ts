@@ -1,10 +1,10 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Draining, Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
-import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
+import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { Ports, ProgramConfig } from './config/program-config.ts';
@@ -20,43 +20,27 @@ export function knownCallers(
 
 export interface PortOptions {
   readonly ports: Ports;
+  /** The HTTP port, which is open already. */
+  readonly http: HttpPort | undefined;
+  readonly isReady: ReadyCheck;
   readonly identify: IdentifyCaller;
   readonly tls?: ServerTls | undefined;
   readonly draining: Pick<Draining, 'times' | 'released'>;
 }
 
 /**
- * Opens the HTTP port and the gRPC port of a service, if the configuration names them. Other processes take a service
- * that answers gRPC for ready, so its bytes over HTTP come first.
+ * Serves a service on its HTTP port, and opens its gRPC port, if the configuration names them. Other processes take a
+ * service that answers gRPC for ready, so its bytes over HTTP come first.
  */
 export async function openPorts(
   lifecycle: Lifecycle,
-  foundation: Foundation,
-  service: RunningService,
-  at: PortOptions,
+  { log, metrics }: Pick<Foundation, 'log' | 'metrics'>,
+  { bindings, routes }: Pick<RunningService, 'bindings' | 'routes'>,
+  { ports: { rpc, connectionAgeMs }, http, isReady, identify, tls, draining }: PortOptions,
 ): Promise<void> {
-  const {
-    ports: { rpc, http, connectionAgeMs },
-    identify,
-    tls,
-    draining,
-  } = at;
-  const { log, metrics } = foundation;
-  const { bindings } = service;
-  const isReady = untilStopping(lifecycle, service.ready);
   if (http !== undefined) {
-    const server = await startConnectServer({
-      listen: http,
-      bindings,
-      identify,
-      tls,
-      log,
-      metrics,
-      health: healthRoutes(isReady, metrics),
-      routes: service.routes,
-    });
-    lifecycle.add('HTTP port', () => server.stop());
-    lifecycle.addDrain({ name: 'HTTP port', ...draining, drain: (drain) => server.drain(drain) });
+    http.serve(connectHandler({ bindings, identify, hasTls: tls !== undefined, log, metrics, routes }));
+    lifecycle.addDrain({ name: 'HTTP port', ...draining, drain: (drain) => http.drain(drain) });
   }
   if (rpc !== undefined) {
     const server = await startGrpcServer({
@@ -72,9 +56,4 @@ export async function openPorts(
     lifecycle.add('gRPC port', () => server.stop());
     lifecycle.addDrain({ name: 'gRPC port', ...draining, drain: (drain) => server.drain(drain) });
   }
-}
-
-/** A stopping program accepts no new work, even if its checks still pass. */
-export function untilStopping({ stopping }: Pick<Lifecycle, 'stopping'>, isReady: ReadyCheck): ReadyCheck {
-  return async () => !stopping.aborted && isReady();
 }

@@ -4,12 +4,13 @@ import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { ServiceName } from './config/program-config.ts';
 import { readConfig } from './config/read-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
-import { openFoundation } from './foundation.ts';
+import { openBus, openFoundation } from './foundation.ts';
+import { openHealthPorts } from './health-ports.ts';
 import { knownCallers } from './open-ports.ts';
 import { openProcessLog } from './program-log.ts';
 import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
-import type { Starting } from './starting.ts';
+import type { Started, Starting } from './starting.ts';
 import { untilStopped } from './stop-signals.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { announcePlaintext } from './plaintext.ts';
@@ -44,31 +45,32 @@ export async function run(
     return 1;
   };
   let read: ReadConfig;
-  let foundation: Foundation;
+  let base: Omit<Foundation, 'bus'>;
   try {
     read = readConfig(environment, service);
-    foundation = await openFoundation(read.config, said.log);
+    base = openFoundation(read.config, said.log);
   } catch (error) {
     return refuse(error);
   }
   const { config, warnings } = read;
-  warnOf(foundation, warnings);
-  const lifecycle = openLifecycle(foundation.log);
-  lifecycle.add('bus', () => foundation.bus.close());
-  const stopped = stopSignal(foundation, environment, exit);
+  warnOf(base, warnings);
+  const lifecycle = openLifecycle(base.log);
+  const stopped = stopSignal(base, environment, exit);
   let isHurried = true;
   const hangUp = hangUps();
   try {
-    const tls = openTls(config, service, foundation, lifecycle);
-    const identify = knownCallers(config, foundation);
-    const starting: Starting = { config, foundation, lifecycle, identify, tls };
-    const started = service === undefined ? await startAll(starting) : await START_ONE[service](starting);
+    const tls = openTls(config, service, base, lifecycle);
+    const ports = await openHealthPorts({ config, foundation: base, lifecycle, tls }, service);
+    const starting = start({ config, base, lifecycle, tls, ports }, service);
+    const started = await Promise.race([starting, stopped.then(() => undefined)]);
+    if (started === undefined) {
+      exit(0);
+      return 0;
+    }
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
-    announcePlaintext(config, service, foundation.log);
-    const watch = watchConfig(
-      { started: read, service, read: () => readConfig(environment, service), services: started.services },
-      foundation,
-    );
+    announcePlaintext(config, service, base.log);
+    const readAgain = (): ReadConfig => readConfig(environment, service);
+    const watch = watchConfig({ started: read, service, read: readAgain, services: started.services }, base);
     lifecycle.add('configuration', () => watch.stop());
     hangUp.handle = () => {
       tls.reread();
@@ -85,7 +87,7 @@ export async function run(
 }
 
 function stopSignal(
-  { clock }: Foundation,
+  { clock }: Pick<Foundation, 'clock'>,
   environment: Environment,
   exit: (code: number) => void,
 ): Promise<StopSignal> {
@@ -98,7 +100,17 @@ function stopSignal(
   });
 }
 
-function warnOf({ log }: Foundation, warnings: readonly string[]): void {
+type Opened = Omit<Starting, 'foundation' | 'identify'> & { readonly base: Omit<Foundation, 'bus'> };
+
+/** Starts the services when the bus is there. */
+async function start({ base, ...opened }: Opened, service: ServiceName | undefined): Promise<Started> {
+  const foundation = { ...base, bus: await openBus(opened.config, base) };
+  opened.lifecycle.add('bus', () => foundation.bus.close());
+  const starting: Starting = { ...opened, foundation, identify: knownCallers(opened.config, foundation) };
+  return service === undefined ? startAll(starting) : START_ONE[service](starting);
+}
+
+function warnOf({ log }: Pick<Foundation, 'log'>, warnings: readonly string[]): void {
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 

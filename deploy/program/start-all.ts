@@ -23,12 +23,13 @@ import { greeting } from './greeting.ts';
 import { identityOf } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { openPorts, untilStopping } from './open-ports.ts';
+import { openPorts } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
-export async function startAll({ config, foundation, lifecycle, identify, tls }: Starting): Promise<Started> {
-  const { value, ports, drains } = config;
+export async function startAll({ config, foundation, lifecycle, identify, tls, ports }: Starting): Promise<Started> {
+  const { value, drains } = config;
+  if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
   const keep = <S extends RunningService>(name: ServiceName, service: S): S => {
     lifecycle.add(name, () => service.stop());
     lifecycle.addDrain({
@@ -57,28 +58,32 @@ export async function startAll({ config, foundation, lifecycle, identify, tls }:
     }),
   );
   const running = [billing, media, tasks];
-  // These ports open before the public port, because only the public port reports that the program is ready.
   for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const])
     await openPorts(lifecycle, foundation, service, {
-      ports: ports[name],
+      ports: config.ports[name],
+      http: ports.http[name],
+      isReady: ports.started(name, service.ready),
       identify,
       tls: tls.ports[name],
       draining: { times: drainTimes(drains[name], false) },
     });
   const gateway = keep(
     'gateway',
-    await startGateway(gatewayConfig(value), foundation, {
-      tasks: direct(TaskService, tasks, 'gateway'),
-      jobs: direct(JobService, tasks, 'gateway'),
-      billing: direct(BillingService, billing, 'gateway'),
-      calls: direct(CallService, billing, 'gateway'),
-      usage: direct(UsageService, billing, 'gateway'),
-      media: inProcessMedia(media.bytes),
-      ready: untilStopping(lifecycle, async () =>
-        (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
-      ),
-    }),
+    await startGateway(
+      gatewayConfig(value),
+      foundation,
+      {
+        tasks: direct(TaskService, tasks, 'gateway'),
+        jobs: direct(JobService, tasks, 'gateway'),
+        billing: direct(BillingService, billing, 'gateway'),
+        calls: direct(CallService, billing, 'gateway'),
+        usage: direct(UsageService, billing, 'gateway'),
+        media: inProcessMedia(media.bytes),
+      },
+      ports.gateway,
+    ),
   );
+  ports.started('gateway', async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean));
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }
 

@@ -8,6 +8,7 @@ import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { httpMedia, startGateway } from '@reelgate/gateway/app';
+import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
@@ -23,20 +24,21 @@ import { greeting } from './greeting.ts';
 import { keyOf } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { linger } from './linger.ts';
-import { openPorts, untilStopping } from './open-ports.ts';
+import { openPorts } from './open-ports.ts';
+import { connectPeers, watchPeers } from './peers.ts';
 import type { Started, Starting } from './starting.ts';
-
-const READY_TIMEOUT_MS = 1000;
 
 /** Starts one service in this process, which calls the others over gRPC. */
 export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Promise<Started>>> = {
   billing: async (starting) => {
     const service = await startBilling(billingConfig(starting.config.value), starting.foundation);
+    watchPeers(starting.foundation, {});
     await serve(starting, 'billing', service);
     return { services: [service], greeting: service.newKeys.map(({ key }) => `token: ${key.reveal()}`) };
   },
   media: async (starting) => {
     const service = await startMedia(mediaConfig(starting.config.value), starting.foundation, starting);
+    watchPeers(starting.foundation, {});
     await serve(starting, 'media', service);
     return { services: [service], greeting: [] };
   },
@@ -49,14 +51,14 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
       media: media.client(MediaService),
       bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey), secureContext(starting)),
     });
-    await serve(starting, 'tasks', {
-      ...service,
-      ready: async () => (await service.ready()) && (await reachable([billing, media])),
-    });
+    watchPeers(foundation, { billing, media });
+    await connectPeers([billing, media]);
+    await serve(starting, 'tasks', service);
     return { services: [service], greeting: [] };
   },
   gateway: async (starting) => {
-    const { config, foundation, lifecycle } = starting;
+    const { config, foundation, lifecycle, ports } = starting;
+    if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
     const [tasks, billing, media] = [
       connect(starting, 'gateway', 'tasks'),
       connect(starting, 'gateway', 'billing'),
@@ -69,15 +71,18 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
       secureContext: secureContext(starting),
     });
     lifecycle.add('bytes', () => bytes.close());
-    const service = await startGateway(gatewayConfig(config.value), foundation, {
+    const clients: GatewayClients = {
       tasks: tasks.client(TaskService),
       jobs: tasks.client(JobService),
       billing: billing.client(BillingService),
       calls: billing.client(CallService),
       usage: billing.client(UsageService),
       media: bytes,
-      ready: untilStopping(lifecycle, () => reachable([tasks, billing, media])),
-    });
+    };
+    const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
+    watchPeers(foundation, { tasks, billing, media });
+    await connectPeers([tasks, billing, media]);
+    ports.started('gateway', service.ready);
     lifecycle.add('gateway', () => service.stop());
     lifecycle.addDrain({
       name: 'gateway',
@@ -89,7 +94,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
 };
 
 async function serve(
-  { config, foundation, lifecycle, identify, tls }: Starting,
+  { config, foundation, lifecycle, identify, tls, ports }: Starting,
   name: 'tasks' | 'billing' | 'media',
   service: RunningService,
 ): Promise<void> {
@@ -100,6 +105,8 @@ async function serve(
   };
   await openPorts(lifecycle, foundation, service, {
     ports: config.ports[name],
+    http: ports.http[name],
+    isReady: ports.started(name, service.ready),
     identify,
     tls: tls.ports[name],
     draining,
@@ -132,9 +139,4 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 /** The newest certificates of calls, for calls over HTTP. */
 function secureContext({ tls: { calls } }: Starting): (() => SecureContextOptions) | undefined {
   return calls === undefined ? undefined : () => secureContextOf(calls.current());
-}
-
-async function reachable(connections: readonly GrpcConnection[]): Promise<boolean> {
-  const outcomes = await Promise.allSettled(connections.map((connection) => connection.ready(READY_TIMEOUT_MS)));
-  return outcomes.every(({ status }) => status === 'fulfilled');
 }

@@ -2,6 +2,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig } from './config/program-config.ts';
+import type { HealthPorts } from './health-ports.ts';
 import type { ProgramTls } from './tls.ts';
 
 /** The parts that every start function receives. */
@@ -11,6 +12,7 @@ export interface Starting {
   readonly lifecycle: Lifecycle;
   readonly identify: IdentifyCaller;
   readonly tls: ProgramTls;
+  readonly ports: HealthPorts;
 }
 
 /** The result of a start. */

@@ -20,7 +20,7 @@ export interface ProgramTls {
 export function openTls(
   config: Pick<ProgramConfig, 'ports' | 'services'>,
   service: ServiceName | undefined,
-  foundation: Foundation,
+  foundation: Omit<Foundation, 'bus'>,
   lifecycle: Lifecycle,
 ): ProgramTls {
   const watched = usedTls(config, service).map(({ name, files }) => {

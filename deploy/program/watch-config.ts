@@ -31,7 +31,7 @@ export interface ConfigWatch {
  * Follows the files of the configuration. A change is applied when the files have not changed for one more interval, so
  * that a file is not read while it is being written. A configuration is applied as a whole or not at all.
  */
-export function watchConfig(options: WatchOptions, foundation: Foundation): ConfigWatch {
+export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 'bus'>): ConfigWatch {
   const { clock, log } = foundation;
   const measures = reloadMeasures(foundation);
   let { file } = options.started.config;

@@ -177,9 +177,9 @@ describeWith(natsServer, 'four processes', (bus) => {
     'a second signal, %s, ends a process that drains at once',
     async (second, expected) => {
       const ask = asking(program.base);
-      const stream = ask('POST', '/v1/chat/completions', chat('[silent:30000]', true)).then(read);
+      const stream = ask('POST', '/v1/chat/completions', chat(`[mark:${second}][silent:30000]`, true)).then(read);
       const cut = expect(stream).rejects.toThrow();
-      await until(() => relay.calls.some(({ over, words }) => !over && words.number('silent', 0) === 30_000));
+      await until(() => relay.marked(second).length === 1);
 
       const ended = program.signal('gateway', 'SIGTERM');
       await until(async () => (await readyz(program.base)) === 503);

@@ -108,7 +108,7 @@ export async function newProgram(
     },
     ready: () =>
       untilReady(
-        program.base,
+        () => (shape === 'one program' ? isReady(program.base) : areReady(config)),
         () => [...children.values()],
         () => printed,
       ),
@@ -136,17 +136,33 @@ export async function newProgram(
   return program;
 }
 
-async function untilReady(base: string, children: () => readonly ChildProcess[], printed: () => string): Promise<void> {
+const isReady = (base: string): Promise<boolean> =>
+  fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+/** Whether the gateway is ready, and reaches the other services, which open their gRPC ports when they have started. */
+async function areReady({ public_url: base, gateway: { admin } }: TestConfig): Promise<boolean> {
+  if (!(await isReady(base))) return false;
+  const metrics = await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(5000) }).then(
+    (response) => response.text(),
+    () => '',
+  );
+  return /^reelgate_peer_up\{/m.test(metrics) && !/^reelgate_peer_up\{.*\} 0$/m.test(metrics);
+}
+
+async function untilReady(
+  ready: () => Promise<boolean>,
+  children: () => readonly ChildProcess[],
+  printed: () => string,
+): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
     const gone = children().find(({ exitCode }) => exitCode !== null);
     if (gone !== undefined)
       throw new Error(`a process ended while it started (${String(gone.exitCode)}): ${printed()}`);
-    const ready = await fetch(`${base}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-    if (ready) return;
+    if (await ready()) return;
     if (performance.now() > deadline) throw new Error(`not ready in time: ${printed()}`);
     await wait(50);
   }

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { openSql } from '@reelgate/platform/sql/open-sql';
+import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
@@ -39,7 +39,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   const { bus, log, clock, dataDir } = foundation;
   const lifecycle = openLifecycle(log);
   try {
-    const sql = await openSql({ ...config.store, dataDir });
+    const sql = await awaitSql({ ...config.store, dataDir }, foundation);
     lifecycle.add('database', () => sql.close());
     let { models } = config;
     const deps = depsOn(sql, { ...config, modelsNow: () => models }, foundation);
@@ -53,7 +53,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
       bindings: [billingService(deps), accountService(deps), callService(deps), usageService(deps)],
       routes: [],
       newKeys,
-      ready: async () => bus.ready() && (await sql.read('SELECT 1 AS alive')).length === 1,
+      ready: async () => (await sql.read('SELECT 1 AS alive')).length === 1,
       reload: async (value) => {
         const { prices, accounts, models: renewed } = billingConfig(value);
         models = renewed;

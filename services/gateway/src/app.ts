@@ -5,10 +5,8 @@ import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Random } from '@reelgate/platform/ids';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -32,7 +30,7 @@ import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
 import type { GatewayParts } from './http/gateway-parts.ts';
-import { startAdminServer, startPublicServer } from './http/http-server.ts';
+import type { GatewayPorts } from './http/gateway-ports.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
@@ -52,6 +50,8 @@ import type { RelayChannels } from './relay/channels/relay-channels.ts';
 import { relayMeter } from './relay/relay-metrics.ts';
 import { startCallWatch } from './relay/attempts/watch-calls.ts';
 
+export { openGatewayPorts } from './http/gateway-ports.ts';
+export type { GatewayPorts } from './http/gateway-ports.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 
@@ -72,8 +72,6 @@ export interface GatewayClients {
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;
-  /** Whether the services that the gateway calls are ready. */
-  readonly ready: ReadyCheck;
 }
 
 export type RunningGateway = RunningService & {
@@ -82,11 +80,12 @@ export type RunningGateway = RunningService & {
   readonly port: number;
 };
 
-/** Builds every part, then opens the public port and, if configured, the admin port. */
+/** Builds every part, and serves the application on the public port. The stop closes that port. */
 export async function startGateway(
   config: GatewayConfig,
   foundation: Foundation,
   clients: GatewayClients,
+  { public: server }: Pick<GatewayPorts, 'public'>,
 ): Promise<RunningGateway> {
   const { clock, newId, log, metrics, bus } = foundation;
   const lifecycle = openLifecycle(log);
@@ -142,14 +141,7 @@ export async function startGateway(
       log,
     });
     const callback = app.callback();
-    if (config.admin !== undefined) {
-      const admin = await startAdminServer(config.admin, clients.ready, metrics);
-      lifecycle.add('operator port', () => admin.stop());
-    }
-    const server = await startPublicServer({
-      listen: config.listen,
-      ready: clients.ready,
-      metrics: config.admin === undefined ? withoutChannels(metrics) : undefined,
+    server.serve({
       handle: (request, response) => void callback(request, response),
       upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics }),
     });
@@ -166,7 +158,7 @@ export async function startGateway(
     return {
       bindings: [],
       routes: [],
-      ready: clients.ready,
+      ready: async () => true,
       port: server.port,
       url: urlOf(config.listen.host, server.port),
       stop: () => lifecycle.stop(),
@@ -239,9 +231,4 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
 
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-}
-
-/** The names of channels appear only on the admin port. */
-function withoutChannels(metrics: Metrics): Metrics {
-  return { ...metrics, text: () => metrics.text('channel') };
 }

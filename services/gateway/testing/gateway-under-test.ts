@@ -15,7 +15,7 @@ import { untilAfter } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { startGateway } from '../src/app.ts';
+import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig, gatewaySchema } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
@@ -137,15 +137,18 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
+  const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
+  const [metrics, newId] = [openMetrics(false), newIds(clock)];
+  const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
   const gateway = await startGateway(
-    { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS },
+    config,
     {
       clock,
       bus,
       log,
-      metrics: openMetrics(false),
+      metrics,
       random: () => undefined,
-      newId: newIds(clock),
+      newId,
       signingKey: new Secret('a key'),
       acceptedKeys: acceptOnly(new Secret('a key')),
       publicUrl: PUBLIC_URL,
@@ -158,8 +161,8 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       calls: calls.client,
       usage: usage.client,
       media: media.port,
-      ready: async () => true,
     },
+    ports,
   );
   return {
     gateway,
@@ -176,6 +179,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {
       await gateway.stop();
+      await ports.admin?.stop();
       await bus.close();
     },
   };

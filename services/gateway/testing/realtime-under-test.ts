@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import { newIds } from '@reelgate/platform/ids';
@@ -14,7 +14,7 @@ import type { RealtimeSession } from '../../../test/harness/relay-upstream/realt
 import { startRelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
 import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
 import { localRateCounters } from '../src/rate-counters/local-rate-counters.ts';
-import { startPublicServer } from '../src/http/http-server.ts';
+import { openPublicPort } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
 import type { CallCharges, CallOrder, Charge } from '../src/relay/charges/call-charges.ts';
 import { priceKeysOf } from '../src/relay/charges/price-keys.ts';
@@ -182,7 +182,7 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   };
 }
 
-function startServer(clock: FakeClock, realtime: Realtime, refused: () => Problem | undefined) {
+async function startServer(clock: FakeClock, realtime: Realtime, refused: () => Problem | undefined) {
   const principals = {
     of: async (key: string) => {
       if (key !== REALTIME_TOKEN && key !== OTHER_TOKEN)
@@ -203,11 +203,15 @@ function startServer(clock: FakeClock, realtime: Realtime, refused: () => Proble
     counters: localRateCounters(clock),
     limits: { bodyBytes: 1, createsPerMinute: 1, readsPerMinute: 1, callsPerMinute: 5 },
   };
-  return startPublicServer({
+  const handle: RequestListener = (_, response) => void response.writeHead(418).end();
+  const server = await openPublicPort({
     listen: { host: '127.0.0.1', port: 0 },
     ready: async () => true,
     metrics: undefined,
-    handle: (_, response) => void response.writeHead(418).end(),
+    starting: handle,
+  });
+  server.serve({
+    handle,
     upgrades: realtimeUpgrades({
       realtime,
       admission,
@@ -217,6 +221,7 @@ function startServer(clock: FakeClock, realtime: Realtime, refused: () => Proble
       metrics: openMetrics(false),
     }),
   });
+  return server;
 }
 
 export const leaks = (seen: unknown): readonly string[] =>

@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { openSql } from '@reelgate/platform/sql/open-sql';
+import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
+import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import { scopeCheck } from '@reelgate/platform/rpc/access';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { Sql } from '@reelgate/platform/sql/sql';
@@ -14,7 +15,7 @@ import { guardedBlobs } from './blobs/guarded-blobs.ts';
 import { guardedIncoming } from './blobs/guarded-incoming.ts';
 import { openIncoming } from './blobs/incoming.ts';
 import type { Incoming } from './blobs/incoming.ts';
-import { openS3Blobs } from './blobs/s3-blobs.ts';
+import { isForbidden, openS3Blobs } from './blobs/s3-blobs.ts';
 import { storageFaults } from './blobs/storage-faults.ts';
 import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
@@ -66,15 +67,27 @@ export async function startMedia(
   callers: MediaCallers,
 ): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
-  const sql = await openSql({ ...config.store, dataDir: foundation.dataDir });
+  const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
   try {
     const ffmpeg = await findFfmpeg(config.ffmpeg, foundation.log);
-    return build(config, foundation, { sql, lifecycle, ffmpeg, ...callers });
+    const media = build(config, foundation, { sql, lifecycle, ffmpeg, ...callers });
+    if (config.blobs.kind === 's3') await untilBucket(config.blobs, media, foundation);
+    return media;
   } catch (error) {
     await lifecycle.stop();
     throw error;
   }
+}
+
+/** A bucket that refuses the credentials ends the start. */
+async function untilBucket(
+  { address: { bucket, endpoint } }: Extract<MediaConfig['blobs'], { readonly kind: 's3' }>,
+  { ready }: Pick<RunningMedia, 'ready'>,
+  { clock, log }: Foundation,
+): Promise<void> {
+  const dependency = endpoint === undefined ? `the bucket ${bucket}` : nameOfUrl(`the bucket ${bucket}`, endpoint);
+  await whenReachable(ready, { clock, log, dependency, isAway: (error) => !isForbidden(error) });
 }
 
 interface Opened extends MediaCallers {

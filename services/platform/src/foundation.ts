@@ -6,7 +6,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import type { Drain } from './lifecycle/drain.ts';
 import type { AcceptedKeys } from './links/accepted-keys.ts';
 import type { ReadyCheck } from './lifecycle/readiness.ts';
-import type { HttpRoute } from './rpc/connect-server.ts';
+import type { HttpRoute } from './http/http-route.ts';
 import type { Binding } from './rpc/service.ts';
 import type { Secret } from './secret.ts';
 

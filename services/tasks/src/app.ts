@@ -3,7 +3,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { openSql } from '@reelgate/platform/sql/open-sql';
+import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { relayOutbox } from '@reelgate/platform/bus/outbox';
@@ -82,7 +82,7 @@ export async function startTasks(
 ): Promise<RunningService> {
   const { clock, log, bus, newId } = foundation;
   const lifecycle = openLifecycle(log);
-  const sql = await openSql({ ...config.store, dataDir: foundation.dataDir });
+  const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
 
   let current = config;
@@ -153,7 +153,7 @@ export async function startTasks(
       bind(JobService, jobService(jobs, tokens)),
     ],
     routes: [],
-    ready: async () => (await sql.read('SELECT 1 AS one')).length === 1 && bus.ready(),
+    ready: async () => (await sql.read('SELECT 1 AS one')).length === 1,
     reload: async (value) => {
       current = tasksConfig(value, foundation.publicUrl);
       channels.replace(current.channels);

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import type { HttpRoute } from '@reelgate/platform/rpc/connect-server';
-import { stopHttp } from '@reelgate/platform/rpc/connect-server';
+import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import { stopHttp } from '@reelgate/platform/http/http-port';
 import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-requests';
 import { aborted } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
@@ -18,6 +18,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than load balancers keep an idle connection, so that they never use one that is closing. */
 const KEEP_ALIVE_MS = 75_000;
 
+const NO_UPGRADES: Upgrades = { wants: () => false, handle: () => undefined };
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'via'];
 
@@ -26,42 +27,44 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
-export interface PublicServer extends HttpServer {
-  /** Takes requests until the drain closes, and then waits for the running ones. */
-  drain(drain: Drain): Promise<void>;
-}
-
 /** Connections that change their protocol. A request that `wants` rejects is handled like any other. */
 export interface Upgrades {
   wants(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-export interface PublicServerOptions {
+/** The application behind the public port. */
+export interface Application {
+  readonly handle: RequestListener;
+  readonly upgrades: Upgrades;
+}
+
+/** The public port: health from its opening on, and then the application. */
+export interface PublicPort extends HttpServer {
+  serve(application: Application): void;
+  /** Takes requests until the drain closes, and then waits for the running ones. */
+  drain(drain: Drain): Promise<void>;
+}
+
+export interface PublicPortOptions {
   readonly listen: HostPort;
   readonly ready: ReadyCheck;
   /** Undefined if the admin port serves them. On this port only a local caller can read them. */
   readonly metrics: Metrics | undefined;
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly upgrades: Upgrades;
+  /** Refuses requests as temporary, until the application is there. */
+  readonly starting: RequestListener;
 }
 
-/** Starts the public port: health and the application. */
-export async function startPublicServer({
-  listen,
-  ready,
-  metrics,
-  handle,
-  upgrades,
-}: PublicServerOptions): Promise<PublicServer> {
+export async function openPublicPort({ listen, ready, metrics, starting }: PublicPortOptions): Promise<PublicPort> {
   const requests = openRunningRequests();
+  let application: Application = { handle: starting, upgrades: NO_UPGRADES };
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
+  const take: RequestListener = (request, response) => {
     const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
     if (probe(request, response)) return;
     requests.add(response);
-    handle(request, response);
+    application.handle(request, response);
   };
   const server = createServer(
     {
@@ -69,12 +72,12 @@ export async function startPublicServer({
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       ServerResponse: requests.ServerResponse,
-      shouldUpgradeCallback: (request) => upgrades.wants(request),
+      shouldUpgradeCallback: (request) => application.upgrades.wants(request),
     },
     take,
   );
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    upgrades.handle(request, socket, head);
+    application.upgrades.handle(request, socket, head);
   });
   // the body reader sends 100 Continue, after the checks that need only the headers
   server.on('checkContinue', take);
@@ -82,6 +85,9 @@ export async function startPublicServer({
   let closed: Promise<void> | undefined;
   return {
     port,
+    serve: (given) => {
+      application = given;
+    },
     drain: async (drain) => {
       requests.announceStop();
       await aborted(drain.closing);
@@ -91,8 +97,8 @@ export async function startPublicServer({
   };
 }
 
-/** Starts the admin port: health and metrics. */
-export async function startAdminServer(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
+/** Opens the admin port: health and metrics. */
+export async function openAdminPort(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
   const routes = healthRoutes(ready, metrics);
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },

@@ -83,6 +83,23 @@ export async function openNatsBus(settings: BusSettings, log: Log, ackWaitMs = A
   };
 }
 
+/** What a server refuses for good: a repeat would not change it. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'AUTHORIZATION_VIOLATION',
+  'AUTHENTICATION_EXPIRED',
+  'AUTHENTICATION_TIMEOUT',
+  'ACCOUNT_EXPIRED',
+  'BAD_AUTHENTICATION',
+  'BAD_CREDS',
+]);
+const NETWORK = /^(ECONN|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE)/;
+
+/** Whether opening the bus failed because its server is away, starts, or has no leader yet. */
+export function isBusAway(error: unknown): boolean {
+  const { name, code } = error as Partial<Error & { readonly code: unknown }>;
+  return name === 'NatsError' ? !REFUSED.has(String(code)) : NETWORK.test(String(code));
+}
+
 /** Refuses a server without JetStream, and closes the connection to it. */
 async function openManager(connection: NatsConnection, settings: BusSettings, log: Log): Promise<JetStreamManager> {
   try {

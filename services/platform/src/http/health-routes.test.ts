@@ -4,7 +4,7 @@ import { healthRoutes } from './health-routes.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { stopHttp } from '../rpc/connect-server.ts';
+import { stopHttp } from './http-port.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

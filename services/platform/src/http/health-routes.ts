@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
-import type { HttpRoute } from '../rpc/connect-server.ts';
+import type { HttpRoute } from './http-route.ts';
 
 /** `/healthz` and `/readyz`, and `/metrics` if metrics are given. */
 export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {

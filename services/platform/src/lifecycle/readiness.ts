@@ -1,5 +1,12 @@
-/** Whether a part can serve: stores, bus, peers. */
+import { isRecent } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+
+/** Whether a part can do its own work: its stores, and not its peers. */
 export type ReadyCheck = () => Promise<boolean>;
+
+/** Probes, scrapes and callers share one check in this time. */
+const FRESH_MS = 1000;
+const CHECK_MS_MAX = 3000;
 
 /** Whether a program can work, and whether it still accepts new work. */
 export interface Readiness {
@@ -9,3 +16,23 @@ export interface Readiness {
 }
 
 export const ALWAYS_READY: Readiness = { isReady: async () => true, stopping: new AbortController().signal };
+
+/** A check that costs nothing however often it is made. One that fails or hangs counts as not ready. */
+export function sharedCheck(check: ReadyCheck, clock: Clock): ReadyCheck {
+  let last: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
+  return () => {
+    if (last === undefined || !isRecent(clock, last.at, FRESH_MS))
+      last = { at: clock.now(), answer: inTime(check, clock) };
+    return last.answer;
+  };
+}
+
+async function inTime(check: ReadyCheck, clock: Clock): Promise<boolean> {
+  const done = new AbortController();
+  const late = clock.sleep(CHECK_MS_MAX, done.signal).then(() => false);
+  try {
+    return await Promise.race([(async () => check())().catch(() => false), late]);
+  } finally {
+    done.abort();
+  }
+}

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { createContextKey, createContextValues } from '@connectrpc/connect';
@@ -6,9 +6,9 @@ import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/c
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { closeHttp, openRunningRequests } from '../http/running-requests.ts';
-import type { RunningRequests } from '../http/running-requests.ts';
-import { aborted } from '../lifecycle/drain.ts';
+import { openHttpPort } from '../http/http-port.ts';
+import type { HttpPort, PortHandler } from '../http/http-port.ts';
+import type { HttpRoute } from '../http/http-route.ts';
 import { logRequest } from '../http/log-request.ts';
 import { inRequest, requestIdIn } from '../request-context.ts';
 import type { HostPort } from '../config/units.ts';
@@ -16,22 +16,14 @@ import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { deprecations } from './deprecations.ts';
-import type { RpcServer } from './grpc-server.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
-import { newHttpServer } from '../tls/http-server.ts';
 import { namesOfPeer } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
-
-const STOP_GRACE_MS = 5000;
-const STOPPING_RETRY_S = '1';
-
-/** Handles a request that it knows. Otherwise it gives false and does nothing. */
-export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ConnectServerOptions {
   readonly listen: HostPort;
@@ -50,14 +42,21 @@ export interface ConnectServerOptions {
 /** The second port of a service: the same RPCs over Connect, gRPC-web and JSON, and its plain HTTP routes. */
 export async function startConnectServer({
   listen,
-  bindings,
-  identify,
   tls,
-  log,
-  metrics,
-  routes,
   health = () => false,
-}: ConnectServerOptions): Promise<RpcServer> {
+  ...options
+}: ConnectServerOptions): Promise<HttpPort> {
+  const port = await openHttpPort({ listen, tls, health });
+  port.serve(connectHandler({ ...options, hasTls: tls !== undefined }));
+  return port;
+}
+
+export interface ConnectOptions extends Omit<ConnectServerOptions, 'listen' | 'tls' | 'health'> {
+  readonly hasTls: boolean;
+}
+
+/** Serves RPCs and plain routes on a port that is open. */
+export function connectHandler({ bindings, identify, hasTls, log, metrics, routes }: ConnectOptions): PortHandler {
   const calls = openRunningCalls(log);
   const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
@@ -66,50 +65,20 @@ export async function startConnectServer({
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
-    ...(tls === undefined ? {} : { contextValues: peerOf }),
-  });
-  const requests = openRunningRequests();
-  let isClosed = false;
-  const take: RequestListener = (request, response) => {
-    if (health(request, response)) return;
-    if (isClosed) {
-      refuse(response);
-      return;
-    }
-    requests.add(response);
-    inRequest(requestIdIn(request.headers['x-request-id']), () => {
-      if (routes.some((route) => route(request, response))) logRequest(log, request, response);
-      else rpc(request, response);
-    });
-  };
-  const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, take);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(listen.port, listen.host, resolve);
+    ...(hasTls ? { contextValues: peerOf } : {}),
   });
   return {
-    port: (server.address() as { port: number }).port,
-    drain: async ({ closing, over }) => {
-      requests.announceStop();
-      await aborted(closing);
-      isClosed = true;
-      streams.stop();
-      await requests.settled(over);
-      if (over.aborted) server.closeAllConnections();
-      await calls.settled(over);
+    handle: (request, response) => {
+      inRequest(requestIdIn(request.headers['x-request-id']), () => {
+        if (routes.some((route) => route(request, response))) logRequest(log, request, response);
+        else rpc(request, response);
+      });
     },
-    stop: async () => {
+    close: () => {
       streams.stop();
-      await stopHttp(server, requests);
-      await calls.settled(AbortSignal.timeout(STOP_GRACE_MS));
     },
+    settled: (over) => calls.settled(over),
   };
-}
-
-/** The operator still needs the port. A new request is for another replica. */
-function refuse(response: ServerResponse): void {
-  response
-    .writeHead(503, { 'content-type': 'application/json', 'retry-after': STOPPING_RETRY_S, connection: 'close' })
-    .end('{"code":"unavailable","message":"this replica of the service stops; call again"}');
 }
 
 function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
@@ -178,12 +147,4 @@ function incoming(context: HandlerContext): IncomingCall {
 function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {
   const left = timeoutMs();
   return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
-}
-
-/** Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once. */
-export async function stopHttp(
-  server: Server,
-  requests: Pick<RunningRequests, 'isIdleFor'> = { isIdleFor: () => true },
-): Promise<void> {
-  await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });
 }

@@ -1,0 +1,62 @@
+import { openGatewayPorts } from '@reelgate/gateway/app';
+import type { GatewayPorts } from '@reelgate/gateway/app';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import type { Foundation } from '@reelgate/platform/foundation';
+import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import { openHttpPort } from '@reelgate/platform/http/http-port';
+import type { HttpPort } from '@reelgate/platform/http/http-port';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { sharedCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import { CALLED_SERVICES } from './config/program-config.ts';
+import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
+import type { ProgramTls } from './tls.ts';
+
+/** The ports that answer health while the program still starts. They are closed last. */
+export interface HealthPorts {
+  readonly http: Readonly<Partial<Record<CalledService, HttpPort>>>;
+  readonly gateway: GatewayPorts | undefined;
+  /** Says that a service has started, and how its readiness is checked. Returns its check with that of the program. */
+  started(name: ServiceName, ready: ReadyCheck): ReadyCheck;
+}
+
+interface Opening {
+  readonly config: ProgramConfig;
+  readonly foundation: Omit<Foundation, 'bus'>;
+  readonly lifecycle: Lifecycle;
+  readonly tls: ProgramTls;
+}
+
+/** Opens the HTTP ports of the named service, or of all. */
+export async function openHealthPorts(
+  { config, foundation, lifecycle, tls }: Opening,
+  service: ServiceName | undefined,
+): Promise<HealthPorts> {
+  const { metrics, clock } = foundation;
+  const checks = new Map<ServiceName, ReadyCheck>();
+  const isReady = (name: ServiceName): ReadyCheck => {
+    return async () => !lifecycle.stopping.aborted && (await checks.get(name)?.()) === true;
+  };
+  const http: Partial<Record<CalledService, HttpPort>> = {};
+  for (const name of CALLED_SERVICES) {
+    const { http: listen } = config.ports[name];
+    if (listen === undefined || (service ?? name) !== name) continue;
+    const port = await openHttpPort({ listen, tls: tls.ports[name], health: healthRoutes(isReady(name), metrics) });
+    lifecycle.add(`HTTP port of ${name}`, () => port.stop());
+    http[name] = port;
+  }
+  const gateway =
+    (service ?? 'gateway') === 'gateway'
+      ? await openGatewayPorts(gatewayConfig(config.value), foundation, isReady('gateway'))
+      : undefined;
+  lifecycle.add('admin port', () => gateway?.admin?.stop());
+  lifecycle.add('public port', () => gateway?.public.stop());
+  return {
+    http,
+    gateway,
+    started: (name, ready) => {
+      checks.set(name, sharedCheck(ready, clock));
+      return isReady(name);
+    },
+  };
+}

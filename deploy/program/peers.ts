@@ -1,0 +1,32 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+
+/** A connected peer answers at once. */
+const PEER_MS_MAX = 500;
+
+/** A start waits this long for its first connections, so that its first calls find them. */
+const CONNECT_MS_MAX = 2000;
+
+/** Connects to the peers that are there. */
+export async function connectPeers(connections: readonly GrpcConnection[]): Promise<void> {
+  await Promise.allSettled(connections.map((connection) => connection.ready(CONNECT_MS_MAX)));
+}
+
+/** Shows which peers this process reaches. They say nothing about its readiness. */
+export function watchPeers(
+  { metrics, bus }: Pick<Foundation, 'metrics' | 'bus'>,
+  connections: Readonly<Record<string, GrpcConnection>>,
+): void {
+  metrics.gauge('reelgate_peer_up', 'Whether this process reaches a service or the bus', ['peer'], async (gauge) => {
+    gauge.labels('bus').set(Number(bus.ready()));
+    await Promise.all(
+      Object.entries(connections).map(async ([name, connection]) => {
+        const isUp = await connection.ready(PEER_MS_MAX).then(
+          () => true,
+          () => false,
+        );
+        gauge.labels(name).set(Number(isUp));
+      }),
+    );
+  });
+}

@@ -1,0 +1,56 @@
+import type { RequestListener } from 'node:http';
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import type { GatewayConfig } from '../config.ts';
+import { answerTo } from './answer-problem.ts';
+import { requestIdOf } from './headers/request-id.ts';
+import { openAdminPort, openPublicPort } from './http-server.ts';
+import type { HttpServer, PublicPort } from './http-server.ts';
+
+/** A start that waits for nothing takes about this long. */
+const RETRY_MS = 2000;
+
+/** The ports of the gateway. They answer health before the gateway has started. */
+export interface GatewayPorts {
+  readonly public: PublicPort;
+  /** Undefined: the configuration has none. */
+  readonly admin: HttpServer | undefined;
+}
+
+export async function openGatewayPorts(
+  { listen, admin }: Pick<GatewayConfig, 'listen' | 'admin'>,
+  { metrics, newId }: Pick<Foundation, 'metrics' | 'newId'>,
+  ready: ReadyCheck,
+): Promise<GatewayPorts> {
+  const adminPort = admin === undefined ? undefined : await openAdminPort(admin, ready, metrics);
+  try {
+    const publicPort = await openPublicPort({
+      listen,
+      ready,
+      metrics: admin === undefined ? withoutChannels(metrics) : undefined,
+      starting: refuseAll(newId),
+    });
+    return { public: publicPort, admin: adminPort };
+  } catch (error) {
+    await adminPort?.stop();
+    throw error;
+  }
+}
+
+/** Nothing is begun before the start has ended, so a client can repeat every request. */
+function refuseAll(newId: Foundation['newId']): RequestListener {
+  return (request, response) => {
+    const requestId = requestIdOf(request.headers['x-request-id'], newId);
+    const [path = '/'] = (request.url ?? '/').split('?');
+    const { status, headers, body } = answerTo(serviceUnavailable(undefined, RETRY_MS), { path, requestId });
+    const own = { 'content-type': 'application/json', 'x-request-id': requestId, connection: 'close' };
+    response.writeHead(status, { ...headers, ...own }).end(JSON.stringify(body));
+  };
+}
+
+/** The names of channels appear only on the admin port. */
+function withoutChannels(metrics: Metrics): Metrics {
+  return { ...metrics, text: () => metrics.text('channel') };
+}

@@ -1,0 +1,93 @@
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { HostPort } from '../config/units.ts';
+import { aborted } from '../lifecycle/drain.ts';
+import type { Drain } from '../lifecycle/drain.ts';
+import { newHttpServer } from '../tls/http-server.ts';
+import type { ServerTls } from '../tls/server-tls.ts';
+import type { HttpRoute } from './http-route.ts';
+import { closeHttp, openRunningRequests } from './running-requests.ts';
+import type { RunningRequests } from './running-requests.ts';
+
+const STOP_GRACE_MS = 5000;
+const RETRY_S = '1';
+const STARTING = '{"code":"unavailable","message":"this replica of the service starts; call again"}';
+const STOPPING = '{"code":"unavailable","message":"this replica of the service stops; call again"}';
+
+/** What a port serves besides the operator's routes. */
+export interface PortHandler {
+  readonly handle: RequestListener;
+  /** Ends what would not end by itself. */
+  close(): void;
+  /** Resolves when nothing of it runs, or at the abort. */
+  settled(over: AbortSignal): Promise<void>;
+}
+
+/** An HTTP port that answers the operator from its opening to its stop. */
+export interface HttpPort {
+  readonly port: number;
+  /** Other requests are refused as temporary before this call. */
+  serve(handler: PortHandler): void;
+  /** Takes requests until the drain closes, and then waits for the running ones. The operator's are still answered. */
+  drain(drain: Drain): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HttpPortOptions {
+  readonly listen: HostPort;
+  /** Absent: plaintext. */
+  readonly tls?: ServerTls | undefined;
+  /** The operator's routes. */
+  readonly health: HttpRoute;
+}
+
+export async function openHttpPort({ listen, tls, health }: HttpPortOptions): Promise<HttpPort> {
+  const requests = openRunningRequests();
+  let handler: PortHandler | undefined;
+  let isClosed = false;
+  const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, (request, response) => {
+    if (health(request, response)) return;
+    if (handler === undefined || isClosed) {
+      refuse(response, isClosed ? STOPPING : STARTING);
+      return;
+    }
+    requests.add(response);
+    handler.handle(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(listen.port, listen.host, resolve);
+  });
+  return {
+    port: (server.address() as { port: number }).port,
+    serve: (given) => {
+      handler = given;
+    },
+    drain: async ({ closing, over }) => {
+      requests.announceStop();
+      await aborted(closing);
+      isClosed = true;
+      handler?.close();
+      await requests.settled(over);
+      if (over.aborted) server.closeAllConnections();
+      await handler?.settled(over);
+    },
+    stop: async () => {
+      handler?.close();
+      await stopHttp(server, requests);
+      await handler?.settled(AbortSignal.timeout(STOP_GRACE_MS));
+    },
+  };
+}
+
+function refuse(response: ServerResponse, body: string): void {
+  response
+    .writeHead(503, { 'content-type': 'application/json', 'retry-after': RETRY_S, connection: 'close' })
+    .end(body);
+}
+
+/** Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once. */
+export async function stopHttp(
+  server: Server,
+  requests: Pick<RunningRequests, 'isIdleFor'> = { isIdleFor: () => true },
+): Promise<void> {
+  await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });
+}
