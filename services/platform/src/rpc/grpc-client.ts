@@ -36,7 +36,7 @@ export interface GrpcSettings {
   readonly keepalive: Keepalive;
 }
 
-export const GRPC_SETTINGS: GrpcSettings = {
+const GRPC_SETTINGS: GrpcSettings = {
   resolveEveryMs: 1000,
   reconnectMaxMs: 2000,
   keepalive: { everyMs: 20_000, answeredWithinMs: 5000 },
