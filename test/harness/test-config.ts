@@ -62,6 +62,7 @@ export async function testConfig({
   const [http = 0, admin = 0, tasks = 0, tasksHttp = 0, billing = 0, billingHttp = 0, media = 0, mediaHttp = 0] =
     await freePorts(8);
   const at = (port: number): string => `127.0.0.1:${String(port)}`;
+  const shared: { readonly redis?: string } = redis === undefined ? {} : { redis };
   return {
     public_url: `http://${at(http)}`,
     data_dir: path.join(dir, 'data'),
@@ -71,7 +72,7 @@ export async function testConfig({
       drain: NO_LEAD,
       listen: at(http),
       admin: at(admin),
-      ...(redis === undefined ? {} : { redis }),
+      ...shared,
       limits: { body: '64MiB', creates_per_minute: 10_000, reads_per_minute: 100_000 },
       services: { tasks: at(tasks), billing: at(billing), media: at(media), media_http: at(mediaHttp) },
     },
@@ -81,6 +82,7 @@ export async function testConfig({
       http: at(tasksHttp),
       poll: { first: '200ms', factor: 1.5, max: '500ms' },
       in_flight: { per_token: 500, total: 2000 },
+      ...shared,
       ...database(databases.tasks),
       ...tasksChanges,
     },

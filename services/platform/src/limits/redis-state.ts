@@ -85,6 +85,8 @@ export function newRedisState(options: RedisStateOptions): RedisState {
     },
     leave: async () => {
       stopping.abort();
+      // what still runs keeps to the part of this replica
+      mode = 'alone';
       const keys = [`${options.prefix}:replicas`, ...[...peers.keys()].map(keyOf(options))];
       await redis.run(LEAVE, { keys, args: [timeOf(clock), replica] }).catch(() => undefined);
     },
