@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Launcher } from './launcher.ts';
+import type { Launcher, RunningServer } from './launcher.ts';
 import { findPostgres, preparePostgres } from './postgres-programs.ts';
 import { newServerFolder } from './run-folder.ts';
 import { startProcess } from './start-process.ts';
@@ -14,40 +14,46 @@ const run = promisify(execFile);
 export const postgresServer: Launcher = {
   name: 'PostgreSQL',
   missing: () => (findPostgres() === undefined ? 'no PostgreSQL here (Debian: apt-get install postgresql)' : undefined),
-  start: async () => {
-    const found = findPostgres();
-    if (found === undefined) return undefined;
-    const bin = preparePostgres(found);
-    const folder = newServerFolder('postgres');
-    const data = path.join(folder, 'data');
-    const options = { cwd: folder, timeout: INITDB_TIMEOUT_MS, ...unprivilegedUser() };
-    await run(
-      path.join(bin, 'initdb'),
-      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      options,
-    );
-    return startProcess({
-      program: path.join(bin, 'postgres'),
-      folder,
-      args: (port) => [
-        '-D',
-        data,
-        '-p',
-        String(port),
-        '-h',
-        '127.0.0.1',
-        '-k',
-        '',
-        '-F',
-        '-c',
-        'full_page_writes=off',
-        '-c',
-        'shared_buffers=32MB',
-      ],
-      ready: /database system is ready to accept connections/,
-      url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
-      // SIGINT closes open connections instead of waiting for them.
-      stopSignal: 'SIGINT',
-    });
-  },
+  start: () => startPostgres(),
 };
+
+/** `configure` may change the configuration in the data folder before the server starts. */
+export async function startPostgres(
+  configure: (data: string) => void = () => undefined,
+): Promise<RunningServer | undefined> {
+  const found = findPostgres();
+  if (found === undefined) return undefined;
+  const bin = preparePostgres(found);
+  const folder = newServerFolder('postgres');
+  const data = path.join(folder, 'data');
+  const options = { cwd: folder, timeout: INITDB_TIMEOUT_MS, ...unprivilegedUser() };
+  await run(
+    path.join(bin, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    options,
+  );
+  configure(data);
+  return startProcess({
+    program: path.join(bin, 'postgres'),
+    folder,
+    args: (port) => [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-h',
+      '127.0.0.1',
+      '-k',
+      '',
+      '-F',
+      '-c',
+      'full_page_writes=off',
+      '-c',
+      'shared_buffers=32MB',
+    ],
+    ready: /database system is ready to accept connections/,
+    url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
+    // SIGINT closes open connections instead of waiting for them.
+    stopSignal: 'SIGINT',
+  });
+}

@@ -26,6 +26,7 @@ import type { ComparedConfig } from './findings/finding.ts';
 import { internalCallersOf } from './internal-callers.ts';
 import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
+import { withResolvedPaths } from './resolve-paths.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
 /** The lists whose entries may stand in several files. */
@@ -134,7 +135,7 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
 
 /** Reads the program's own keys of a file that the checks have accepted. */
 export function programConfig(file: ConfigFile, warnings: readonly string[]): ProgramConfig {
-  const checked = file.value as Checked;
+  const checked = withResolvedPaths(file.value as Checked, (keys, relative) => file.resolve(keys, relative));
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const grpc = grpcConfig(checked);
   const { connectionAgeMs } = grpc;

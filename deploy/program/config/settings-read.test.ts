@@ -18,6 +18,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 /** Settings whose readers need more than a word. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   blobs: 's3://bucket/folder?endpoint=http://127.0.0.1:1&region=one',
+  database: 'postgres://127.0.0.1/name',
   expires: '2027-01-31',
   allow: ['127.0.0.1:1'],
   dns_servers: ['127.0.0.1'],

@@ -36,7 +36,7 @@ export const mediaSchema = {
       type: 'string',
       pattern: `^((?!s3:).*|${S3_PATTERN})$`,
       description:
-        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true; ' +
+        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true&ca=…; ' +
         'empty: a folder in data_dir',
     },
     s3: {

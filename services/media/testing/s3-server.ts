@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import S3rver from 's3rver';
 import { Secret } from '@reelgate/platform/secret';
+import type { Issued } from '@reelgate/platform/testing/certificates';
 import type { S3Credentials } from '../src/blobs/s3-address.ts';
 import { keepWhole } from './whole-objects.ts';
 
@@ -19,7 +20,8 @@ const BUCKET = 'reelgate-blobs';
 /** The only pair of keys that this server knows. */
 export const S3_KEYS = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' } as const;
 
-export async function startS3Server(address = '127.0.0.1'): Promise<S3Server> {
+/** With a certificate the server speaks TLS. */
+export async function startS3Server(address = '127.0.0.1', tls?: Issued): Promise<S3Server> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'media-s3-'));
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'media-s3-incoming-'));
   const server = new S3rver({
@@ -27,12 +29,13 @@ export async function startS3Server(address = '127.0.0.1'): Promise<S3Server> {
     address,
     port: 0,
     silent: true,
+    ...(tls === undefined ? {} : { cert: tls.certificate, key: tls.key }),
     configureBuckets: [{ name: BUCKET }],
   });
   keepWhole(server.store, scratch);
   const { port } = await server.run();
   return {
-    endpoint: `http://${address}:${String(port)}`,
+    endpoint: `${tls === undefined ? 'http' : 'https'}://${address}:${String(port)}`,
     bucket: BUCKET,
     credentials: {
       accessKeyId: new Secret(S3_KEYS.access_key_id),

@@ -43,6 +43,7 @@ interface ComparedServices {
 }
 
 interface ComparedListener {
+  readonly database?: string;
   readonly listen?: string;
   readonly http?: string;
   readonly tls?: ListenerTlsEntry;

@@ -4,7 +4,7 @@ import { alphaEndpoints, callbackAddresses, channelEndpoints, channelIds, channe
 import type { ComparedConfig, Finding, Rule } from './finding.ts';
 import { modelRanges, unusedModels } from './models.ts';
 import { alphaPrices, unpricedModels, unusedPrices } from './prices.ts';
-import { bothSides, clientAuthorities, clientPair } from './tls.ts';
+import { bothSides, clientAuthorities, clientPair, unverifiedDatabases } from './tls.ts';
 import { pollOrder, zeroes } from './values.ts';
 
 const RULES: readonly Rule[] = [
@@ -17,6 +17,7 @@ const RULES: readonly Rule[] = [
   clientPair,
   clientAuthorities,
   bothSides,
+  unverifiedDatabases,
   channelEndpoints,
   alphaEndpoints,
   alphaPrices,

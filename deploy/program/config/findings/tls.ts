@@ -1,3 +1,4 @@
+import { isUnverified } from '@reelgate/platform/sql/postgres-tls';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
@@ -17,6 +18,16 @@ export function clientAuthorities(config: ComparedConfig): readonly Finding[] {
     const { tls } = config[name];
     return tls?.client_certificates === 'optional' && tls.client_ca === undefined
       ? [warn([name, 'tls', 'client_certificates'], 'has no effect without client_ca; remove the key')]
+      : [];
+  });
+}
+
+/** Encryption alone does not keep out a server in the middle. */
+export function unverifiedDatabases(config: ComparedConfig): readonly Finding[] {
+  return LISTENERS.flatMap((name) => {
+    const { database } = config[name];
+    return database !== undefined && isUnverified(database)
+      ? [warn([name, 'database'], 'any server could answer; expected sslmode=verify-full, or sslrootcert beside it')]
       : [];
   });
 }

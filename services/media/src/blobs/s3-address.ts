@@ -3,9 +3,9 @@ import type { Secret } from '@reelgate/platform/secret';
 const NAME = '[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]';
 const FOLDERS = '(/[A-Za-z0-9_.-]+)*/?';
 const ENDPOINT = 'https?://[^/?#&\\s@]+(/[^?#&\\s]*)?';
-const SETTING = `((endpoint|public_endpoint)=${ENDPOINT}|region=[a-z0-9-]+|path_style=(true|false))`;
+const SETTING = `((endpoint|public_endpoint)=${ENDPOINT}|region=[a-z0-9-]+|path_style=(true|false)|ca=[^?#&\\s]+)`;
 
-/** The pattern of `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=…` for JSON Schema. */
+/** The pattern of `s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=…&ca=…` for JSON Schema. */
 export const S3_PATTERN = `s3://${NAME}${FOLDERS}(\\?${SETTING}(&${SETTING})*)?`;
 
 export interface S3Address {
@@ -19,6 +19,8 @@ export interface S3Address {
   readonly region: string;
   /** Whether the bucket is the first part of the path and not of the host name. */
   readonly pathStyle: boolean;
+  /** The file of the authorities of the endpoint; undefined: those of the system. */
+  readonly ca: string | undefined;
 }
 
 export interface S3Credentials {
@@ -39,6 +41,7 @@ export function parseS3Address(text: string): S3Address {
     prefix: folders.map((folder) => `${folder}/`).join(''),
     publicEndpoint: settings.get('public_endpoint') ?? endpoint,
     region: settings.get('region') ?? 'us-east-1',
+    ca: settings.get('ca') ?? undefined,
     pathStyle: (settings.get('path_style') ?? String(endpoint !== undefined)) === 'true',
   };
 }

@@ -1,4 +1,7 @@
+import { Agent } from 'node:https';
+import type { AgentOptions } from 'node:https';
 import { S3Client } from '@aws-sdk/client-s3';
+import { rereadTls } from '@reelgate/platform/tls/reread-tls';
 import type { S3Address, S3Credentials } from './s3-address.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -9,7 +12,7 @@ const ATTEMPTS_MAX = 3;
 
 /** Without credentials the SDK uses its own order: environment variables, a web identity, the machine's role. */
 export function s3Client(
-  { region, pathStyle }: S3Address,
+  { region, pathStyle, ca }: S3Address,
   endpoint: string | undefined,
   credentials: S3Credentials | undefined,
 ): S3Client {
@@ -24,7 +27,7 @@ export function s3Client(
       throwOnRequestTimeout: true,
       socketTimeout: SILENCE_MS,
       httpAgent: agent,
-      httpsAgent: agent,
+      httpsAgent: ca === undefined ? agent : agentTrusting(ca, agent),
     },
     // many S3-compatible stores refuse the checksums that the SDK adds by default
     ...(endpoint === undefined
@@ -32,6 +35,17 @@ export function s3Client(
       : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),
     ...(credentials === undefined ? {} : { credentials: revealed(credentials) }),
   });
+}
+
+/** Reads the authorities again for each connection. */
+function agentTrusting(ca: string, options: AgentOptions): Agent {
+  const newest = rereadTls({ ca });
+  class TrustingAgent extends Agent {
+    override createConnection(...[to, done]: Parameters<Agent['createConnection']>) {
+      return super.createConnection({ ...to, ...newest() }, done);
+    }
+  }
+  return new TrustingAgent(options);
 }
 
 function revealed({ accessKeyId, secretAccessKey, sessionToken }: S3Credentials) {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { postgresFault } from './postgres-faults.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
+import { postgresAddress } from './postgres-tls.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
 const INT8_OID = 20;
@@ -42,16 +43,17 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     lock_timeout: settings.lockMs,
     idle_in_transaction_session_timeout: settings.idleInTransactionMs,
   };
+  const { url: connectionString, tls } = postgresAddress(url);
   const limited = new WeakMap<pg.ClientBase, boolean>();
   let atStart: Partial<Limits> = limits;
-  /** Takes the limits at the start of the connection as long as the server does. */
+  /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
   class Client extends pg.Client {
     constructor(options?: pg.ClientConfig) {
-      super({ ...options, ...atStart });
+      super({ ...options, ...atStart, ...(tls === undefined ? {} : { ssl: tls() }) });
     }
   }
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString,
     max: settings.connections,
     connectionTimeoutMillis: settings.connectMs,
     query_timeout: settings.statementMs + SILENCE_MS,

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import type { RunningServer } from '../../../../test/servers/launcher.ts';
 import { pgBouncerServer, startPgBouncer } from '../../../../test/servers/pgbouncer-server.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { describePooled } from '../../testing/describe-pooled.ts';
 import { sqlConformance } from '../../testing/sql-conformance.ts';
 import { systemClock } from '../clock.ts';
 import { Secret } from '../secret.ts';
@@ -181,21 +182,4 @@ describeWith(pgBouncerServer, 'migrations', (url) => {
   });
 });
 
-describeWith(pgBouncerServer, 'SQL', (url) => {
-  const opened: Sql[] = [];
-  let cleaner: Sql;
-  beforeAll(() => {
-    cleaner = openPostgres(url(), { connections: 1 });
-  });
-  beforeEach(() => cleaner.write('DROP TABLE IF EXISTS things'));
-  afterAll(() => cleaner.close());
-  afterEach(async () => {
-    // a test may have closed its database itself
-    await Promise.allSettled(opened.splice(0).map((sql) => sql.close()));
-  });
-  sqlConformance((connections) => {
-    const sql = openPostgres(url(), connections === undefined ? {} : { connections });
-    opened.push(sql);
-    return sql;
-  });
-});
+describePooled('SQL', sqlConformance);

@@ -1,6 +1,8 @@
+import { ConfigError } from '../config/config-error.ts';
 import { Secret } from '../secret.ts';
 import { postgresSchema, postgresSettings } from './postgres-settings.ts';
 import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
+import { postgresTlsFault } from './postgres-tls.ts';
 
 /** What a start does about migrations that have not run: it runs them, or waits until `reelgate migrate` has. */
 export const MIGRATION_MODES = ['run', 'check'] as const;
@@ -41,10 +43,13 @@ export interface StoreEntry {
   readonly migrations?: MigrationMode;
 }
 
+/** Refuses a URL whose TLS cannot work. */
 export function storeSettings(
   { database, postgres, migrations: mode = 'run' }: StoreEntry,
   service: Pick<StoreSettings, 'name' | 'migrations'>,
 ): StoreSettings {
+  const fault = database === undefined ? undefined : postgresTlsFault(database);
+  if (fault !== undefined) throw new ConfigError(`${service.name}.database: ${fault}`);
   return {
     ...service,
     url: database === undefined ? undefined : new Secret(database),

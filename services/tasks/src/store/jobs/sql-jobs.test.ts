@@ -2,6 +2,8 @@ import path from 'node:path';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describePooled } from '@reelgate/platform/testing/describe-pooled';
+import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { jobStoreConformance } from '../../../testing/jobs/job-store-conformance.ts';
 import { sqlJobs } from './sql-jobs.ts';
@@ -9,7 +11,7 @@ import { sqlTaskStore } from '../tasks/sql-task-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 
-describeOnEngines('the job store', (open) => {
+const suite = (open: OpenSql): void => {
   const newId = newIds(fakeClock());
 
   jobStoreConformance(async () => {
@@ -22,4 +24,7 @@ describeOnEngines('the job store', (open) => {
       sql,
     };
   });
-});
+};
+
+describeOnEngines('the job store', suite);
+describePooled('the job store', suite);

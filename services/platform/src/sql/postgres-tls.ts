@@ -1,0 +1,77 @@
+import type { ConnectionOptions } from 'node:tls';
+import { rereadTls } from '../tls/reread-tls.ts';
+
+const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+type Mode = (typeof MODES)[number];
+
+/** The parameters of a URL that name files. */
+export const POSTGRES_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
+/** Stands for the authorities of the system. */
+const SYSTEM = 'system';
+
+/** What a URL says of TLS, as libpq understands it. */
+interface UrlTls {
+  readonly mode: string | null;
+  readonly ca: string | undefined;
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+}
+
+export interface PostgresAddress {
+  /** Without the parameters of TLS. */
+  readonly url: string;
+  /** The options of each new connection; undefined: the URL does not ask for TLS. */
+  readonly tls: (() => ConnectionOptions) | undefined;
+}
+
+/** Separates TLS from the rest of a URL, so that the files are read again for each connection. */
+export function postgresAddress(text: string): PostgresAddress {
+  const said = tlsIn(text);
+  if (said === undefined || said.mode === null || said.mode === 'disable') return { url: text, tls: undefined };
+  const url = new URL(text);
+  for (const name of ['sslmode', ...POSTGRES_FILES]) url.searchParams.delete(name);
+  const { ca, certificate, key } = said;
+  const files = rereadTls({ ca, certificate, key });
+  const checks = checksOf(said.mode as Mode, ca !== undefined);
+  return { url: url.href, tls: () => ({ ...files(), ...checks }) };
+}
+
+/** What is wrong with the TLS of a URL, as a configuration says it; undefined: nothing. */
+export function postgresTlsFault(text: string): string | undefined {
+  const said = tlsIn(text);
+  if (said === undefined) return undefined;
+  const { mode, ca, certificate, key } = said;
+  if (mode === null)
+    return ca === undefined && certificate === undefined && key === undefined
+      ? undefined
+      : 'expected sslmode=verify-full beside the files of TLS';
+  if (!MODES.includes(mode as Mode)) return `expected sslmode to be one of: ${MODES.join(', ')}`;
+  if (mode === 'verify-ca' && ca === undefined) return 'expected sslrootcert beside sslmode=verify-ca';
+  return (certificate === undefined) === (key === undefined) ? undefined : 'expected sslcert and sslkey together';
+}
+
+/** Whether nothing proves that the server is the one that is meant. */
+export function isUnverified(text: string): boolean {
+  const said = tlsIn(text);
+  return said?.mode === 'require' && said.ca === undefined;
+}
+
+function checksOf(mode: Mode, hasAuthority: boolean): ConnectionOptions {
+  if (mode === 'verify-full') return {};
+  return mode === 'verify-ca' || hasAuthority
+    ? { checkServerIdentity: () => undefined }
+    : { rejectUnauthorized: false };
+}
+
+function tlsIn(text: string): UrlTls | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { searchParams } = new URL(text);
+  const file = (name: string): string | undefined => searchParams.get(name) ?? undefined;
+  const ca = file('sslrootcert');
+  return {
+    mode: searchParams.get('sslmode'),
+    ca: ca === SYSTEM ? undefined : ca,
+    certificate: file('sslcert'),
+    key: file('sslkey'),
+  };
+}
