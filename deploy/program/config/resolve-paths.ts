@@ -1,4 +1,5 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
+import { TLS_FILES } from '@reelgate/platform/tls/tls-material';
 import { POSTGRES_FILES } from '@reelgate/platform/sql/postgres-tls';
 
 type Value = Readonly<Record<string, unknown>>;
@@ -9,6 +10,8 @@ const ADDRESSES: readonly (readonly [section: string, key: string, names: readon
   ['billing', 'database', POSTGRES_FILES],
   ['media', 'database', POSTGRES_FILES],
   ['media', 'blobs', ['ca']],
+  ['gateway', 'redis', TLS_FILES],
+  ['tasks', 'redis', TLS_FILES],
 ];
 /** No path: the authorities of the system. */
 const SYSTEM = 'system';

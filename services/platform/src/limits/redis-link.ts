@@ -4,7 +4,9 @@ import { systemClock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
+import { addressTls } from '../tls/address-tls.ts';
 
+const SECURE = 'rediss://';
 const CONNECT_TIMEOUT_MS = 2000;
 const DEADLINE_MS = 100;
 /** While Redis is away, it is asked this often whether it is back. */
@@ -100,12 +102,15 @@ export async function openRedisLink({ url, log, deadlineMs = DEADLINE_MS }: Redi
 
 type RedisClient = ReturnType<typeof newClient>;
 
+/** The certificates are those of the start. */
 function newClient(url: Secret) {
+  const address = url.reveal();
   return createClient({
-    url: url.reveal(),
+    url: address,
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_MAX,
     socket: {
+      ...(address.startsWith(SECURE) ? { tls: true as const, ...addressTls(address) } : {}),
       connectTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENT_MS_MAX,
       reconnectStrategy: (retries) => Math.min(RECONNECT_MAX_MS, 100 * 2 ** Math.min(retries, 10)),
