@@ -87,12 +87,12 @@ describeWith(natsServer, 'a service of its own', (bus) => {
   const untilOpen = (started: Started): Promise<void> =>
     until(() => started.lines().some((line) => line.includes('plaintext:')));
 
-  test('says in JSON that its port is taken, and ends with 1', async () => {
+  test('says in JSON that its port is taken, and ends with 1 as soon as its parts have stopped', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     ends.push(() => taken.close());
     const listen = `127.0.0.1:${String((taken.address() as AddressInfo).port)}`;
-    const started = start('tasks', { ...config(), tasks: { listen } });
+    const started = start('media', { ...config(), media: { listen, http: '127.0.0.1:0' } });
 
     expect(await started.ended).toBe(1);
     expect(started.json()).toContainEqual(
@@ -101,6 +101,7 @@ describeWith(natsServer, 'a service of its own', (bus) => {
         err: expect.objectContaining({ message: expect.stringContaining('EADDRINUSE') }),
       }),
     );
+    expect(started.json().map(({ msg }) => msg)).not.toContain('a part did not stop in time');
   });
 
   test.each([

@@ -71,7 +71,7 @@ export async function startMedia(
   lifecycle.add('database', () => sql.close());
   try {
     const ffmpeg = await findFfmpeg(config.ffmpeg, foundation.log);
-    const media = build(config, foundation, { sql, lifecycle, ffmpeg, ...callers });
+    const media = build(config, foundation, { ...callers, sql, lifecycle, ffmpeg });
     if (config.blobs.kind === 's3') await untilBucket(config.blobs, media, foundation);
     return media;
   } catch (error) {
