@@ -1,6 +1,6 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 
-/** Longer than a stopping gateway lets its calls run, and shorter than the grace period of Kubernetes. */
+/** Shorter than the grace period of Kubernetes. */
 const LINGER_MS_MAX = 25_000;
 const POLL_MS = 100;
 

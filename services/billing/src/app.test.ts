@@ -1,10 +1,12 @@
+import { create } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { ReplicaServesSchema, TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
+import { CHAT_PRICES, callOrder } from '../testing/call-orders.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
 import { KEY, aConfig, order, temporaryLocation } from '../testing/open-billing.ts';
 
@@ -118,6 +120,19 @@ test('a reload adds accounts and tokens, and leaves tokens without a key to the 
   });
   expect((await on.accounts.listTokens({ accountId: 'new' })).tokens).toHaveLength(1);
   expect((await on.restart(grown)).service.newKeys).toMatchObject([{ account: 'new' }]);
+});
+
+test('a stopping billing is needed for the calls in hand, unless another replica serves', async () => {
+  const on = await open(aConfig({ prices: CHAT_PRICES }));
+  await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] });
+  expect(await on.service.isNeeded?.()).toBe(true);
+
+  on.bus.announce(ReplicaServesSchema, create(ReplicaServesSchema, { replicaId: 'replica_other' }));
+  await on.clock.advance(1);
+  expect(await on.service.isNeeded?.()).toBe(false);
+
+  await on.clock.advance(3000);
+  expect(await on.service.isNeeded?.()).toBe(true);
 });
 
 test('the program offers the services of billing and is ready until it stops', async () => {

@@ -9,6 +9,7 @@ import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { billingConfig } from './config.ts';
 import type { BillingConfig } from './config.ts';
 import { onTaskFinished } from './events/on-task-finished.ts';
+import { startServingReplicas } from './events/serving-replicas.ts';
 import { billingMeasures } from './billing-metrics.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import { keyHasher } from './operations/tokens/hash-key.ts';
@@ -49,6 +50,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     lifecycle.add('events', () => subscription.stop());
     const lapses = startWorker({ name: 'lapses', clock, log, idleMs: LAPSES_IDLE_MS, pass: () => lapseCalls(deps) });
     lifecycle.add('lapses', () => lapses.stop());
+    const replicas = await startServingReplicas(foundation.newId('replica'), foundation);
+    lifecycle.add('replicas', () => replicas.stop());
     return {
       bindings: [billingService(deps), accountService(deps), callService(deps), usageService(deps)],
       routes: [],
@@ -60,8 +63,9 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
         await deps.prices.put(prices, clock.now());
         await putAccounts(deps, accounts, { makeKeys: false });
       },
-      // a call that cannot be settled is charged its whole hold
-      isNeeded: () => deps.calls.areOpen(clock.now()),
+      // A call that cannot be settled is charged its whole hold. Another replica can settle it as well.
+      isNeeded: async () => !replicas.hasOthers() && (await deps.calls.areOpen(clock.now())),
+      drain: () => replicas.leave(),
       stop: () => lifecycle.stop(),
     };
   } catch (error) {

@@ -81,7 +81,8 @@ async function drainOne(
     if (!done.signal.aborted) phase.abort();
   };
   const keepTime = async (): Promise<void> => {
-    await Promise.all([clock.sleep(leadMs, done.signal), draining.released?.()]);
+    await clock.sleep(leadMs, done.signal);
+    await draining.released?.();
     closing.abort();
     await after(timeoutMs, over);
     await after(CUT_MS_MAX, cut);

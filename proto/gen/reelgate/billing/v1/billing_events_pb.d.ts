@@ -30,3 +30,23 @@ export declare type TokenChanged = Message<"reelgate.billing.v1.TokenChanged"> &
  */
 export declare const TokenChangedSchema: GenMessage<TokenChanged>;
 
+/**
+ * ReplicaServes says that a replica of billing takes calls. A replica that stops sends it no longer.
+ *
+ * @generated from message reelgate.billing.v1.ReplicaServes
+ */
+export declare type ReplicaServes = Message<"reelgate.billing.v1.ReplicaServes"> & {
+  /**
+   * The replica.
+   *
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ReplicaServes.
+ * Use `create(ReplicaServesSchema)` to create a new message.
+ */
+export declare const ReplicaServesSchema: GenMessage<ReplicaServes>;
+
