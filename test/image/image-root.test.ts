@@ -159,7 +159,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
             data_dir: '/tmp/data',
             signing_key: 'a-signing-key-of-the-test',
             bus: bus(),
-            billing: { listen: `127.0.0.1:${String(grpc)}`, http: `127.0.0.1:${String(http)}` },
+            media: { listen: `127.0.0.1:${String(grpc)}`, http: `127.0.0.1:${String(http)}`, drain: { lead: '0s' } },
           }),
         );
         const { file, args, env } = inRoot(
@@ -168,7 +168,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
             mounts: [{ from: config, to: CONFIG_FOLDER }],
             environment: { REELGATE_CONFIG: `${CONFIG_FOLDER}/reelgate.yaml` },
           },
-          ['tini', '--', 'reelgate-serve', 'billing'],
+          ['tini', '--', 'reelgate-serve', 'media'],
         );
         const service = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_TIMEOUT_MS });
         let printed = '';
@@ -180,6 +180,8 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
         expect([service.exitCode, printed]).toEqual([null, expect.not.stringContaining('"level":50')]);
         process.kill(tiniOf(service.pid ?? 0), 'SIGTERM');
         expect(await ended).toEqual([0, null]);
+        expect(printed).toContain('ffmpeg draws the thumbnails');
+        expect(printed).not.toContain('did not stop');
       },
       RUN_TIMEOUT_MS,
     );
