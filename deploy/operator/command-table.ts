@@ -3,6 +3,7 @@ import { accountCredit } from './commands/account-credit.ts';
 import { accountShow } from './commands/account-show.ts';
 import { attentionList } from './commands/attention-list.ts';
 import { attentionResolve } from './commands/attention-resolve.ts';
+import { backup } from './commands/backup.ts';
 import { channelList } from './commands/channel-list.ts';
 import { channelTest } from './commands/channel-test.ts';
 import { configCheck } from './commands/config-check.ts';
@@ -14,6 +15,7 @@ import { ledgerVerify } from './commands/ledger-verify.ts';
 import { mediaVerify } from './commands/media-verify.ts';
 import { migrate } from './commands/migrate.ts';
 import { priceList } from './commands/price-list.ts';
+import { restore } from './commands/restore.ts';
 import { taskList } from './commands/task-list.ts';
 import { taskShow } from './commands/task-show.ts';
 import { tokenCreate } from './commands/token-create.ts';
@@ -47,6 +49,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel test': channelTest,
   'media verify': mediaVerify,
   migrate,
+  backup,
+  restore,
   'config check': configCheck,
   'config schema': configSchema,
   completion: completionOf(() => COMMANDS),

@@ -4,6 +4,7 @@ import { newKey } from '@reelgate/platform/ids';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
 
+export const SIGNING_KEY_FILE = 'signing-key';
 const BYTES = 32;
 const NAME_BYTES = 8;
 
@@ -27,7 +28,7 @@ export function acceptedKeysOf(current: Secret, others: readonly OtherSigningKey
  */
 export function signingKeyIn(dataDir: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
-  const file = path.join(dataDir, 'signing-key');
+  const file = path.join(dataDir, SIGNING_KEY_FILE);
   const key = readKey(file) ?? makeKey(file);
   if (key === '') throw new Error(`${file} is empty; remove the file, and the next start makes a new key`);
   return new Secret(key);

@@ -123,7 +123,7 @@ const connections = [
       '|^deploy/local/',
   ),
   driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres[a-z-]*\\.ts$'),
-  driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite\\.ts$'),
+  driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite(-snapshot)?\\.ts$'),
   driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-[a-z-]+\\.ts$'),
   driver('redis', 'node_modules/(@redis/client|redis)/', '/redis-[a-z-]+\\.ts$'),
 ];

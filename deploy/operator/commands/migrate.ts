@@ -1,21 +1,12 @@
-import { billingConfig } from '@reelgate/billing/config';
-import { mediaConfig } from '@reelgate/media/config';
 import { checkStore, migrateStore } from '@reelgate/platform/sql/migrate-store';
 import type { SchemaReport } from '@reelgate/platform/sql/migrate-store';
 import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
-import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
-import { tasksConfig } from '@reelgate/tasks/config';
 import { CALLED_SERVICES, readProgramConfig } from '../../program/config/program-config.ts';
-import type { CalledService, ProgramConfig } from '../../program/config/program-config.ts';
+import type { CalledService } from '../../program/config/program-config.ts';
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
 import type { Outcome } from '../command.ts';
-
-const STORES: Readonly<Record<CalledService, (config: ProgramConfig) => StoreSettings>> = {
-  tasks: ({ value, publicUrl }) => tasksConfig(value, publicUrl).store,
-  billing: ({ value }) => billingConfig(value).store,
-  media: ({ value }) => mediaConfig(value).store,
-};
+import { storeOf } from '../service-stores.ts';
 
 export const migrate = defineCommand({
   summary: 'bring the store of a service up to date; no service needs to run',
@@ -28,7 +19,7 @@ export const migrate = defineCommand({
     const service = CALLED_SERVICES.find((one) => one === name);
     if (service === undefined || rest.length > 0) throw new WrongCall(`name one of: ${CALLED_SERVICES.join(', ')}`);
     const config = readProgramConfig(environment);
-    const store = { ...STORES[service](config), dataDir: config.dataDir };
+    const store = storeOf(config, service);
     try {
       return options.check === true
         ? checked(service, await checkStore(store))

@@ -1,6 +1,7 @@
 import { systemClock } from '@reelgate/platform/clock';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { readProgramConfig } from './program-config.ts';
+import { assertRestored } from '../unfinished-restore.ts';
 import { checkStandAlone } from './stand-alone.ts';
 import { checkTlsFiles } from './used-tls.ts';
 
@@ -15,6 +16,7 @@ export function readConfig(
   service: ServiceName | undefined,
 ): ReadConfig {
   const config = readProgramConfig(environment);
+  assertRestored(config);
   checkTlsFiles(config, service, systemClock.now());
   return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
 }

@@ -9,6 +9,7 @@ import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { Scope } from '@reelgate/proto/access/v1/access';
+import { blobFolder } from './blobs/blob-folder.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { openDiskBlobs } from './blobs/disk-blobs.ts';
 import { guardedBlobs } from './blobs/guarded-blobs.ts';
@@ -49,6 +50,7 @@ import { sqlMediaStore } from './store/sql-media-store.ts';
 
 const SWEEP_IDLE_MS = 30_000;
 
+export { CLAIMED_CONTENT, blobFolder, blobKeysIn, blobPath } from './blobs/blob-folder.ts';
 export type { MediaBytes } from './http/media-bytes.ts';
 
 export interface RunningMedia extends RunningService {
@@ -103,10 +105,7 @@ function build(
 ): RunningMedia {
   const { clock, log, newId } = foundation;
   const stopping = new AbortController();
-  const folder =
-    config.blobs.kind === 'folder' && config.blobs.path !== undefined
-      ? config.blobs.path
-      : path.join(foundation.dataDir, 'blobs');
+  const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
   const scratch = path.join(folder, 'incoming');
   const faults = storageFaults(log);
   const incoming = guardedIncoming(openIncoming(scratch, newId), faults);

@@ -1,16 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { FAN_OUT_CHARACTERS, blobPath } from './blob-folder.ts';
 import { checkedKey } from './blob-key.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import { filePieces } from './file-pieces.ts';
 
-const FAN_OUT_CHARACTERS = 2;
-
 /** Stores blobs in a folder with a subfolder for each two first characters of a key. */
 export function openDiskBlobs(root: string): BlobStore {
   mkdirSync(root, { recursive: true });
-  const pathOf = (key: string): string => path.join(root, checkedKey(key).slice(0, FAN_OUT_CHARACTERS), key);
+  const pathOf = (key: string): string => path.join(root, blobPath(checkedKey(key)));
   const sizeOf = (key: string): Promise<number | undefined> => orNothing(async () => (await stat(pathOf(key))).size);
 
   return {

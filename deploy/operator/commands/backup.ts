@@ -1,0 +1,50 @@
+import { readProgramConfig } from '../../program/config/program-config.ts';
+import { makeBackup } from '../backup/make-backup.ts';
+import { defineCommand, oneId } from '../command.ts';
+import type { Outcome } from '../command.ts';
+import { asBytes } from '../format/bytes.ts';
+import { servicesOnPostgres } from '../service-stores.ts';
+import { typedPath } from '../typed-path.ts';
+
+/** The command does nothing; the operator must use other programs. */
+const NOT_HERE = 2;
+
+export const backup = defineCommand({
+  summary: 'back up the stores and media of the one program while it works; exit code 2 with PostgreSQL',
+  words: 'DIR',
+  options: {},
+  example: 'backup /var/backups/reelgate/monday',
+  run: async ({ words, environment, terminal }) => {
+    const folder = typedPath(environment, oneId(words, 'folder'));
+    const config = readProgramConfig(environment);
+    const databases = servicesOnPostgres(config);
+    if (databases.length > 0) return withPostgres(databases);
+    const { manifest, bytes } = await makeBackup(config, folder, (text) => {
+      terminal.progress(text);
+    });
+    terminal.clear();
+    const { files, lost, has_blobs: hasBlobs } = manifest;
+    return {
+      ok: lost.length === 0,
+      answer: { ok: lost.length === 0, folder, made_at: manifest.made_at, files: files.length, bytes, lost },
+      text: [
+        `${folder}: ${String(files.length)} files, ${asBytes(bytes)}`,
+        ...(hasBlobs ? [] : ['media.blobs is a bucket: back it up after this, or keep its old versions']),
+        ...lost.map((key) => `lost: ${key} was missing or damaged before the backup; see reelgate media verify`),
+      ].join('\n'),
+    };
+  },
+});
+
+function withPostgres(databases: readonly string[]): Outcome {
+  return {
+    exitCode: NOT_HERE,
+    answer: { ok: false, reason: 'postgres', databases },
+    text: [
+      `nothing was copied: this backs up embedded stores, and PostgreSQL has those of: ${databases.join(', ')}`,
+      'Restore all databases to the same moment if your PostgreSQL can (a snapshot of the volume, or the log up to a time).',
+      'Otherwise run pg_dump for tasks first, then for billing, then for media, and copy the blobs last:',
+      'billing and media must not be older than tasks. See the runbook in deploy/README.md.',
+    ].join('\n'),
+  };
+}
