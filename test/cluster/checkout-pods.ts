@@ -21,6 +21,9 @@ const PROBED = { gateway: 9110, tasks: 9111, billing: 9112, media: 9113 } as con
 /** From the pause before the stop to SIGKILL. */
 const GRACE_MS = { gateway: 150_000, tasks: 60_000, billing: 60_000, media: 120_000 } as const;
 
+/** A pod that answers no readiness probe leaves its Services after this, as with the periods of the manifests. */
+const UNREADY_AFTER_MS = 10_000;
+
 export interface CheckoutPods {
   /** The configuration of every pod; the ports and addresses in it are replaced. */
   readonly config: TestConfig;
@@ -82,7 +85,7 @@ function probesOf(port: number, readinessPeriodMs: number): Probes {
   return {
     startup: probe('/healthz', 500, 3000, 240),
     liveness: probe('/healthz', 10_000, 3000, 6),
-    readiness: probe('/readyz', readinessPeriodMs, 2000, 2),
+    readiness: probe('/readyz', readinessPeriodMs, 2000, Math.ceil(UNREADY_AFTER_MS / readinessPeriodMs)),
   };
 }
 

@@ -14,6 +14,9 @@ const PLENTY = 100_000;
 /** The upstream shares this process with the clients, so it may answer late. */
 const SLOW_UPSTREAM = { submit: '20s', poll: '5s' };
 
+/** Each pod of media keeps so many parsers; results of this load need no more. */
+const FEW_PARSERS = { workers: 1, result_workers: 1 };
+
 /** A cluster that faults are brought to. */
 export interface World extends ReelgateCluster {
   readonly chance: Seeded;
@@ -66,7 +69,7 @@ function withPlenty(config: TestConfig, leadMs: number): TestConfig {
     gateway: { ...config.gateway, drain },
     tasks: { ...config.tasks, drain, in_flight: { per_token: PLENTY, total: PLENTY } },
     billing: { ...config.billing, drain },
-    media: { ...config.media, drain },
+    media: { ...config.media, drain, probe: FEW_PARSERS },
     channels: [{ ...channel!, limits, timeouts: SLOW_UPSTREAM }, ...others],
     accounts: config.accounts.map((account) => ({ ...account, credit: CREDIT })),
   } as TestConfig;
