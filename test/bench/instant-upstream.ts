@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { Agent, request as undici } from 'undici';
 
 /** The vendor's V2 API. It answers at once, and every task runs until the benchmark ends it. */
@@ -9,6 +12,8 @@ export interface InstantUpstream {
   readonly ids: readonly string[];
   /** Ends this task. The next poll shows it, and the callback address of the order is called at once. */
   fail(id: string): void;
+  /** Ends this task with a small video. The next poll shows it. */
+  complete(id: string): void;
   /** The number of polls so far. */
   polls(): number;
   stop(): Promise<void>;
@@ -16,13 +21,21 @@ export interface InstantUpstream {
 
 const ADDRESS = /"callback_url":"([^"]+)"/;
 const QUERY = '/v2/query/video_generation/';
+const RESULT = '/result.mp4';
+const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 
 export async function startInstantUpstream(): Promise<InstantUpstream> {
   const ids: string[] = [];
   const failed = new Set<string>();
+  const completed = new Set<string>();
   const addresses = new Map<string, string>();
   const calls = new Agent({ connections: 64 });
   let polls = 0;
+  const stateOf = (id: string): object => {
+    if (failed.has(id)) return { status: 'failed', error: { code: '1027', message: 'no' }, usage: {} };
+    if (!completed.has(id)) return { status: 'running', usage: {} };
+    return { status: 'succeeded', content: { url: `http://${hostOf(server)}${RESULT}` }, usage: { total_seconds: 5 } };
+  };
   const server = createServer((request, response) => {
     const reply = (body: object): void => {
       const text = JSON.stringify(body);
@@ -43,26 +56,24 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
         });
       return;
     }
+    if (request.url === RESULT) {
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+      return;
+    }
     const id = request.url?.slice(QUERY.length) ?? '';
     polls += 1;
-    reply({
-      task: {
-        id,
-        status: failed.has(id) ? 'failed' : 'running',
-        ...(failed.has(id) ? { error: { code: '1027', message: 'no' } } : {}),
-        usage: {},
-      },
-    });
+    reply({ task: { id, ...stateOf(id) } });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    host: hostOf(server),
     ids,
     fail: (id) => {
       failed.add(id);
       const address = addresses.get(id);
       if (address !== undefined) void call(calls, address, id);
     },
+    complete: (id) => void completed.add(id),
     polls: () => polls,
     stop: () =>
       new Promise((resolve) => {
@@ -74,6 +85,8 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
       }),
   };
 }
+
+const hostOf = (server: Server): string => `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
 async function call(calls: Agent, address: string, id: string): Promise<void> {
   const { body } = await undici(address, {

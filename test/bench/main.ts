@@ -12,6 +12,7 @@ import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { replicasBench } from './replicas.ts';
 import { table } from './table.ts';
+import { taskCostsBench } from './task-costs.ts';
 import type { Line } from './table.ts';
 import { watchBench } from './watch.ts';
 
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   'callback-lag': callbackLagBench,
   'poll-pass': pollPassBench,
   'poller-simulation': pollerSimulation,
+  'task-costs': taskCostsBench,
   media: mediaBench,
   'media-bytes': internalBytesBench,
   'media-inline': inlineBodiesBench,

@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const LITERAL = /`(?<template>(?:[^`\\]|\\.)*)`|'(?<plain>[^'\n]*)'/gs;
+const STATEMENT = /^\s*(?:SELECT|UPDATE|DELETE|WITH)\s(?=.*\s(?:FROM|SET)\s)/s;
+const KEYS = [
+  'id',
+  'task_id',
+  'account_id',
+  'token_id',
+  'job_id',
+  'scope',
+  'shard_of',
+  'event_key',
+  'price_key',
+  'key_hash',
+  'sha256',
+  'storage_key',
+];
+/** A condition that names one of the keys by which rows are spread. */
+const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
+
+/**
+ * Files with statements that name no key. Each runs once in a pass of a process or for a command of an operator, never
+ * once for a request or a task.
+ */
+const PASSES: Readonly<Record<string, string>> = {
+  'tasks/sql-attention.ts': 'the attention queue, for an operator',
+  'tasks/sql-changes.ts': 'the pass of the watches of a process, by account where they name one',
+  'tasks/sql-creates.ts': 'the unique index of upstream work, which bounds an adoption',
+  'tasks/sql-deadlines.ts': 'the pass over deadlines',
+  'tasks/sql-job-leases.ts': 'the pass over jobs of dead workers',
+  'tasks/sql-job-retention.ts': 'the removal of old jobs',
+  'tasks/sql-jobs.ts': 'the metrics of jobs',
+  'tasks/sql-leases.ts': 'the pass of a poller, for up to 64 tasks of a channel',
+  'tasks/sql-processes.ts': 'the heartbeats',
+  'tasks/sql-reads.ts': 'the settlement pass, the recovery of creates, the list of an operator',
+  'tasks/sql-retention.ts': 'the removal of old tasks and keys',
+  'billing/sql-call-store.ts': 'the pass over calls that lapse',
+  'billing/sql-ledger-audit.ts': 'ledger verify',
+  'billing/sql-price-store.ts': 'the prices, read at the start and on a change',
+  'billing/sql-rebuild-usage.ts': 'ledger rebuild',
+  'billing/sql-rebuild.ts': 'ledger rebuild',
+  'billing/sql-token-store.ts': 'the list of tokens, for an operator',
+  'media/sql-sweeps.ts': 'the passes over expired objects',
+};
+
+interface Statement {
+  readonly file: string;
+  readonly text: string;
+}
+
+const statements: readonly Statement[] = ['tasks', 'billing', 'media'].flatMap((service) =>
+  readdirSync(path.join(ROOT, 'services', service, 'src/store'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?<!\.test)\.ts$/.test(name))
+    .flatMap((name) =>
+      [...readFileSync(path.join(ROOT, 'services', service, 'src/store', name), 'utf8').matchAll(LITERAL)]
+        .map(({ groups }) => groups?.['template'] ?? groups?.['plain'] ?? '')
+        .filter((text) => STATEMENT.test(text))
+        .map((text) => ({ file: `${service}/${path.basename(name)}`, text: text.replaceAll(/\s+/g, ' ').trim() })),
+    ),
+);
+const keyless = statements.filter(({ text }) => !NAMES_KEY.test(text));
+
+test('a statement of a request names the account, the task or another key by which rows are spread', () => {
+  expect(statements.length).toBeGreaterThan(100);
+  expect(keyless.filter(({ file }) => !Object.hasOwn(PASSES, file))).toEqual([]);
+});
+
+test('every file that is named as one with passes has a statement of a pass', () => {
+  const files = new Set(keyless.map(({ file }) => file));
+
+  expect(Object.keys(PASSES).filter((file) => !files.has(file))).toEqual([]);
+});
