@@ -17,7 +17,7 @@ const EVENT_WAITS_MAX = 150;
 /** A pod that has just been killed works again after this, and the next kill may come. */
 const BETWEEN_KILLS_MS = 3000;
 
-export const rollingRestart = (services: readonly ServiceName[], how: 'at once' | 'in turn' = 'at once'): Fault => ({
+const rollingRestart = (services: readonly ServiceName[], how: 'at once' | 'in turn' = 'at once'): Fault => ({
   name: `a rolling restart of ${services.join(', ')}${services.length > 1 ? ` ${how}` : ''}`,
   allows: 'nothing',
   hitsGateway: false,
@@ -28,7 +28,7 @@ export const rollingRestart = (services: readonly ServiceName[], how: 'at once' 
 });
 
 /** One replica of each service is killed, one after another. */
-export const kills = (services: readonly ServiceName[]): Fault => ({
+const kills = (services: readonly ServiceName[]): Fault => ({
   name: `SIGKILL of a replica of ${services.join(', ')}`,
   allows: 'in hand',
   hitsGateway: services.includes('gateway'),
@@ -42,7 +42,7 @@ export const kills = (services: readonly ServiceName[]): Fault => ({
   },
 });
 
-export const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
+const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
   name: `${name} stopped for ${String(outageMs / 1000)} s`,
   allows: 'while it lasts',
   hitsGateway: false,
@@ -53,7 +53,7 @@ export const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
   },
 });
 
-export const killedStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
+const killedStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
   name: `${name} killed, and started after ${String(outageMs / 1000)} s`,
   allows: 'while it lasts',
   hitsGateway: false,
@@ -73,7 +73,7 @@ const PEERS: readonly (readonly [ServiceName, ServiceName])[] = [
 ];
 
 /** One replica of a service loses one replica of another, as if the network between them dropped every packet. */
-export const parted = ([one, other]: readonly [ServiceName, ServiceName], { outageMs }: Sizes): Fault => ({
+const parted = ([one, other]: readonly [ServiceName, ServiceName], { outageMs }: Sizes): Fault => ({
   name: `a replica of ${one} cut off from one of ${other} for ${String(outageMs / 1000)} s`,
   allows: 'while it lasts',
   hitsGateway: false,
@@ -85,7 +85,7 @@ export const parted = ([one, other]: readonly [ServiceName, ServiceName], { outa
   },
 });
 
-export const partedFromStore = (service: ServiceName, store: StoreName, { outageMs }: Sizes): Fault => ({
+const partedFromStore = (service: ServiceName, store: StoreName, { outageMs }: Sizes): Fault => ({
   name: `a replica of ${service} cut off from ${store} for ${String(outageMs / 1000)} s`,
   allows: 'while it lasts',
   hitsGateway: service === 'gateway',
@@ -98,7 +98,7 @@ export const partedFromStore = (service: ServiceName, store: StoreName, { outage
 });
 
 /** Events of the bus come twice, late and not at all. Work goes on, and the sweeps replace what is lost. */
-export const tamperedBus = ({ outageMs }: Sizes): Fault => ({
+const tamperedBus = ({ outageMs }: Sizes): Fault => ({
   name: `events of the bus twice, late and dropped for ${String(outageMs / 1000)} s`,
   allows: 'nothing',
   hitsGateway: false,
@@ -119,7 +119,7 @@ function fateBy(share: number, lateMs: number): Fate {
 }
 
 /** No store but Redis can write, and no service has room for temporary files. */
-export const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[], { outageMs }: Sizes): Fault => ({
+const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[], { outageMs }: Sizes): Fault => ({
   name: `the disks of ${names.join(', ')} full for ${String(outageMs / 1000)} s`,
   allows: names.includes('postgres') ? 'while it lasts' : 'nothing',
   hitsGateway: false,
@@ -133,7 +133,7 @@ export const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[],
 });
 
 /** One replica's clock is wrong. The other replicas' clocks are right. */
-export const skewedClock = (service: ServiceName, offsetS: number, { outageMs }: Sizes): Fault => ({
+const skewedClock = (service: ServiceName, offsetS: number, { outageMs }: Sizes): Fault => ({
   name: `the clock of a replica of ${service} off by ${String(offsetS)} s`,
   allows: 'nothing',
   hitsGateway: false,

@@ -5,9 +5,9 @@ import { aborted } from './drain.ts';
 import type { Drain, DrainTimes } from './drain.ts';
 
 /** After the time-out of a drain, work that was cut off has this long to end. */
-export const CUT_MS_MAX = 5000;
+const CUT_MS_MAX = 5000;
 /** All parts together stop within this time. */
-export const PARTS_MS_MAX = 15_000;
+const PARTS_MS_MAX = 15_000;
 /** An idle connection waits no longer for a last request. */
 const IDLE_MS_MAX = 2000;
 
