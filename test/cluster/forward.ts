@@ -8,6 +8,8 @@ export function forward(from: string, to: string, ports: readonly number[]): voi
       near.pipe(far).pipe(near);
       near.on('error', () => far.resetAndDestroy());
       far.on('error', () => near.resetAndDestroy());
+      near.on('close', () => far.destroySoon());
+      far.on('close', () => near.destroySoon());
     }).listen(port, from);
 }
 

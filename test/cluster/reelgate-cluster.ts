@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { S3_KEYS, startS3Server } from '../../services/media/testing/s3-server.ts';
 import { openPostgres } from '@reelgate/platform/sql/postgres';
 import { newDatabases } from '../harness/databases.ts';
@@ -26,6 +27,8 @@ import type { StoreName, StoreServer } from './stores.ts';
 const MAIN = path.join(import.meta.dirname, '../../deploy/operator/main.ts');
 const COMMAND_BYTES_MAX = 64 * 1024 * 1024;
 const COMMAND_TIMEOUT_MS = 60_000;
+/** Ready pods are in the names a second later, and clients resolve a name again a second after that. */
+const KNOWN_MS = 2500;
 
 export interface ReelgateClusterOptions extends Pick<CheckoutPods, 'replicas' | 'minReadyMs' | 'readinessPeriodMs'> {
   readonly seed: number;
@@ -131,6 +134,7 @@ async function assemble(
   const command = operatorOf(cluster, config);
   const available = async (): Promise<void> => {
     await Promise.all(Object.values(deployments).map((deployment) => deployment.available()));
+    await wait(KNOWN_MS);
   };
   const endingEvents = (): Promise<ReadonlyMap<string, number>> =>
     endingEventsIn(`postgres://postgres@${stores.postgres.address}:5432/billing`);

@@ -51,13 +51,20 @@ export async function startServiceProxy(balanced: Balanced): Promise<ServiceProx
   };
 }
 
-/** An error of one side resets the other. A regular end of a side passes through the pipes. */
+/**
+ * An error of one side resets the other. A regular end of a side passes through the pipes. Once a side is closed, the
+ * other is closed too, so that a request which comes at that moment is refused and does not wait for ever.
+ */
 function resetTogether(near: Socket, far: Socket): void {
   for (const [one, other] of [
     [near, far],
     [far, near],
-  ] as const)
+  ] as const) {
     one.on('error', () => {
       other.resetAndDestroy();
     });
+    one.on('close', () => {
+      other.destroySoon();
+    });
+  }
 }

@@ -10,4 +10,4 @@ export interface Size {
 /** As a production cluster is set. */
 export const LONG: Size = { rate: { createsPerSecond: 8, othersPerSecond: 16 }, leadMs: 5000, minReadyMs: 5000 };
 /** Shorter waits, which are still longer than the names and the proxies need. */
-export const SHORT: Size = { rate: { createsPerSecond: 2, othersPerSecond: 4 }, leadMs: 3000, minReadyMs: 500 };
+export const SHORT: Size = { rate: { createsPerSecond: 2, othersPerSecond: 4 }, leadMs: 3000, minReadyMs: 3000 };
