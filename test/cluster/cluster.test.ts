@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { Resolver } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -7,7 +8,7 @@ import { openCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { onMachine } from './container.ts';
 import type { Deployment } from './deployment.ts';
-import { missingForNetwork } from './network.ts';
+import { missingForNetwork, openNetwork } from './network.ts';
 import type { PodSpec } from './pod.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -150,3 +151,24 @@ if (missing !== undefined) process.stderr.write(`skipped: a cluster of one machi
   expect(execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })).not.toContain(name);
   expect(execFileSync('ip', ['-o', 'link', 'show'], { encoding: 'utf8' })).not.toContain(name.split('-')[0]);
 });
+
+(missing === undefined ? test : test.skip)(
+  'pods reach the machine at the same hardware address while others come and go',
+  () => {
+    const network = openNetwork();
+    try {
+      const first = network.addNamespace('first');
+      const [bridge = ''] = first.name.split('-');
+      const hardwareAddress = (): string => readFileSync(`/sys/class/net/${bridge}/address`, 'utf8').trim();
+      const known = hardwareAddress();
+      network.addNamespace('second');
+      const withSecond = hardwareAddress();
+      // the end of a namespace removes its link a moment later, this does it at once
+      execFileSync('ip', ['-n', first.name, 'link', 'del', 'eth0']);
+
+      expect([withSecond, hardwareAddress()]).toEqual([known, known]);
+    } finally {
+      network.close();
+    }
+  },
+);

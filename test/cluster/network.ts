@@ -14,6 +14,11 @@ const LAST_POD = 200;
 const LAST_SERVICE = 250;
 /** No interface has this hardware address, so the bridge delivers its frames to no pod. */
 const LOST_HARDWARE_ADDRESS = '02:00:00:00:00:01';
+/**
+ * A bridge without an address of its own takes the lowest one of its links, so it changes with the pods. A pod that has
+ * learned the old one then reaches no Service for many seconds.
+ */
+const BRIDGE_HARDWARE_ADDRESS = '02:00:00:00:00:02';
 const SEARCHED = 'reelgate.svc.cluster.local svc.cluster.local cluster.local';
 
 /** A network namespace with one address on the bridge. */
@@ -61,7 +66,7 @@ export function openNetwork(): Network {
   let pods = FIRST_POD;
   let links = 0;
   let services = LAST_SERVICE;
-  ip('link', 'add', owner, 'type', 'bridge');
+  ip('link', 'add', owner, 'address', BRIDGE_HARDWARE_ADDRESS, 'type', 'bridge');
   ip('addr', 'add', `${address}/24`, 'dev', owner);
   ip('link', 'set', owner, 'up');
 
