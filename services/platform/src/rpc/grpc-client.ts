@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
-import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
+import { Client as GrpcClient, Metadata, connectivityState } from '@grpc/grpc-js';
 import type { ClientOptions, ClientWritableStream, ServiceError } from '@grpc/grpc-js';
 import { parseHostPort } from '../config/units.ts';
 import type { Problem } from '../problem.ts';
@@ -62,6 +62,7 @@ export function connectGrpc(
   settings: GrpcSettings = GRPC_SETTINGS,
 ): GrpcConnection {
   const grpc = new GrpcClient(targetOf(address), channelCredentials(tls), optionsOf(settings));
+  const untilFirst = connectUntilReady(grpc, settings.resolveEveryMs);
   return {
     client: (service) =>
       Object.fromEntries(
@@ -75,9 +76,21 @@ export function connectGrpc(
         });
       }),
     close: () => {
+      clearInterval(untilFirst);
       grpc.close();
     },
   };
+}
+
+/**
+ * The library keeps the failure of a first resolution, and gives it to the next call, however long that is. So it is
+ * asked to connect again until it has connected once. Later it follows the name by itself.
+ */
+function connectUntilReady(grpc: GrpcClient, everyMs: number): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    if (grpc.getChannel().getConnectivityState(true) === connectivityState.READY) clearInterval(timer);
+  }, everyMs);
+  return timer.unref();
 }
 
 /** A target has a scheme, which no address has: the name in `dns:9101` is `dns`. */

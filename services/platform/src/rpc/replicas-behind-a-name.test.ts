@@ -103,6 +103,23 @@ describe('calls to a name with several addresses', () => {
     expect(replicas.seenTwice()).toEqual([]);
   });
 
+  test('a name that has no address at first is followed by itself, and the first call after that is answered', async () => {
+    const grpc = replicas.connect(target);
+    await expect(grpc.ready(100)).rejects.toThrow();
+    await untilPassed(performance.now(), FORGOTTEN_MS);
+    await replicas.start(FIRST);
+    names.set(NAME, [FIRST]);
+    const queries = names.queries(NAME);
+    await until(() => names.queries(NAME) > queries);
+    await untilPassed(performance.now(), 500);
+
+    const load = replicas.load(grpc);
+    await replicas.untilCalled(FIRST);
+    await load.stop();
+
+    expect(load.failed).toEqual({});
+  });
+
   test('a resolution asks for addresses and for no service configuration', async () => {
     await replicas.start(FIRST);
     names.set(NAME, [FIRST]);
