@@ -16,8 +16,10 @@ import type { ProgramTls } from './tls.ts';
 export interface HealthPorts {
   readonly http: Readonly<Partial<Record<CalledService, HttpPort>>>;
   readonly gateway: GatewayPorts | undefined;
-  /** Says that a service has started, and how its readiness is checked. Returns its check with that of the program. */
-  started(name: ServiceName, ready: ReadyCheck): ReadyCheck;
+  /** Whether a service can work and the program is not stopping. Calls at the same time share one check. */
+  readiness(ready: ReadyCheck): ReadyCheck;
+  /** Says that a service has started, all its ports included. From then on its health is that of the check. */
+  started(name: ServiceName, isReady: ReadyCheck): void;
 }
 
 interface Opening {
@@ -54,9 +56,10 @@ export async function openHealthPorts(
   return {
     http,
     gateway,
-    started: (name, ready) => {
-      checks.set(name, sharedCheck(ready, clock));
-      return isReady(name);
+    readiness: (ready) => {
+      const check = sharedCheck(ready, clock);
+      return async () => !lifecycle.stopping.aborted && (await check());
     },
+    started: (name, check) => void checks.set(name, check),
   };
 }

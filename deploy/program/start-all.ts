@@ -39,13 +39,7 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
     });
     return service;
   };
-  if (config.sandbox !== undefined) {
-    const sandbox = await startSandbox({
-      listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
-      key: config.sandboxKey,
-    });
-    lifecycle.add('sandbox', () => sandbox.stop());
-  }
+  await startOwnSandbox({ config, lifecycle });
   const billing = keep('billing', await startBilling(billingConfig(value), foundation));
   const media = keep('media', await startMedia(mediaConfig(value), foundation, { identify }));
   const tasks = keep(
@@ -58,15 +52,18 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
     }),
   );
   const running = [billing, media, tasks];
-  for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const])
+  for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const]) {
+    const isReady = ports.readiness(service.ready);
     await openPorts(lifecycle, foundation, service, {
       ports: config.ports[name],
       http: ports.http[name],
-      isReady: ports.started(name, service.ready),
+      isReady,
       identify,
       tls: tls.ports[name],
       draining: { times: drainTimes(drains[name], false) },
     });
+    ports.started(name, isReady);
+  }
   const gateway = keep(
     'gateway',
     await startGateway(
@@ -83,8 +80,20 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
       ports.gateway,
     ),
   );
-  ports.started('gateway', async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean));
+  ports.started(
+    'gateway',
+    ports.readiness(async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean)),
+  );
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
+}
+
+async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 'lifecycle'>): Promise<void> {
+  if (config.sandbox === undefined) return;
+  const sandbox = await startSandbox({
+    listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
+    key: config.sandboxKey,
+  });
+  lifecycle.add('sandbox', () => sandbox.stop());
 }
 
 /** A service of this process, for the part that calls it. */

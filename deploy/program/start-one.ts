@@ -82,7 +82,7 @@ export const START_ONE: Readonly<Record<ServiceName, (starting: Starting) => Pro
     const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
     watchPeers(foundation, { tasks, billing, media });
     await connectPeers([tasks, billing, media]);
-    ports.started('gateway', service.ready);
+    ports.started('gateway', ports.readiness(service.ready));
     lifecycle.add('gateway', () => service.stop());
     lifecycle.addDrain({
       name: 'gateway',
@@ -103,14 +103,16 @@ async function serve(
     times: drainTimes(config.drains[name], true),
     released: once(() => linger(service, foundation)),
   };
+  const isReady = ports.readiness(service.ready);
   await openPorts(lifecycle, foundation, service, {
     ports: config.ports[name],
     http: ports.http[name],
-    isReady: ports.started(name, service.ready),
+    isReady,
     identify,
     tls: tls.ports[name],
     draining,
   });
+  ports.started(name, isReady);
   lifecycle.addDrain({ name, ...draining, drain: async (drain) => service.drain?.(drain) });
 }
 

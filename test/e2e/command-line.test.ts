@@ -264,7 +264,7 @@ describe('a list', () => {
       'task list',
       new RegExp(
         String.raw`^ID +STATE +CREATED +MONEY +MODEL +ERROR +PROMPT\n` +
-          String.raw`task_\S+ +completed +\d+s ago +0\.4 +Alpha-H3 +a slow boat \[gate\]$`,
+          String.raw`task_\S+ +completed +\d+[sm] ago +0\.4 +Alpha-H3 +a slow boat \[gate\]$`,
         'm',
       ),
     ],
@@ -276,7 +276,7 @@ describe('a list', () => {
       /^ID +ADAPTER +ENABLED +CIRCUIT +IN FLIGHT +MODELS\nchannel-of-the-test +alpha-v2 +yes +closed +\d+\/1000 /,
     ],
     ['attention list', /^none$/m],
-    ['price list', /^KEY +VERSION +CURRENT +SINCE +TERMS\nAlpha-H3\S* +1 +yes +\d+s ago +\{/],
+    ['price list', /^KEY +VERSION +CURRENT +SINCE +TERMS\nAlpha-H3\S* +1 +yes +\d+[sm] ago +\{/],
   ])('%s is a table', async (line, expected) => {
     const { code, out } = await run(...line.split(' '));
 

@@ -142,9 +142,12 @@ const isReady = (base: string): Promise<boolean> =>
     () => false,
   );
 
-/** Whether the gateway is ready, and reaches the other services, which open their gRPC ports when they have started. */
-async function areReady({ public_url: base, gateway: { admin } }: TestConfig): Promise<boolean> {
-  if (!(await isReady(base))) return false;
+/** Whether each service is ready, and the gateway reaches the others. Ports with TLS have no plain readiness. */
+async function areReady({ public_url: base, gateway: { admin }, ...services }: TestConfig): Promise<boolean> {
+  const others = [services.tasks, services.billing, services.media]
+    .filter((service) => !('tls' in service))
+    .map(({ http }) => `http://${http}`);
+  if (!(await Promise.all([base, ...others].map(isReady))).every(Boolean)) return false;
   const metrics = await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(5000) }).then(
     (response) => response.text(),
     () => '',
