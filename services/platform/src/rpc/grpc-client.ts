@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
-import { Client as GrpcClient, Metadata, connectivityState } from '@grpc/grpc-js';
+import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
 import type { ClientOptions, ClientWritableStream, ServiceError } from '@grpc/grpc-js';
 import { parseHostPort } from '../config/units.ts';
 import type { Problem } from '../problem.ts';
@@ -88,7 +88,10 @@ export function connectGrpc(
  */
 function connectUntilReady(grpc: GrpcClient, everyMs: number): NodeJS.Timeout {
   const timer = setInterval(() => {
-    if (grpc.getChannel().getConnectivityState(true) === connectivityState.READY) clearInterval(timer);
+    // This ends before the next one begins, so that it never keeps a process alive.
+    grpc.waitForReady(Date.now() + everyMs / 2, (error) => {
+      if (error === undefined) clearInterval(timer);
+    });
   }, everyMs);
   return timer.unref();
 }
