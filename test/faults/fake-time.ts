@@ -6,7 +6,7 @@ const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
   (machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`,
 );
 
-/** The environment in which a program's wall clock is off by so many seconds. Its monotonic clock is right. */
+/** The environment in which a program's wall clock is off by this many seconds. Its monotonic clock is right. */
 export function fakeTime(offsetS: number): Readonly<Record<string, string>> {
   const library = LIBRARIES.find((file) => existsSync(file)) ?? install();
   return {

@@ -14,7 +14,7 @@ const PLENTY = 100_000;
 /** The upstream shares this process with the clients, so it may answer late. */
 const SLOW_UPSTREAM = { submit: '20s', poll: '5s' };
 
-/** Each pod of media keeps so many parsers; results of this load need no more. */
+/** Each pod of media keeps this number of parsers; the results of this load need no more. */
 const FEW_PARSERS = { workers: 1, result_workers: 1 };
 
 /** A cluster that faults are brought to. */

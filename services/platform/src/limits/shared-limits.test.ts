@@ -240,7 +240,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
   });
 
   describe('a circuit', () => {
-    test('opens for all replicas after five faults in a row, whoever saw them', async () => {
+    test('opens for all replicas after five faults in a row, whichever replica saw them', async () => {
       const { clock, peers } = await open(1000);
       for (let fault = 0; fault < 5; fault += 1) {
         expect(await peers[fault % 2]!.admit()).toBe(0);
