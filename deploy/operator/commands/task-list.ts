@@ -1,3 +1,4 @@
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { defineCommand, noWords } from '../command.ts';
@@ -8,6 +9,9 @@ import type { Column } from '../format/table.ts';
 import { moneyOf } from '../format/task-money.ts';
 import { KINDS, promptOf, shownTask, stateName } from '../format/task-record.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
+
+/** A list of a thousand tasks must leave billing to others. */
+const READS_AT_ONCE = 16;
 
 interface Row {
   readonly record: TaskRecord;
@@ -38,8 +42,11 @@ export const taskList = defineCommand({
   run: async ({ services, words, options, terminal }) => {
     noWords(words);
     const { records } = await services.tasks.listTaskRecords(listQuery(options));
+    const reads = newSemaphore({ permits: READS_AT_ONCE, waitingMax: records.length });
     const rows = await Promise.all(
-      records.map(async (record): Promise<Row> => ({ record, money: await moneyOf(services, record) })),
+      records.map((record) =>
+        reads.run(async (): Promise<Row> => ({ record, money: await moneyOf(services, record) })),
+      ),
     );
     return {
       answer: rows.map(({ record, money }) => shownTask(record, money)),

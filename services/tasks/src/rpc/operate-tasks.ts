@@ -1,3 +1,4 @@
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
@@ -9,6 +10,9 @@ import { assertPosition } from '../operations/reads/assert-position.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
 import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireTask } from './mapping-task.ts';
+
+/** A list of a thousand tasks leaves connections to the database for others. */
+const RECORDS_AT_ONCE = 4;
 
 const LIST_LIMIT = 100;
 
@@ -36,7 +40,8 @@ export function operateTasks(
         },
         page,
       );
-      return { records: await Promise.all(tasks.map((task) => taskRecord(deps, task))) };
+      const reads = newSemaphore({ permits: RECORDS_AT_ONCE, waitingMax: tasks.length });
+      return { records: await Promise.all(tasks.map((task) => reads.run(() => taskRecord(deps, task)))) };
     },
     classifyHolds: async ({ taskIds }) => {
       const found = new Map(
