@@ -386,6 +386,46 @@ export declare type ReleaseHoldResponse = Message<"reelgate.billing.v1.ReleaseHo
 export declare const ReleaseHoldResponseSchema: GenMessage<ReleaseHoldResponse>;
 
 /**
+ * PrecludeHoldRequest names a task that may have no hold.
+ *
+ * @generated from message reelgate.billing.v1.PrecludeHoldRequest
+ */
+export declare type PrecludeHoldRequest = Message<"reelgate.billing.v1.PrecludeHoldRequest"> & {
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PrecludeHoldRequest.
+ * Use `create(PrecludeHoldRequestSchema)` to create a new message.
+ */
+export declare const PrecludeHoldRequestSchema: GenMessage<PrecludeHoldRequest>;
+
+/**
+ * PrecludeHoldResponse says whether the task can have a hold.
+ *
+ * @generated from message reelgate.billing.v1.PrecludeHoldResponse
+ */
+export declare type PrecludeHoldResponse = Message<"reelgate.billing.v1.PrecludeHoldResponse"> & {
+  /**
+   * Whether no hold was placed, so that none can be placed from now on.
+   *
+   * @generated from field: bool precluded = 1;
+   */
+  precluded: boolean;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PrecludeHoldResponse.
+ * Use `create(PrecludeHoldResponseSchema)` to create a new message.
+ */
+export declare const PrecludeHoldResponseSchema: GenMessage<PrecludeHoldResponse>;
+
+/**
  * SettleHoldRequest carries the usage that the upstream reported.
  *
  * @generated from message reelgate.billing.v1.SettleHoldRequest
@@ -425,6 +465,13 @@ export declare type SettleHoldRequest = Message<"reelgate.billing.v1.SettleHoldR
    * @generated from field: bool confirmed = 5;
    */
   confirmed: boolean;
+
+  /**
+   * The channel that did the work, for the estimate of its cost; empty: none did. It changes no charge.
+   *
+   * @generated from field: string channel = 6;
+   */
+  channel: string;
 };
 
 /**
@@ -590,6 +637,16 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseHoldRequestSchema;
     output: typeof ReleaseHoldResponseSchema;
+  },
+  /**
+   * PrecludeHold blocks a hold that was never placed. A placed hold stays as it is.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.PrecludeHold
+   */
+  precludeHold: {
+    methodKind: "unary";
+    input: typeof PrecludeHoldRequestSchema;
+    output: typeof PrecludeHoldResponseSchema;
   },
   /**
    * SettleHold charges a finished task once and releases the rest of its hold.

@@ -56,7 +56,7 @@ export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
   facts?: PriceFacts | undefined;
 
   /**
-   * After this time an unsettled call is charged its hold.
+   * After this time an unsettled call is charged its hold, or nothing if its unwritten batch was never confirmed.
    *
    * @generated from field: google.protobuf.Timestamp lapses_at = 6;
    */
@@ -124,6 +124,14 @@ export declare type PlaceCallsRequest = Message<"reelgate.billing.v1.PlaceCallsR
    * @generated from field: bool refusals_only = 2;
    */
   refusalsOnly: boolean;
+
+  /**
+   * Whether the answer may come when the money is reserved, before the holds are durable. The caller then confirms the
+   * batch before it shows any client a part of an answer.
+   *
+   * @generated from field: bool ahead = 3;
+   */
+  ahead: boolean;
 };
 
 /**
@@ -185,6 +193,29 @@ export declare type PlaceCallsResponse = Message<"reelgate.billing.v1.PlaceCalls
    * @generated from field: int32 held = 3;
    */
   held: number;
+
+  /**
+   * Names the batch for ConfirmCalls while its holds are not durable; empty: they are.
+   *
+   * @generated from field: string unwritten_batch = 4;
+   */
+  unwrittenBatch: string;
+
+  /**
+   * The held amount of each call, in the order of the request, zero for a refused call; none unless only refusals were
+   * requested.
+   *
+   * @generated from field: repeated int64 held_nanos = 5;
+   */
+  heldNanos: bigint[];
+
+  /**
+   * What the accounts and tokens of the batch can hold after it; none for a token of which a call was refused, and none
+   * unless only refusals were requested.
+   *
+   * @generated from field: repeated reelgate.billing.v1.Remainder remainders = 6;
+   */
+  remainders: Remainder[];
 };
 
 /**
@@ -192,6 +223,81 @@ export declare type PlaceCallsResponse = Message<"reelgate.billing.v1.PlaceCalls
  * Use `create(PlaceCallsResponseSchema)` to create a new message.
  */
 export declare const PlaceCallsResponseSchema: GenMessage<PlaceCallsResponse>;
+
+/**
+ * Remainder is what an account and one of its tokens can still hold. It moves no money, and is old when it arrives.
+ *
+ * @generated from message reelgate.billing.v1.Remainder
+ */
+export declare type Remainder = Message<"reelgate.billing.v1.Remainder"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The token.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+
+  /**
+   * The available amount of the account.
+   *
+   * @generated from field: int64 account_nanos = 3;
+   */
+  accountNanos: bigint;
+
+  /**
+   * What the limit of the token leaves; absent: it has no limit.
+   *
+   * @generated from field: optional int64 token_nanos = 4;
+   */
+  tokenNanos?: bigint | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.Remainder.
+ * Use `create(RemainderSchema)` to create a new message.
+ */
+export declare const RemainderSchema: GenMessage<Remainder>;
+
+/**
+ * ConfirmCallsRequest names a batch whose holds are not durable yet.
+ *
+ * @generated from message reelgate.billing.v1.ConfirmCallsRequest
+ */
+export declare type ConfirmCallsRequest = Message<"reelgate.billing.v1.ConfirmCallsRequest"> & {
+  /**
+   * The name from the answer to PlaceCalls.
+   *
+   * @generated from field: string unwritten_batch = 1;
+   */
+  unwrittenBatch: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ConfirmCallsRequest.
+ * Use `create(ConfirmCallsRequestSchema)` to create a new message.
+ */
+export declare const ConfirmCallsRequestSchema: GenMessage<ConfirmCallsRequest>;
+
+/**
+ * ConfirmCallsResponse says that the holds are durable.
+ *
+ * @generated from message reelgate.billing.v1.ConfirmCallsResponse
+ */
+export declare type ConfirmCallsResponse = Message<"reelgate.billing.v1.ConfirmCallsResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ConfirmCallsResponse.
+ * Use `create(ConfirmCallsResponseSchema)` to create a new message.
+ */
+export declare const ConfirmCallsResponseSchema: GenMessage<ConfirmCallsResponse>;
 
 /**
  * CallUsage is the usage of a call that an upstream reports; absent: unknown.
@@ -275,6 +381,13 @@ export declare type CallEnd = Message<"reelgate.billing.v1.CallEnd"> & {
    * @generated from field: reelgate.billing.v1.CallUsage usage = 3;
    */
   usage?: CallUsage | undefined;
+
+  /**
+   * The channel that did the work, for the estimate of its cost; empty: none did. It changes no charge.
+   *
+   * @generated from field: string channel = 4;
+   */
+  channel: string;
 };
 
 /**
@@ -332,8 +445,9 @@ export declare type SettleCallsResponse = Message<"reelgate.billing.v1.SettleCal
 export declare const SettleCallsResponseSchema: GenMessage<SettleCallsResponse>;
 
 /**
- * CallService charges the synchronous routes. Their calls are many and short, so they come in batches. Each call is
- * durable before its upstream is called, and charged once.
+ * CallService charges the synchronous routes. Their calls are many and short, so they come in batches. The money of
+ * each call is reserved and durable before its client sees an answer, and the call is charged once. A caller may send a
+ * small call while its money is reserved, if it expects no refusal.
  *
  * @generated from service reelgate.billing.v1.CallService
  */
@@ -348,6 +462,17 @@ export declare const CallService: GenService<{
     methodKind: "unary";
     input: typeof PlaceCallsRequestSchema;
     output: typeof PlaceCallsResponseSchema;
+  },
+  /**
+   * ConfirmCalls answers when the holds of an unwritten batch are durable. From then on a client may see an answer. A
+   * batch is confirmed once, and by the process that placed it; any other batch is refused with `service_unavailable`.
+   *
+   * @generated from rpc reelgate.billing.v1.CallService.ConfirmCalls
+   */
+  confirmCalls: {
+    methodKind: "unary";
+    input: typeof ConfirmCallsRequestSchema;
+    output: typeof ConfirmCallsResponseSchema;
   },
   /**
    * SettleCalls ends calls. Each call is charged once, by the first end that names it, and the rest of its hold is

@@ -326,6 +326,13 @@ export declare type LeasedJob = Message<"reelgate.tasks.v1.LeasedJob"> & {
    * @generated from field: bool overdue = 8;
    */
   overdue: boolean;
+
+  /**
+   * The W3C `traceparent` that the work on the job goes on from. Empty: it is not recorded.
+   *
+   * @generated from field: string trace = 9;
+   */
+  trace: string;
 };
 
 /**

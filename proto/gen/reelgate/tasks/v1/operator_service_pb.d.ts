@@ -156,6 +156,27 @@ export declare type TaskRecord = Message<"reelgate.tasks.v1.TaskRecord"> & {
    * @generated from field: repeated reelgate.tasks.v1.TaskEvent events = 6;
    */
   events: TaskEvent[];
+
+  /**
+   * When the upstream is polled next; absent: no poll is planned.
+   *
+   * @generated from field: google.protobuf.Timestamp next_poll_at = 7;
+   */
+  nextPollAt?: Timestamp | undefined;
+
+  /**
+   * Failed polls since the last successful one.
+   *
+   * @generated from field: int32 poll_errors = 8;
+   */
+  pollErrors: number;
+
+  /**
+   * The id of the request that created the task; empty: it had none.
+   *
+   * @generated from field: string request_id = 9;
+   */
+  requestId: string;
 };
 
 /**

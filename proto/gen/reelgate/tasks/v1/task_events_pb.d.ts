@@ -53,6 +53,20 @@ export declare type TaskFinished = Message<"reelgate.tasks.v1.TaskFinished"> & {
    * @generated from field: google.protobuf.Timestamp finished_at = 5;
    */
   finishedAt?: Timestamp | undefined;
+
+  /**
+   * The channel that did the work, for the estimate of its cost; empty: none did. No client sees it.
+   *
+   * @generated from field: string channel = 6;
+   */
+  channel: string;
+
+  /**
+   * The request that created the task, for log lines; empty: it is not known.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
 };
 
 /**
@@ -88,6 +102,13 @@ export declare type TaskChanged = Message<"reelgate.tasks.v1.TaskChanged"> & {
    * @generated from field: reelgate.tasks.v1.TaskState state = 3;
    */
   state: TaskState;
+
+  /**
+   * The W3C `traceparent` of the task, for the work of those that hear it. Empty: it is not recorded.
+   *
+   * @generated from field: string trace = 4;
+   */
+  trace: string;
 };
 
 /**
