@@ -8,6 +8,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The reason of an abort that only ends a sleep. Without a reason, each abort makes an error with a stack. */
+export const NOT_AWAITED = 'no longer awaited';
+
 /**
  * Whether a time is at most `ms` milliseconds ago. After the clock was set back, a time in the future is not recent.
  */

@@ -1,5 +1,6 @@
 import type { Bus } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
+import type { CheckRegistry } from './diagnosis/self-checks.ts';
 import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -9,6 +10,7 @@ import type { ReadyCheck } from './lifecycle/readiness.ts';
 import type { HttpRoute } from './http/http-route.ts';
 import type { Binding } from './rpc/service.ts';
 import type { Secret } from './secret.ts';
+import type { Tracing } from './trace/trace.ts';
 
 /** The parts that every service needs. The program that runs the services builds them. */
 export interface Foundation {
@@ -17,7 +19,10 @@ export interface Foundation {
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly bus: Bus;
+  /** What an operator can ask the service about itself. Absent: nothing asks. */
+  readonly checks?: CheckRegistry | undefined;
   /** Signs links. The keys of calls between services are derived from it. */
   readonly signingKey: Secret;
   /** That key first, then the ones that it replaced. */

@@ -49,6 +49,13 @@ export function newIds(clock: Clock, random: Random = systemRandom): NewId {
   };
 }
 
+/** Sorts before every id with this prefix that is made at this time or later. */
+export function firstIdAt(prefix: string, ms: number): string {
+  const bytes = new Uint8Array(UUID_BYTES);
+  writeUuidV7(bytes, Math.max(0, ms), 0);
+  return `${prefix}_${base32(bytes)}`;
+}
+
 /** A new key of `bytes` random bytes, as base32. */
 export function newKey(prefix: string, bytes: number, random: Random = systemRandom): string {
   const raw = new Uint8Array(bytes);

@@ -54,6 +54,23 @@ test('a level that is changed holds at once, also for children that were made be
   expect(lines.map(({ msg, part }) => [msg, part])).toEqual([['yes', 1]]);
 });
 
+test.each([
+  ['all', ['ok', 'refused']],
+  ['errors', ['refused']],
+  ['off', []],
+])('with the access log at %s the lines of requests are %j, and other lines stay', async (mode, expected) => {
+  const lines = await linesOf(
+    'info',
+    `log.setAccess('${mode}'); const child = log.child({}); ` +
+      "child.access({ level: 'info', failed: false }, { what: 'ok' }, 'request'); " +
+      "child.access({ level: 'info', failed: true }, { what: 'refused' }, 'request'); " +
+      "child.access({ level: 'debug', failed: true }, { what: 'below the level' }, 'request'); log.info({}, 'other')",
+  );
+
+  expect(lines.filter(({ msg }) => msg === 'request').map(({ what }) => what)).toEqual(expected);
+  expect(lines.filter(({ msg }) => msg === 'other')).toHaveLength(1);
+});
+
 test('a line that is written for a request has its id, also after a wait, and no other line has it', async () => {
   const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
   const lines = await linesOf(
@@ -69,6 +86,20 @@ test('a line that is written for a request has its id, also after a wait, and no
     [2, 'req-2'],
     [3, undefined],
     [undefined, 'own'],
+  ]);
+});
+
+test('a line of a recorded trace has its id under the name that tools look for, and no other line has it', async () => {
+  const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
+  const lines = await linesOf(
+    'info',
+    `const { inTrace } = await import('${CONTEXT}'); ` +
+      "await inTrace('4bf9', async () => { await null; log.info({}, 'work') }); inTrace(undefined, () => log.info({}, 'other'))",
+  );
+
+  expect(lines.map(({ msg, trace_id }) => [msg, trace_id])).toEqual([
+    ['work', '4bf9'],
+    ['other', undefined],
   ]);
 });
 

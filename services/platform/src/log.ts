@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { currentRequestId } from './request-context.ts';
+import { currentRequestId, currentTraceId } from './request-context.ts';
 
 /** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
 export interface Log {
@@ -8,8 +8,21 @@ export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+  /** Writes the line of a request or a call that has ended, if the access log has lines of this kind. */
+  access(line: AccessLine, fields: object, message: string): void;
   child(fields: object): Log;
 }
+
+export interface AccessLine {
+  /** Debug for a request that changes nothing and that other programs repeat all the time. */
+  readonly level: 'debug' | 'info';
+  /** Whether the request was refused or failed. */
+  readonly failed: boolean;
+}
+
+/** The lines of requests and calls that are written: all, those of refused and failed ones, or none. */
+export const ACCESS_MODES = ['all', 'errors', 'off'] as const;
+export type AccessMode = (typeof ACCESS_MODES)[number];
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
@@ -23,9 +36,11 @@ export function isLogLevel(text: string | undefined): text is LogLevel {
 export interface ProgramLog extends Log {
   level(): LogLevel;
   setLevel(level: LogLevel): void;
+  /** At first all lines of requests are written. */
+  setAccess(mode: AccessMode): void;
 }
 
-/** Lines that are written for a request have its id. */
+/** Lines that are written for a request have its id, and the id of its trace if that is recorded. */
 export function openLog(name: string, level: LogLevel): ProgramLog {
   let least = LEVELS.indexOf(level);
   const lines = pino({
@@ -35,32 +50,51 @@ export function openLog(name: string, level: LogLevel): ProgramLog {
     redact: ['key', 'apiKey', 'authorization', '*.authorization'],
     // Fields of a line win over these.
     mixin: () => {
-      const requestId = currentRequestId();
-      return requestId === undefined ? {} : { requestId };
+      const [requestId, traceId] = [currentRequestId(), currentTraceId()];
+      return {
+        ...(requestId === undefined ? {} : { requestId }),
+        // the name that tools look for
+        ...(traceId === undefined ? {} : { trace_id: traceId }),
+      };
     },
   });
+  let access: AccessMode = 'all';
   return {
-    ...logOver(lines, (line) => LEVELS.indexOf(line) >= least),
+    ...logOver(lines, {
+      isWritten: (line) => LEVELS.indexOf(line) >= least,
+      hasAccess: (failed) => access === 'all' || (access === 'errors' && failed),
+    }),
     level: () => LEVELS[least] ?? level,
     setLevel: (next) => {
       least = LEVELS.indexOf(next);
     },
+    setAccess: (mode) => {
+      access = mode;
+    },
   };
 }
 
+interface Switches {
+  readonly isWritten: (level: LogLevel) => boolean;
+  readonly hasAccess: (failed: boolean) => boolean;
+}
+
 /** The children of pino keep the level that their parent had. */
-function logOver(lines: Logger, isWritten: (level: LogLevel) => boolean): Log {
+function logOver(lines: Logger, switches: Switches): Log {
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, message: string): void => {
-      if (isWritten(level)) lines[level](fields, message);
+      if (switches.isWritten(level)) lines[level](fields, message);
     };
   return {
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: (fields) => logOver(lines.child(fields), isWritten),
+    access: ({ level, failed }, fields, message) => {
+      if (switches.hasAccess(failed) && switches.isWritten(level)) lines[level](fields, message);
+    },
+    child: (fields) => logOver(lines.child(fields), switches),
   };
 }
 
@@ -70,5 +104,6 @@ export const silentLog: Log = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
+  access: () => undefined,
   child: () => silentLog,
 };

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const VALID = /^[\w.:/+=@-]{1,128}$/;
 const current = new AsyncLocalStorage<string>();
+const currentTrace = new AsyncLocalStorage<string>();
 
 /** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
 export function requestIdIn(header: string | readonly string[] | undefined): string {
@@ -16,6 +17,16 @@ export function inRequest<T>(requestId: string, work: () => T): T {
 /** The request that the running work belongs to. */
 export function currentRequestId(): string | undefined {
   return current.getStore();
+}
+
+/** Runs work of a recorded trace: each log line of it has its id. Spans are passed on explicitly. */
+export function inTrace<T>(traceId: string | undefined, work: () => T): T {
+  return traceId === undefined ? work() : currentTrace.run(traceId, work);
+}
+
+/** The recorded trace that the running work belongs to. */
+export function currentTraceId(): string | undefined {
+  return currentTrace.getStore();
 }
 
 /** The header that passes the id on over HTTP. */

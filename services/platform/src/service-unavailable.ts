@@ -16,12 +16,18 @@ export function serviceUnavailable(cause: unknown, retryAfterMs?: number): Probl
   });
 }
 
+/** A process was too slow, so that another one has undone what it had begun. */
+export class Overtaken extends Error {}
+
 /** The error of an operation that has begun nothing, or has undone it. */
 export function nothingBegun(thrown: StoreUnavailable): Problem;
 export function nothingBegun(thrown: unknown): unknown;
 export function nothingBegun(thrown: unknown): unknown {
-  const isAway = thrown instanceof StoreUnavailable || isProblem(thrown, UNAVAILABLE);
-  return isAway ? serviceUnavailable(thrown, (thrown as Partial<Problem>).retryAfterMs ?? STORE_RETRY_MS) : thrown;
+  const isRepeatable =
+    thrown instanceof StoreUnavailable || thrown instanceof Overtaken || isProblem(thrown, UNAVAILABLE);
+  return isRepeatable
+    ? serviceUnavailable(thrown, (thrown as Partial<Problem>).retryAfterMs ?? STORE_RETRY_MS)
+    : thrown;
 }
 
 /** The error of an operation that had begun something: a repeat could do it twice. */

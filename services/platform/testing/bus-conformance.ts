@@ -5,6 +5,9 @@ import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem } from '@reelgate/proto/problem/v1/problem';
 import type { Bus } from '../src/bus/bus.ts';
 import { aGate, inTime } from './bounded-waits.ts';
+import { keepingTracing } from './keeping-tracing.ts';
+import type { KeepingTracing } from './keeping-tracing.ts';
+import type { Tracing } from '../src/trace/trace.ts';
 
 /** The tests need no particular message type. */
 export const anEvent = (reason: string): Problem =>
@@ -46,10 +49,12 @@ export function anInbox(): Inbox {
 }
 
 /** The guarantees of every bus. `another` is a message of a second type. */
-export function busConformance(openBus: () => Promise<Bus>, another: DescMessage): void {
+export function busConformance(openBus: (tracing: Tracing) => Promise<Bus>, another: DescMessage): void {
   let bus: Bus;
+  let traced: KeepingTracing;
   beforeEach(async () => {
-    bus = await openBus();
+    traced = keepingTracing();
+    bus = await openBus(traced.tracing);
   });
   afterEach(async () => {
     await bus.close();
@@ -57,6 +62,73 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
   const publish = async (...names: readonly string[]): Promise<void> => {
     for (const name of names) await bus.publish(ProblemSchema, anEvent(name), name);
   };
+
+  test('knows how many events a group has not handled, until they are', async () => {
+    const [inbox, gate] = [anInbox(), aGate()];
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      await gate.opened;
+    });
+    await publish('a', 'b');
+    await inbox.until(2);
+    const consumer = 'group-reelgate-problem-v1-Problem';
+
+    expect(await bus.pending()).toEqual(new Map([[consumer, 2]]));
+    gate.open();
+    await inTime(
+      (async () => {
+        while ((await bus.pending()).get(consumer) !== 0) await new Promise((resolve) => setImmediate(resolve));
+      })(),
+    );
+  });
+
+  describe('a recorded event', () => {
+    test('has a span where it is sent, and one below it for each delivery to each group', async () => {
+      const inbox = anInbox();
+      let failures = 1;
+      const carriers: (string | undefined)[] = [];
+      await bus.subscribe(ProblemSchema, 'first', async (message, span) => {
+        carriers.push(span.carrier);
+        if (failures-- > 0) throw new Error('not now');
+        await inbox.take(message);
+      });
+      const root = traced.tracing.root('root', { class: 'create' });
+
+      await bus.publish(ProblemSchema, anEvent('a'), { id: 'a', carrier: root.carrier });
+      await inbox.until('a');
+      await bus.close();
+
+      const [send, ...deliveries] = traced.spans().filter(({ name }) => name.endsWith('reelgate.problem.v1.Problem'));
+      expect([send!.name, send!.kind, send!.parentSpanId]).toEqual([
+        'send reelgate.problem.v1.Problem',
+        'producer',
+        spanIdOf(root.carrier),
+      ]);
+      expect(deliveries.map(({ kind, parentSpanId }) => [kind, parentSpanId])).toEqual([
+        ['consumer', send!.spanId],
+        ['consumer', send!.spanId],
+      ]);
+      expect(deliveries.map(({ attributes }) => attributes['reelgate.delivery'])).toEqual([1, 2]);
+      expect(deliveries.map(({ failed }) => failed)).toEqual([true, false]);
+      expect(carriers.map(spanIdOf)).toEqual(deliveries.map(({ spanId }) => spanId));
+      expect(deliveries[1]!.attributes).toMatchObject({
+        'messaging.operation.type': 'process',
+        'messaging.destination.name': 'reelgate.problem.v1.Problem',
+        'messaging.consumer.group.name': 'first',
+        'messaging.message.id': 'a',
+      });
+    });
+
+    test('leaves no span if nothing of it is recorded', async () => {
+      const inbox = anInbox();
+      await bus.subscribe(ProblemSchema, 'first', inbox.take);
+
+      await publish('a');
+      await inbox.until('a');
+
+      expect(traced.spans()).toEqual([]);
+    });
+  });
 
   describe('a published event', () => {
     test('reaches each group once', async () => {
@@ -269,4 +341,8 @@ export function busConformance(openBus: () => Promise<Bus>, another: DescMessage
 
     expect(done).toEqual(['a', 'closed']);
   });
+}
+
+function spanIdOf(carrier: string | undefined): string | undefined {
+  return carrier?.split('-')[2];
 }

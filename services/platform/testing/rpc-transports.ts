@@ -15,6 +15,7 @@ import { startGrpcServer } from '../src/rpc/grpc-server.ts';
 import { fromConnectError } from '../src/rpc/problems.ts';
 import type { Binding, CallOptions, Client } from '../src/rpc/service.ts';
 import { Secret } from '../src/secret.ts';
+import type { Tracing } from '../src/trace/trace.ts';
 
 /** A caller with every right, a caller with two accounts, and a caller that only reads. */
 export const CALLERS: readonly KnownCaller[] = [
@@ -33,16 +34,16 @@ export interface Opened {
   stop(): Promise<void>;
 }
 
-export type OpenTransport = (binding: Binding) => Promise<Opened>;
+export type OpenTransport = (binding: Binding, tracing?: Tracing) => Promise<Opened>;
 
 /** Opens servers that are closed after each test. */
-export function closingTransports(): (open: OpenTransport, binding: Binding) => Promise<Opened> {
+export function closingTransports(): (open: OpenTransport, binding: Binding, tracing?: Tracing) => Promise<Opened> {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0)) await end();
   });
-  return async (open, binding) => {
-    const opened = await open(binding);
+  return async (open, binding, tracing) => {
+    const opened = await open(binding, tracing);
     ends.push(() => opened.stop());
     return opened;
   };
@@ -69,9 +70,10 @@ async function openDirect(binding: Binding): Promise<Opened> {
   };
 }
 
-export async function openGrpc(binding: Binding): Promise<Opened> {
+export async function openGrpc(binding: Binding, tracing?: Tracing): Promise<Opened> {
   const { log, logged } = keepingLog();
-  const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify: identifyAmong(CALLERS), log });
+  const identify = identifyAmong(CALLERS);
+  const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify, log, tracing });
   const ends: (() => void)[] = [];
   return {
     port: server.port,
@@ -91,13 +93,14 @@ export async function openGrpc(binding: Binding): Promise<Opened> {
   };
 }
 
-export async function openConnect(binding: Binding): Promise<Opened> {
+export async function openConnect(binding: Binding, tracing?: Tracing): Promise<Opened> {
   const { log, logged } = keepingLog();
   const server = await startConnectServer({
     listen: LISTEN,
     bindings: [binding],
     identify: identifyAmong(CALLERS),
     log,
+    tracing,
     routes: [],
   });
   const baseUrl = `http://127.0.0.1:${server.port}`;
@@ -116,15 +119,16 @@ function jsonClient<S extends DescService>(service: S, baseUrl: string, key: str
     service,
     createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false }),
   ) as Readonly<Record<string, (...call: unknown[]) => Promise<unknown> | AsyncIterable<unknown>>>;
-  const headersOf = ({ requestId }: CallOptions): Record<string, string> => ({
+  const headersOf = ({ requestId, span }: CallOptions): Record<string, string> => ({
     authorization: `Bearer ${key}`,
     ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    ...(span?.carrier === undefined ? {} : { traceparent: span.carrier }),
   });
   const methods = service.methods.map(({ localName, methodKind }) => [
     localName,
     methodKind === 'server_streaming'
-      ? async function* (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) {
-          const headers = headersOf({ requestId });
+      ? async function* (request: object, { signal, timeoutMs, ...told }: CallOptions = {}) {
+          const headers = headersOf(told);
           // This client does not cancel a call when its reader stops, so that is done here.
           const leaving = new AbortController();
           const either = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
@@ -136,9 +140,9 @@ function jsonClient<S extends DescService>(service: S, baseUrl: string, key: str
             leaving.abort();
           }
         }
-      : async (request: object, { signal, timeoutMs, requestId }: CallOptions = {}) => {
+      : async (request: object, { signal, timeoutMs, ...told }: CallOptions = {}) => {
           try {
-            return await client[localName]!(request, { signal, timeoutMs, headers: headersOf({ requestId }) });
+            return await client[localName]!(request, { signal, timeoutMs, headers: headersOf(told) });
           } catch (error) {
             throw fromConnectError(ConnectError.from(error));
           }

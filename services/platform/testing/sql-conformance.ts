@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Sql, SqlValue } from '../src/sql/sql.ts';
+import type { Sql, SqlQuery, SqlValue } from '../src/sql/sql.ts';
 import type { OpenSql } from './describe-on-engines.ts';
 
 const count = async (sql: Sql): Promise<SqlValue | undefined> =>
@@ -179,6 +179,53 @@ export function sqlConformance(open: OpenSql): void {
       ]);
     });
 
+    test('runs the statements of one moment in the order of their calls, and each gets its own rows', async () => {
+      const answers = await sql.transaction((query) =>
+        Promise.all([
+          query(insert, ['a', 1]),
+          query('UPDATE things SET held = held + $1 WHERE id = $2 RETURNING held', [4, 'a']),
+          query.changes('UPDATE things SET owner = $1', ['own']),
+          query('SELECT COUNT(*) AS rows FROM things'),
+          query('SELECT id, held, owner FROM things WHERE id = $1', ['a']),
+        ]),
+      );
+
+      expect(answers).toEqual([[], [{ held: 5 }], 1, [{ rows: 1 }], [{ id: 'a', held: 5, owner: 'own' }]]);
+    });
+
+    test('writes nothing if one of the statements of one moment fails', async () => {
+      await sql.write(insert, ['a', 0]);
+      const failing = sql.transaction((query) =>
+        Promise.all([query(insert, ['b', 0]), query(insert, ['a', 0]), query(insert, ['c', 0])]),
+      );
+
+      await expect(failing).rejects.toThrow(/unique/i);
+
+      expect(await count(sql)).toBe(1);
+      await sql.transaction((query) => query(insert, ['d', 0]));
+      expect(await count(sql)).toBe(2);
+    });
+
+    test('refuses the statements of work that has failed, whichever part of it goes on', async () => {
+      const thrown = new Error('changed my mind');
+      const ended = Promise.withResolvers<undefined>();
+      const goOn = async (query: SqlQuery): Promise<void> => {
+        await ended.promise;
+        await query(insert, ['late', 0]);
+      };
+      let part: Promise<void> | undefined;
+      const failing = sql.transaction((query) => {
+        part = goOn(query);
+        return Promise.all([query(insert, ['a', 0]).then(() => Promise.reject(thrown)), part]);
+      });
+
+      await expect(failing).rejects.toBe(thrown);
+
+      ended.resolve(undefined);
+      await expect(part).rejects.toThrow(/has ended/);
+      expect(await count(sql)).toBe(0);
+    });
+
     test('with a failed statement is rolled back, even when its work continued', async () => {
       await sql.write(insert, ['a', 0]);
       const stubborn = sql.transaction(async (query) => {
@@ -272,6 +319,27 @@ export function sqlConformance(open: OpenSql): void {
     await open().write(insert, ['a', 1]);
 
     expect(await count(sql)).toBe(1);
+  });
+
+  test('reserved statements wait for no transaction that reads for long', async () => {
+    const small = open(1);
+    const done = Promise.withResolvers<undefined>();
+    const begun = Promise.withResolvers<undefined>();
+    const isHeld = small.engine === 'postgres';
+    const long = small.transaction(async (query) => {
+      await query('SELECT 1 AS one');
+      begun.resolve(undefined);
+      // the embedded store has one writer, so nothing may wait inside its transactions
+      if (isHeld) await done.promise;
+    });
+    await begun.promise;
+
+    await small.reserved.write(insert, ['own', 1]);
+    expect(await small.reserved.read('SELECT id FROM things')).toEqual([{ id: 'own' }]);
+
+    done.resolve(undefined);
+    await long;
+    await small.close();
   });
 
   test('close() waits for every earlier call', async () => {

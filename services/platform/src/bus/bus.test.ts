@@ -19,13 +19,16 @@ import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
 
 describe('a bus in this process', () => {
-  busConformance(async () => openLocalBus(systemClock, silentLog), TokenChangedSchema);
+  busConformance(async (tracing) => openLocalBus(systemClock, silentLog, { tracing }), TokenChangedSchema);
 
   test('gives up an event after ten deliveries at growing intervals, and logs each failure', async () => {
     const clock = fakeClock();
     const warned: object[] = [];
     const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields) };
-    const bus = openLocalBus(clock, log);
+    const again: string[] = [];
+    const bus = openLocalBus(clock, log, {
+      redeliveries: { begin: () => undefined, count: (consumer) => void again.push(consumer) },
+    });
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
       await inbox.take(message);
@@ -39,6 +42,7 @@ describe('a bus in this process', () => {
 
     expect(inbox.came).toHaveLength(10);
     expect(warned).toHaveLength(10);
+    expect(again).toEqual(Array.from({ length: 9 }, () => 'group-reelgate-problem-v1-Problem'));
     expect(warned.at(-1)).toMatchObject({ subject: 'reelgate.problem.v1.Problem', delivery: 10 });
     await bus.close();
   });
@@ -66,7 +70,7 @@ describeWith(natsServer, 'a bus', (url) => {
     await connection.close();
   });
 
-  busConformance(() => openNatsBus(busSettings(url()), silentLog), TokenChangedSchema);
+  busConformance((tracing) => openNatsBus(busSettings(url()), silentLog, { tracing }), TokenChangedSchema);
 
   test('keeps events that are published before the first subscriber', async () => {
     const bus = await openNatsBus(busSettings(url()), silentLog);
@@ -174,16 +178,34 @@ describeWith(natsServer, 'a bus', (url) => {
     expect(bus.ready()).toBe(false);
   });
 
-  test('delivers an event once when its handler takes longer than the server waits', async () => {
-    const bus = await openNatsBus(busSettings(url()), silentLog, 600);
+  test('tells of a second delivery of an event', async () => {
+    const again: string[] = [];
+    const bus = await openNatsBus(busSettings(url()), silentLog, {
+      redeliveries: { begin: () => undefined, count: (consumer) => void again.push(consumer) },
+    });
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
       await inbox.take(message);
-      if (message.reason === 'long') await systemClock.sleep(2500);
+      if (inbox.came.length === 1) throw new Error('not now');
+    });
+
+    await bus.publish(ProblemSchema, anEvent('a'), 'a');
+
+    expect(await inbox.until(2)).toEqual(['a', 'a']);
+    expect(again).toEqual(['group-reelgate-problem-v1-Problem']);
+    await bus.close();
+  });
+
+  test('delivers an event once when its handler takes longer than the server waits', async () => {
+    const bus = await openNatsBus(busSettings(url()), silentLog, { ackWaitMs: 1500 });
+    const inbox = anInbox();
+    await bus.subscribe(ProblemSchema, 'group', async (message) => {
+      await inbox.take(message);
+      if (message.reason === 'long') await systemClock.sleep(3500);
     });
     await bus.publish(ProblemSchema, anEvent('long'), 'long');
     await inbox.until('long');
-    await systemClock.sleep(2500);
+    await systemClock.sleep(3500);
     await bus.publish(ProblemSchema, anEvent('last'), 'last');
 
     expect(await inbox.until('last')).toEqual(['long', 'last']);

@@ -1,8 +1,18 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Log } from '../log.ts';
+import type { Span } from '../trace/trace.ts';
 
-/** An event is done when its handler resolves. If the handler throws, the event is delivered again later. */
-export type Handler<S extends DescMessage> = (message: MessageShape<S>) => Promise<void>;
+/**
+ * An event is done when its handler resolves. If the handler throws, the event is delivered again later. The span is
+ * that of this delivery.
+ */
+export type Handler<S extends DescMessage> = (message: MessageShape<S>, span: Span) => Promise<void>;
+
+/** An event by its id, and the carrier of what it reports; absent: that is not recorded. */
+export interface EventName {
+  readonly id: string;
+  readonly carrier?: string | undefined;
+}
 
 export interface Subscription {
   /** Accepts no more events. Resolves when the running handlers have ended. */
@@ -16,13 +26,20 @@ export interface Subscription {
  */
 export interface Bus {
   /** Resolves when the event is stored. A second event with the same id within two minutes is dropped. */
-  publish<S extends DescMessage>(schema: S, message: MessageShape<S>, id: string): Promise<void>;
+  publish<S extends DescMessage>(schema: S, message: MessageShape<S>, event: string | EventName): Promise<void>;
   subscribe<S extends DescMessage>(schema: S, group: string, handle: Handler<S>): Promise<Subscription>;
   announce<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
   listen<S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Promise<Subscription>;
+  /** The events that are not handled yet, for each group of which this process is a member. */
+  pending(): Promise<ReadonlyMap<string, number>>;
   ready(): boolean;
   /** Stops every subscription, and waits for the running handlers. */
   close(): Promise<void>;
+}
+
+/** An event is named by its id alone where nothing of it can be recorded. */
+export function eventNameOf(event: string | EventName): EventName {
+  return typeof event === 'string' ? { id: event } : event;
 }
 
 /** Calls one listener. Its error does not affect the other listeners. */

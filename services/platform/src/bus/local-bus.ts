@@ -1,17 +1,37 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
-import { tell } from './bus.ts';
+import { eventNameOf, tell } from './bus.ts';
 import type { Bus, Handler, Subscription } from './bus.ts';
+import { UNCOUNTED, consumerName } from './bus-metrics.ts';
+import type { Redeliveries } from './bus-metrics.ts';
+import { inProcessSpan, inSendSpan } from './bus-span.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Span, Tracing } from '../trace/trace.ts';
+import { NO_TRACING } from '../trace/trace-none.ts';
 
 const SEEN_IDS_MAX = 10_000;
 const DELIVERIES_MAX = 10;
 const REDELIVERY_MS = 200;
+const SYSTEM = 'in_process';
 
-type AnyHandler = (message: never) => Promise<void>;
+type AnyHandler = (message: never, span: Span) => Promise<void>;
 type AnyListener = (message: never) => void;
 
+interface Group {
+  /** As NATS would name its consumer. */
+  readonly consumer: string;
+  readonly members: Member[];
+  readonly undelivered: Set<Promise<void>>;
+}
+
+export interface LocalBusOptions {
+  /** Absent: no event is recorded. */
+  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly redeliveries?: Redeliveries | undefined;
+}
+
 interface Member {
+  readonly group: string;
   readonly handle: AnyHandler;
   readonly running: Set<Promise<void>>;
 }
@@ -20,25 +40,38 @@ interface Member {
  * The bus of a single program. Undelivered events are lost when the program ends; the outbox and the sweeps make up for
  * them.
  */
-export function openLocalBus(clock: Clock, log: Log): Bus {
-  const groups = new Map<string, Map<string, Member[]>>();
+export function openLocalBus(
+  clock: Clock,
+  log: Log,
+  { tracing = NO_TRACING, redeliveries = UNCOUNTED }: LocalBusOptions = {},
+): Bus {
+  const groups = new Map<string, Map<string, Group>>();
   const listeners = new Map<string, Set<AnyListener>>();
   const seen = new Set<string>();
-  const undelivered = new Set<Promise<void>>();
   const closing = new AbortController();
-  const deliver = deliverer(clock, log, closing.signal);
+  const deliver = deliverer({ clock, log, tracing, redeliveries, closing: closing.signal });
+  const allGroups = (): Group[] => [...groups.values()].flatMap((bySubject) => [...bySubject.values()]);
 
   return {
-    publish: async (schema, message, id) => {
-      if (!remember(seen, `${schema.typeName} ${id}`)) return;
-      for (const members of groups.get(schema.typeName)?.values() ?? [])
-        void track(undelivered, deliver(schema.typeName, members, message));
+    publish: async (schema, message, event) => {
+      const { id, carrier } = eventNameOf(event);
+      const subject = schema.typeName;
+      if (!remember(seen, `${subject} ${id}`)) return;
+      await inSendSpan(tracing, carrier, { system: SYSTEM, subject, id }, async (span) => {
+        for (const group of groups.get(subject)?.values() ?? [])
+          void track(group.undelivered, deliver({ subject, id, carrier: span.carrier }, group, message));
+      });
     },
     subscribe: async <S extends DescMessage>(schema: S, group: string, handle: Handler<S>): Promise<Subscription> => {
-      const bySubject = getOrAdd(groups, schema.typeName, () => new Map<string, Member[]>());
-      const members = getOrAdd(bySubject, group, () => []);
-      const own: Member = { handle: async (message) => handle(message), running: new Set() };
+      const bySubject = getOrAdd(groups, schema.typeName, () => new Map<string, Group>());
+      const { members, consumer } = getOrAdd(bySubject, group, () => ({
+        consumer: consumerName(group, schema.typeName),
+        members: [],
+        undelivered: new Set<Promise<void>>(),
+      }));
+      const own: Member = { group, handle: async (message, span) => handle(message, span), running: new Set() };
       members.push(own);
+      redeliveries.begin(consumer);
       return {
         stop: async () => {
           if (members.includes(own)) members.splice(members.indexOf(own), 1);
@@ -60,29 +93,47 @@ export function openLocalBus(clock: Clock, log: Log): Bus {
       own.add(handle);
       return { stop: async () => void own.delete(handle) };
     },
+    pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),
     ready: () => true,
     close: async () => {
       closing.abort();
-      await Promise.all(undelivered);
+      await Promise.all(allGroups().flatMap(({ undelivered }) => [...undelivered]));
     },
   };
 }
 
-type Deliver = (subject: string, members: Member[], message: unknown) => Promise<void>;
+interface Delivered {
+  readonly subject: string;
+  readonly id: string;
+  readonly carrier: string | undefined;
+}
+
+type Deliver = (event: Delivered, group: Group, message: unknown) => Promise<void>;
+
+interface DeliverDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tracing: Pick<Tracing, 'enter'>;
+  readonly redeliveries: Redeliveries;
+  readonly closing: AbortSignal;
+}
 
 /** Delivers to one member after another until one succeeds, up to a maximum of deliveries. The sweeps find the rest. */
-function deliverer(clock: Clock, log: Log, signal: AbortSignal): Deliver {
-  return async (subject, members, message) => {
-    for (let delivery = 1; delivery <= DELIVERIES_MAX && !signal.aborted; delivery += 1) {
+function deliverer({ clock, log, tracing, redeliveries, closing }: DeliverDeps): Deliver {
+  return async ({ subject, id, carrier }, { consumer, members }, message) => {
+    for (let delivery = 1; delivery <= DELIVERIES_MAX && !closing.aborted; delivery += 1) {
       const member = members.shift();
       if (member === undefined) return;
       members.push(member);
+      if (delivery > 1) redeliveries.count(consumer);
       try {
-        await track(member.running, member.handle(message as never));
+        const event = { system: SYSTEM, subject, id, group: member.group, delivery } as const;
+        const work = inProcessSpan(tracing, carrier, event, (span) => member.handle(message as never, span));
+        await track(member.running, work);
         return;
       } catch (error) {
         log.warn({ subject, delivery, err: error }, 'an event was not handled');
-        await clock.sleep(REDELIVERY_MS * delivery, signal);
+        await clock.sleep(REDELIVERY_MS * delivery, closing);
       }
     }
   };

@@ -1,26 +1,24 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { DescMessage } from '@bufbuild/protobuf';
-import { AckPolicy, nanos } from 'nats';
-import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection } from 'nats';
-import { tell } from './bus.ts';
-import type { Bus, Handler, Subscription } from './bus.ts';
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { headers } from 'nats';
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { eventNameOf, tell } from './bus.ts';
+import type { Bus, Subscription } from './bus.ts';
+import { UNCOUNTED, consumerName } from './bus-metrics.ts';
+import type { Redeliveries } from './bus-metrics.ts';
+import { inSendSpan } from './bus-span.ts';
 import type { BusSettings } from './bus-settings.ts';
-import { RECONNECT_MS, connectNats, followStatus } from './nats-connection.ts';
+import { connectNats, followStatus } from './nats-connection.ts';
 import { STREAM, ensureStream } from './nats-stream.ts';
+import { TRACE_HEADER, renewAll, subscribeTo } from './nats-subscription.ts';
+import type { Renewable, Wiring } from './nats-subscription.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { Tracing } from '../trace/trace.ts';
+import { NO_TRACING } from '../trace/trace-none.ts';
 
 const ANNOUNCE_PREFIX = 'announce.';
 const ACK_WAIT_MS = 30_000;
-/** Ten minutes of ten seconds each: longer than any handler takes. */
-const CLAIMS_MAX = 60;
-/** The pauses between two renewals of the subscriptions grow up to this many times the first one. */
-const RENEWAL_PAUSES = 10;
-const REDELIVERY_MS = 1000;
-const DELIVERIES_MAX = 20;
-const PENDING_ACKS_MAX = 256;
-/** A pull request ends after this time; a server that is silent for half of it twice is asked again. */
-const PULL_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
 /**
@@ -28,12 +26,17 @@ const DRAIN_MS_MAX = 5000;
  * a server comes back without its store, the stream and its consumers are made again. The event of a slow handler is
  * not delivered again meanwhile.
  */
-export async function openNatsBus(settings: BusSettings, log: Log, ackWaitMs = ACK_WAIT_MS): Promise<Bus> {
+export async function openNatsBus(
+  settings: BusSettings,
+  log: Log,
+  { ackWaitMs = ACK_WAIT_MS, tracing = NO_TRACING, redeliveries = UNCOUNTED }: NatsBusOptions = {},
+): Promise<Bus> {
   const connection = await connectNats(settings);
   const manager = await openManager(connection, settings, log);
-  const wiring: Wiring = { manager, stream: connection.jetstream(), settings, log, ackWaitMs };
-  const { stream } = wiring;
+  const stream = connection.jetstream();
+  const wiring: Wiring = { manager, stream, settings, log, ackWaitMs, tracing, redeliveries };
   const subscriptions: Renewable[] = [];
+  const consumers = new Set<string>();
   let connected = true;
   let renewal = Promise.resolve();
   void followStatus(connection, (now) => {
@@ -42,38 +45,28 @@ export async function openNatsBus(settings: BusSettings, log: Log, ackWaitMs = A
   });
 
   return {
-    publish: async (schema, message, id) => {
-      await stream.publish(schema.typeName, toBinary(schema, message), { msgID: `${schema.typeName} ${id}` });
+    publish: async (schema, message, event) => {
+      const { id, carrier } = eventNameOf(event);
+      const { typeName: subject } = schema;
+      await inSendSpan(tracing, carrier, { system: 'nats', subject, id }, (span) =>
+        stream.publish(subject, toBinary(schema, message), {
+          msgID: `${subject} ${id}`,
+          ...(span.carrier === undefined ? {} : { headers: carrying(span.carrier) }),
+        }),
+      );
     },
     subscribe: async (schema, group, handle) => {
-      const durable = { name: `${group}-${schema.typeName.replaceAll('.', '-')}`, subject: schema.typeName };
-      const subscription = await subscribe(wiring, durable, { schema, handle });
+      const durable = { name: consumerName(group, schema.typeName), subject: schema.typeName, group };
+      const subscription = await subscribeTo(wiring, durable, { schema, handle });
       subscriptions.push(subscription);
+      consumers.add(durable.name);
       return subscription;
     },
     announce: (schema, message) => {
       if (!connection.isClosed()) connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
     },
-    listen: async (schema, handle) => {
-      const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
-        callback: (error, received) => {
-          if (error === null)
-            tell(
-              (data: Uint8Array) => {
-                handle(fromBinary(schema, data));
-              },
-              received.data,
-              log,
-            );
-        },
-      });
-      await connection.flush();
-      return {
-        stop: async () => {
-          subscription.unsubscribe();
-        },
-      };
-    },
+    listen: (schema, handle) => listenTo(connection, { schema, handle, log }),
+    pending: () => pendingOf(manager, [...consumers]),
     ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()));
@@ -81,6 +74,55 @@ export async function openNatsBus(settings: BusSettings, log: Log, ackWaitMs = A
       await connection.close();
     },
   };
+}
+
+interface Listener<S extends DescMessage> {
+  readonly schema: S;
+  readonly handle: (message: MessageShape<S>) => void;
+  readonly log: Log;
+}
+
+/** Hears the announcements of a kind. */
+async function listenTo<S extends DescMessage>(
+  connection: NatsConnection,
+  { schema, handle, log }: Listener<S>,
+): Promise<Subscription> {
+  const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
+    callback: (error, received) => {
+      if (error === null)
+        tell(
+          (data: Uint8Array) => {
+            handle(fromBinary(schema, data));
+          },
+          received.data,
+          log,
+        );
+    },
+  });
+  await connection.flush();
+  return {
+    stop: async () => {
+      subscription.unsubscribe();
+    },
+  };
+}
+
+export interface NatsBusOptions {
+  readonly ackWaitMs?: number | undefined;
+  /** Absent: no event is recorded. */
+  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly redeliveries?: Redeliveries | undefined;
+}
+
+async function pendingOf(manager: JetStreamManager, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const infos = await Promise.all(names.map((name) => manager.consumers.info(STREAM, name)));
+  return new Map(infos.map(({ name, num_pending: waiting, num_ack_pending: taken }) => [name, waiting + taken]));
+}
+
+function carrying(carrier: string): ReturnType<typeof headers> {
+  const own = headers();
+  own.set(TRACE_HEADER, carrier);
+  return own;
 }
 
 /** What a server refuses for good: a repeat would not change it. */
@@ -110,129 +152,6 @@ async function openManager(connection: NatsConnection, settings: BusSettings, lo
     await connection.close();
     throw error;
   }
-}
-
-interface Wiring {
-  readonly manager: JetStreamManager;
-  readonly stream: JetStreamClient;
-  readonly settings: BusSettings;
-  readonly log: Log;
-  readonly ackWaitMs: number;
-}
-/** A durable consumer on the server. */
-interface Durable {
-  readonly name: string;
-  readonly subject: string;
-}
-/** `renew` consumes again, and makes the consumer if it is gone. */
-interface Renewable extends Subscription {
-  renew(): Promise<void>;
-}
-interface Listening<S extends DescMessage> {
-  readonly schema: S;
-  readonly handle: Handler<S>;
-}
-
-/** Makes the stream and the consumers that are missing. */
-async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }: Durable): Promise<void> {
-  await manager.consumers.add(STREAM, {
-    durable_name: name,
-    filter_subject: subject,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: nanos(ackWaitMs),
-    max_deliver: DELIVERIES_MAX,
-    max_ack_pending: PENDING_ACKS_MAX,
-  });
-}
-
-/**
- * Runs after each reconnection, because the server can have lost its store. Repeats until the next one, because a
- * cluster without its majority answers nothing.
- */
-async function renewAll(wiring: Wiring, subscriptions: readonly Renewable[], connected: () => boolean): Promise<void> {
-  for (let tries = 1; connected(); tries += 1) {
-    try {
-      await ensureStream(wiring.manager, wiring.settings, wiring.log);
-      for (const subscription of subscriptions) await subscription.renew();
-      return;
-    } catch (error) {
-      wiring.log.warn({ tries, err: error }, 'the stream and its consumers could not be ensured');
-      await systemClock.sleep(RECONNECT_MS * Math.min(tries, RENEWAL_PAUSES));
-    }
-  }
-}
-
-async function subscribe<S extends DescMessage>(
-  wiring: Wiring,
-  durable: Durable,
-  { schema, handle }: Listening<S>,
-): Promise<Renewable> {
-  const { stream, log, ackWaitMs } = wiring;
-  const running = new Set<Promise<void>>();
-  const handleOne = async (received: JsMsg): Promise<void> => {
-    const over = new AbortController();
-    void keepClaimed(received, ackWaitMs, over.signal);
-    try {
-      await handle(fromBinary(schema, received.data));
-      received.ack();
-    } catch (error) {
-      log.warn(
-        { subject: received.subject, delivery: received.info.deliveryCount, err: error },
-        'an event was not handled',
-      );
-      received.nak(REDELIVERY_MS * received.info.deliveryCount);
-    } finally {
-      over.abort();
-    }
-  };
-  const begin = async (): Promise<ConsumerMessages> => {
-    await ensureConsumer(wiring, durable);
-    const messages = await (
-      await stream.consumers.get(STREAM, durable.name)
-    ).consume({ max_messages: PENDING_ACKS_MAX, expires: PULL_MS });
-    void takeAll(messages, (received) => {
-      const work = handleOne(received);
-      running.add(work);
-      void work.finally(() => running.delete(work));
-    });
-    return messages;
-  };
-  let messages = await begin();
-  let stopped = false;
-  return {
-    renew: async () => {
-      if (stopped) return;
-      const before = messages;
-      messages = await begin();
-      await before.close();
-      // the subscription was stopped meanwhile
-      if (stopped) await messages.close();
-    },
-    stop: async () => {
-      stopped = true;
-      await messages.close();
-      await Promise.all(running);
-    },
-  };
-}
-
-/** Tells the server at intervals that the event is still being handled. */
-async function keepClaimed(received: JsMsg, ackWaitMs: number, over: AbortSignal): Promise<void> {
-  for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
-    await systemClock.sleep(ackWaitMs / 3, over);
-    if (over.aborted) return;
-    try {
-      received.working();
-    } catch {
-      // without a connection the server delivers the event again
-      return;
-    }
-  }
-}
-
-/** The server sends at most `max_ack_pending` unacknowledged events, which bounds the handlers that run at once. */
-async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => void): Promise<void> {
-  for await (const received of messages) take(received);
 }
 
 /** Sends pending announcements, with a time limit in case the server is gone. */

@@ -1,6 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import { silentLog } from '../log.ts';
+import { openMetrics } from '../metrics/metrics.ts';
+import { gaugeSampler } from '../metrics/sampled-gauges.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { relayOutbox, stageEvent } from './outbox.ts';
+import { relayOutbox, stageEvent, watchOutbox } from './outbox.ts';
 import type { OutboxEvent } from './outbox.ts';
 import type { Sql } from '../sql/sql.ts';
 
@@ -18,7 +22,8 @@ describeOnEngines('the outbox', (open) => {
     published = [];
     await sql.write(
       `CREATE TABLE outbox
-         (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL)`,
+         (id TEXT PRIMARY KEY, type TEXT NOT NULL, payload TEXT NOT NULL, created_at BIGINT NOT NULL,
+          trace TEXT)`,
     );
   });
   const stage = (...events: readonly OutboxEvent[]): Promise<void> =>
@@ -49,6 +54,16 @@ describeOnEngines('the outbox', (open) => {
     }).catch(() => undefined);
 
     expect(await kept()).toEqual(['event_999']);
+  });
+
+  test('an event keeps the carrier of what it reports', async () => {
+    const taken: OutboxEvent[] = [];
+    const carrier = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await stage({ ...anEvent(1), carrier });
+
+    await relayOutbox(sql, async (event) => void taken.push(event));
+
+    expect(taken).toEqual([{ ...anEvent(1), carrier }]);
   });
 
   test('publishes events exactly as they were staged', async () => {
@@ -120,5 +135,25 @@ describeOnEngines('the outbox', (open) => {
     expect(published.at(0)).toBe('event_000');
     expect(await relayOutbox(sql, publish)).toBe(50);
     expect(published).toEqual(published.toSorted());
+  });
+
+  test('shows how many events wait and since when, whether or not there is one', async () => {
+    const clock = fakeClock(9000);
+    const metrics = openMetrics(false, clock);
+    watchOutbox(gaugeSampler(metrics, { service: 's', clock, log: silentLog }), { sql, service: 's', clock });
+    const shown = async (): Promise<string[]> =>
+      (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_outbox'));
+    expect(await shown()).toEqual([
+      'reelgate_outbox_rows{service="s"} 0',
+      'reelgate_outbox_oldest_seconds{service="s"} 0',
+    ]);
+
+    await stage(anEvent(1), anEvent(2));
+    await clock.advance(10_000);
+
+    expect(await shown()).toEqual([
+      'reelgate_outbox_rows{service="s"} 2',
+      'reelgate_outbox_oldest_seconds{service="s"} 18',
+    ]);
   });
 });

@@ -1,3 +1,6 @@
+import type { Clock } from '../clock.ts';
+import type { GaugeSampler } from '../metrics/sampled-gauges.ts';
+import { idList } from '../sql/id-list.ts';
 import type { SqlQuery, Sql } from '../sql/sql.ts';
 
 export interface OutboxEvent {
@@ -5,19 +8,20 @@ export interface OutboxEvent {
   readonly type: string;
   /** The message as JSON. */
   readonly payload: string;
+  /** The carrier of the fact that it reports; absent: that is not recorded. */
+  readonly carrier?: string | undefined;
 }
 
 const BATCH_MAX = 200;
-/** The sizes of the statements, so that their number does not grow with the number of events. */
-const REMOVALS = [1, 16, BATCH_MAX] as const;
 
 /** Stages an event in the transaction of the fact that it reports: both are stored, or neither. */
 export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: number): Promise<void> {
-  await query('INSERT INTO outbox (id, type, payload, created_at) VALUES ($1, $2, $3, $4)', [
+  await query('INSERT INTO outbox (id, type, payload, created_at, trace) VALUES ($1, $2, $3, $4, $5)', [
     event.id,
     event.type,
     event.payload,
     now,
+    event.carrier ?? null,
   ]);
 }
 
@@ -26,11 +30,8 @@ export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: numbe
  * fails, or if its removal is lost; then it is published again under the same id.
  */
 export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Promise<void>): Promise<number> {
-  const rows = await sql.read<{ id: string; type: string; payload: string }>(
-    'SELECT id, type, payload FROM outbox ORDER BY id LIMIT $1',
-    [BATCH_MAX],
-  );
-  const outcomes = await Promise.allSettled(rows.map(publish));
+  const rows = await sql.read<Row>('SELECT id, type, payload, trace FROM outbox ORDER BY id LIMIT $1', [BATCH_MAX]);
+  const outcomes = await Promise.allSettled(rows.map((row) => publish(fromRow(row))));
   const done = rows.filter((_row, index) => outcomes[index]?.status === 'fulfilled');
   if (done.length > 0)
     await remove(
@@ -42,12 +43,47 @@ export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Pro
   return done.length;
 }
 
-/** Removes all ids with one statement. Copies of the last id fill it up to its size. */
+type Row = Readonly<{ id: string; type: string; payload: string; trace: string | null }>;
+
+function fromRow({ id, type, payload, trace }: Row): OutboxEvent {
+  return { id, type, payload, ...(trace === null ? {} : { carrier: trace }) };
+}
+
+/** Removes all ids with one statement. */
 async function remove(sql: Sql, ids: readonly string[]): Promise<void> {
-  const size = REMOVALS.find((most) => most >= ids.length) ?? BATCH_MAX;
-  const values = Array.from({ length: size }, (_, index) => ids[index] ?? ids.at(-1) ?? '');
-  await sql.write(
-    `DELETE FROM outbox WHERE id IN (${values.map((_, index) => `$${String(index + 1)}`).join(', ')})`,
-    values,
+  const { parameters, values } = idList(ids, BATCH_MAX);
+  await sql.write(`DELETE FROM outbox WHERE id IN (${parameters})`, values);
+}
+
+/** Beyond it, the counted number of staged events no longer grows. */
+const COUNTED_MAX = 10_000;
+const WHOLE = 'over the whole database: aggregate with max';
+
+/** How many events wait to be published, and for how long. */
+export function watchOutbox(
+  sampler: GaugeSampler,
+  { sql, service, clock }: { readonly sql: Sql; readonly service: string; readonly clock: Clock },
+): void {
+  sampler.add(
+    [
+      { name: 'reelgate_outbox_rows', help: `Events that wait to be published, ${WHOLE}`, labelNames: ['service'] },
+      {
+        name: 'reelgate_outbox_oldest_seconds',
+        help: `How long the first of them has waited, ${WHOLE}`,
+        labelNames: ['service'],
+      },
+    ],
+    async () => {
+      const [row] = await sql.read<{ count: number; oldest: number | null }>(
+        `SELECT COUNT(*) AS count, MIN(created_at) AS oldest FROM (
+           SELECT created_at FROM outbox ORDER BY id LIMIT $1) staged`,
+        [COUNTED_MAX],
+      );
+      const since = row?.oldest ?? clock.now();
+      return [
+        [{ labels: [service], value: row?.count ?? 0 }],
+        [{ labels: [service], value: Math.max(0, clock.now() - since) / 1000 }],
+      ];
+    },
   );
 }

@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv';
-import type { ErrorObject } from 'ajv';
+import { Ajv } from '../json-schema.ts';
+import type { ErrorObject } from '../json-schema.ts';
 import type { ConfigError } from './config-error.ts';
 import type { Keys } from './config-locations.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
@@ -23,6 +23,12 @@ export function checkValue(value: unknown, schema: object, fault: Fault, hasVari
     strict: true,
     strictTypes: false,
     formats: FORMATS,
+    // The schemas are ours, and their tests check that they are schemas: at each start that would take longer than the
+    // check of the value.
+    meta: false,
+    validateSchema: false,
+    // A check runs a few times. To make it faster would take longer than it runs.
+    code: { optimize: false },
   }).compile(schema);
   // each round converts one string
   while (!check(value)) {

@@ -36,9 +36,9 @@ export interface ConfigFile {
 
 /**
  * Reads the YAML files that are named as `listConfigFiles` takes them, puts them together, and checks the value against
- * a JSON Schema with these formats: duration, bytes, host-port, decimal. `${NAME}` and `${NAME:-default}` are replaced by
- * the environment, and `${file:/path}` by the content of a file. An empty value is the same as an absent key. A variable
- * is a string, or a number or a boolean if the schema wants one.
+ * a JSON Schema with these formats: duration, bytes, host-port, decimal. `${NAME}` and `${NAME:-default}` are replaced
+ * by the environment, and `${file:/path}` by the content of a file. An empty value is the same as an absent key. A
+ * variable is a string, or a number or a boolean if the schema wants one.
  */
 export function readConfigFile(
   named: string,

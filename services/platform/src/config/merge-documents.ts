@@ -23,8 +23,8 @@ interface ValuedPart extends Part {
 }
 
 /**
- * Puts files together. Sections merge by key. The entries of the named lists follow one another, and those with the same
- * id merge by key. Refuses any other value that two files have.
+ * Puts files together. Sections merge by key. The entries of the named lists follow one another, and those with the
+ * same id merge by key. Refuses any other value that two files have.
  */
 export function mergeDocuments(documents: readonly ConfigDocument[], entryKeys: EntryKeys): MergedDocuments {
   const lists = new Map<string, readonly (readonly ValuedPart[])[]>();

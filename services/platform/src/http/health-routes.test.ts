@@ -12,7 +12,10 @@ afterEach(async () => {
 });
 
 /** Serves the routes, and answers 418 to every other request. */
-async function served(ready: ReadyCheck, metrics?: Metrics): Promise<(path: string) => Promise<Response>> {
+async function served(
+  ready: ReadyCheck,
+  metrics?: Metrics,
+): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
   const route = healthRoutes(ready, metrics);
   const server = createServer((request, response) => {
     if (!route(request, response)) response.writeHead(418).end();
@@ -20,7 +23,7 @@ async function served(ready: ReadyCheck, metrics?: Metrics): Promise<(path: stri
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   ends.push(() => stopHttp(server));
   const { port } = server.address() as { readonly port: number };
-  return (path) => fetch(`http://127.0.0.1:${port}${path}`);
+  return (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
 }
 
 const yes: ReadyCheck = async () => true;
@@ -70,8 +73,34 @@ describe('/metrics', () => {
     const response = await (await served(yes, metrics))('/metrics');
 
     expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe(metrics.contentType);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(await response.text()).toContain('calls_total 1');
+  });
+
+  test.each<[string, string, boolean]>([
+    [
+      'of Prometheus',
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,' +
+        'text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      true,
+    ],
+    ['of OpenMetrics alone', 'Application/OpenMetrics-Text', true],
+    ['that prefers the older text', 'application/openmetrics-text;q=0.2, text/plain;q=0.9', false],
+    ['that excludes OpenMetrics', 'application/openmetrics-text;q=0, */*', false],
+    ['of a browser', 'text/html,application/xhtml+xml,*/*;q=0.8', false],
+    ['that is broken', ';;q=,=,application/openmetrics-text;q=high', false],
+  ])('follows an Accept header %s', async (_which, accept, isOpen) => {
+    const metrics = openMetrics(false);
+    metrics.counter('calls_total', 'Calls.').labels().inc();
+    metrics.histogram('took_seconds', 'How long it took.', [1]).labels().observe(0.5, 'abc');
+    const response = await (await served(yes, metrics))('/metrics', { accept });
+    const text = await response.text();
+
+    expect(response.headers.get('content-type')).toMatch(
+      isOpen ? /^application\/openmetrics-text; / : /^text\/plain; /,
+    );
+    expect(text.endsWith('# EOF\n')).toBe(isOpen);
+    expect(text.includes('trace_id="abc"')).toBe(isOpen);
   });
 
   test('that cannot be collected fails that request alone', async () => {

@@ -1,3 +1,4 @@
+import { CONTENT_TYPES, formatFor } from '../metrics/metrics-text.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
 import type { HttpRoute } from './http-route.ts';
@@ -18,16 +19,17 @@ export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {
           send(503, 'not ready\n');
         },
       );
-    else if (request.url === '/metrics' && metrics !== undefined)
-      void metrics.text().then(
+    else if (request.url === '/metrics' && metrics !== undefined) {
+      const format = formatFor(request.headers.accept);
+      void metrics.text(format).then(
         (text) => {
-          send(200, text, metrics.contentType);
+          send(200, text, CONTENT_TYPES[format]);
         },
         () => {
           send(500, 'the numbers could not be read\n');
         },
       );
-    else return false;
+    } else return false;
     return true;
   };
 }

@@ -84,7 +84,9 @@ function refuse(response: ServerResponse, body: string): void {
     .end(body);
 }
 
-/** Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once. */
+/**
+ * Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once.
+ */
 export async function stopHttp(
   server: Server,
   requests: Pick<RunningRequests, 'isIdleFor'> = { isIdleFor: () => true },

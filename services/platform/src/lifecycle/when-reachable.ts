@@ -41,7 +41,8 @@ export function nameOfUrl(kind: string, url: string): string {
   return `${kind} at ${host}${pathname === '/' ? '' : pathname}`;
 }
 
-function reasonOf(error: unknown): string {
+/** An error in words, without the user and the password of an address. */
+export function reasonOf(error: unknown): string {
   const { message, code } = error as Partial<Error & { readonly code: unknown }>;
   const said = message === undefined || message === '' ? code : message;
   return String(said ?? error).replaceAll(CREDENTIALS, '//***@');

@@ -14,12 +14,22 @@ afterEach(async () => {
 });
 
 /** A worker with passes from the test, and the number of passes that began. It is idle or in its first wait. */
-async function aWorker(pass: (number: number, signal: AbortSignal) => Promise<number>, idleMs = IDLE_MS) {
+async function aWorker(
+  pass: (number: number, signal: AbortSignal) => Promise<number>,
+  { idleMs = IDLE_MS, apartMs }: { readonly idleMs?: number; readonly apartMs?: number } = {},
+) {
   const clock = fakeClock();
   const logged: object[] = [];
   const log: Log = { ...silentLog, error: (fields) => void logged.push(fields) };
   let passes = 0;
-  const worker = startWorker({ name: 'sweep', clock, log, idleMs, pass: (signal) => pass((passes += 1), signal) });
+  const worker = startWorker({
+    name: 'sweep',
+    clock,
+    log,
+    idleMs,
+    apartMs,
+    pass: (signal) => pass((passes += 1), signal),
+  });
   workers.push(worker);
   await clock.advance(0);
   return { worker, clock, logged, passes: () => passes };
@@ -54,6 +64,28 @@ describe('a worker', () => {
     expect(passes()).toBe(5);
   });
 
+  test('keeps passes that do work apart, and begins the first one after a rest at once', async () => {
+    const { worker, clock, passes } = await aWorker(async (number) => (number < 3 ? 1 : 0), { apartMs: 50 });
+    worker.wake();
+    await clock.advance(49);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+    await clock.advance(50);
+    expect(passes()).toBe(3);
+
+    await clock.advance(0);
+    worker.wake();
+    await clock.advance(0);
+    expect(passes()).toBe(4);
+  });
+
+  test('stops at once between two passes', async () => {
+    const { worker } = await aWorker(async () => 1, { apartMs: 60_000 });
+
+    await inTime(worker.stop());
+  });
+
   test('waits longer after each failure, up to five seconds, and logs each failure', async () => {
     const { clock, passes, logged } = await aWorker(failing);
     const rests: number[] = [];
@@ -73,7 +105,7 @@ describe('a worker', () => {
   });
 
   test('never waits less after a failure than when idle', async () => {
-    const { clock, passes } = await aWorker(failing, 120_000);
+    const { clock, passes } = await aWorker(failing, { idleMs: 120_000 });
 
     await clock.advance(119_999);
     expect(passes()).toBe(1);

@@ -1,3 +1,4 @@
+import { NOT_AWAITED } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
@@ -15,6 +16,8 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Milliseconds between passes that did nothing. */
   readonly idleMs: number;
+  /** A pass after a pass that did work begins this long after its begin, so that what comes meanwhile shares it. */
+  readonly apartMs?: number | undefined;
   /** One pass. Gives the amount of its work; if it is not 0, the next pass follows at once. */
   readonly pass: (signal: AbortSignal) => Promise<number>;
 }
@@ -22,7 +25,7 @@ export interface WorkerOptions {
 /** The return of a database or a peer is noticed within this time. */
 const FAILURES_BACKOFF_MAX_MS = 5000;
 
-export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): Worker {
+export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: WorkerOptions): Worker {
   const stopping = new AbortController();
   let nap = new AbortController();
   let woken = false;
@@ -31,6 +34,7 @@ export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): 
     let failures = 0;
     while (!stopping.signal.aborted) {
       woken = false;
+      const next = clock.now() + apartMs;
       let did = 0;
       try {
         did = await pass(stopping.signal);
@@ -39,6 +43,7 @@ export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): 
         failures += 1;
         log.error({ worker: name, failures, err: error }, 'a pass failed');
       }
+      if (did > 0 && next > clock.now()) await clock.sleep(Math.min(apartMs, next - clock.now()), stopping.signal);
       if (did > 0 || woken) continue;
       nap = new AbortController();
       const backoff = Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
@@ -50,7 +55,7 @@ export function startWorker({ name, clock, log, idleMs, pass }: WorkerOptions): 
   return {
     wake: () => {
       woken = true;
-      nap.abort();
+      nap.abort(NOT_AWAITED);
     },
     stop: async () => {
       stopping.abort();

@@ -1,8 +1,8 @@
+import { redisCheck } from '../diagnosis/redis-check.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import type { Secret } from '../secret.ts';
-import { openRedisLink } from './redis-link.ts';
-import type { RedisLink } from './redis-link.ts';
+import type { RedisLink, RedisLinkOptions } from './redis-link.ts';
 import { openSharedLimits } from './shared-limits.ts';
 import type { SharedLimits, SharedLimitsOptions } from './shared-limits.ts';
 
@@ -18,15 +18,23 @@ export interface OpenLimits {
   readonly limits: SharedLimits;
 }
 
-/** Opens the limits that the replicas of a service share, on one connection. */
+/** Opens the limits that the replicas of a service share, on one connection. The client loads only where it is used. */
 export async function openLimits(
   foundation: Foundation,
   lifecycle: Lifecycle,
   { url, deadlineMs, ...options }: LimitsOptions,
 ): Promise<OpenLimits> {
-  const redis = url === undefined ? undefined : await openRedisLink({ url, deadlineMs, log: foundation.log });
-  if (redis !== undefined) lifecycle.add('redis', () => redis.close());
+  const redis = url === undefined ? undefined : await openLink({ url, deadlineMs, log: foundation.log });
+  if (redis !== undefined && url !== undefined) {
+    lifecycle.add('redis', () => redis.close());
+    foundation.checks?.add(redisCheck(redis, url));
+  }
   const limits = await openSharedLimits({ ...foundation, ...options, redis });
   lifecycle.add('limits', () => limits.close());
   return { redis, limits };
+}
+
+async function openLink(options: RedisLinkOptions): Promise<RedisLink> {
+  const { openRedisLink } = await import('./redis-link.ts');
+  return openRedisLink(options);
 }

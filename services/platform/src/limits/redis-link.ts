@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { createClient } from 'redis';
 import { systemClock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { addressTls } from '../tls/address-tls.ts';
+import type { RedisScript } from './redis-script.ts';
 
 const SECURE = 'rediss://';
 const CONNECT_TIMEOUT_MS = 2000;
@@ -16,12 +16,6 @@ const RECONNECT_MAX_MS = 800;
 const SILENT_MS_MAX = 5000;
 /** Commands that wait for Redis at one time. */
 const COMMANDS_MAX = 1000;
-
-/** A Lua script, which Redis runs as one step. */
-export interface RedisScript {
-  readonly text: string;
-  readonly sha: string;
-}
 
 export interface RedisCall {
   readonly keys: readonly string[];
@@ -43,10 +37,6 @@ export interface RedisLinkOptions {
   readonly log: Log;
   /** The longest wait for one answer; 100 ms by default. */
   readonly deadlineMs?: number | undefined;
-}
-
-export function redisScript(text: string): RedisScript {
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { childrenOf } from './labelled.ts';
-import type { LabelValues, Labelled, MetricOptions, RegisteredMetric } from './labelled.ts';
+import type { Counted, LabelValues, MetricOptions, RegisteredMetric } from './labelled.ts';
 
 /** A number that only grows. */
 export interface Counter {
@@ -12,16 +12,18 @@ interface CounterChild extends Counter {
 }
 
 /** A counter that a registry of prom-client shows in its own format. */
-export function newCounter(options: MetricOptions): Labelled<Counter> & RegisteredMetric {
+export function newCounter(options: MetricOptions): Counted<Counter> & RegisteredMetric {
   const children = childrenOf(options, newChild);
-  const { name, help } = options;
   return {
     ...options,
+    type: 'counter',
     labels: (...values) => children.labels(...values),
-    get: async () => ({
+    begin: (sets) => {
+      children.begin(sets);
+    },
+    get: async (name) => ({
       name,
-      help,
-      type: 'counter',
+      help: options.help,
       aggregator: 'sum',
       values: children.all().map(({ labels, value }) => ({ labels, value })),
     }),

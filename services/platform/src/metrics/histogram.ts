@@ -1,32 +1,44 @@
+import type { Clock } from '../clock.ts';
 import { childrenOf } from './labelled.ts';
-import type { LabelValues, Labelled, MetricOptions, RegisteredMetric, Sample } from './labelled.ts';
+import type { Counted, Exemplar, LabelValues, MetricOptions, RegisteredMetric, Sample } from './labelled.ts';
 
 /** How often a quantity fell into each of a few ranges. */
 export interface Histogram {
-  observe(value: number): void;
+  /** `traceId` names the trace of the observation if it is sampled: the range keeps the last one as its exemplar. */
+  observe(value: number, traceId?: string): void;
 }
 
 interface HistogramChild extends Histogram {
   readonly labels: LabelValues;
   /** One count for each range; the last range has no upper end. */
   readonly counts: number[];
+  /** The last exemplar of each range; empty until one has come. */
+  readonly exemplars: Exemplar[];
   sum: number;
 }
 
+export interface HistogramOptions extends MetricOptions {
+  readonly buckets: readonly number[];
+  /** Tells when an exemplar was observed. */
+  readonly clock: Clock;
+}
+
 /** A histogram that a registry of prom-client shows in its own format. */
-export function newHistogram(
-  options: MetricOptions,
-  buckets: readonly number[],
-): Labelled<Histogram> & RegisteredMetric {
-  const children = childrenOf(options, (labels) => newChild(labels, buckets));
-  const { name, help } = options;
+export function newHistogram(options: HistogramOptions): Counted<Histogram> & RegisteredMetric {
+  const { name, help, labelNames, buckets } = options;
+  const children = childrenOf(options, (labels) => newChild(labels, options));
   return {
-    ...options,
+    name,
+    help,
+    labelNames,
+    type: 'histogram',
     labels: (...values) => children.labels(...values),
-    get: async () => ({
-      name,
+    begin: (sets) => {
+      children.begin(sets);
+    },
+    get: async (shownName) => ({
+      name: shownName,
       help,
-      type: 'histogram',
       aggregator: 'sum',
       values: children.all().flatMap((child) => samplesOf(child, name, buckets)),
     }),
@@ -36,26 +48,39 @@ export function newHistogram(
   };
 }
 
-function newChild(labels: LabelValues, buckets: readonly number[]): HistogramChild {
+function newChild(labels: LabelValues, { buckets, clock }: HistogramOptions): HistogramChild {
   const child: HistogramChild = {
     labels,
     sum: 0,
     counts: Array.from({ length: buckets.length + 1 }, () => 0),
-    observe: (value) => {
+    exemplars: [],
+    observe: (value, traceId) => {
       let bucket = 0;
       while (bucket < buckets.length && value > (buckets[bucket] ?? Infinity)) bucket += 1;
       child.counts[bucket] = (child.counts[bucket] ?? 0) + 1;
       child.sum += value;
+      if (traceId !== undefined)
+        child.exemplars[bucket] = { labelSet: { trace_id: traceId }, value, timestamp: clock.now() / 1000 };
     },
   };
   return child;
 }
 
-function samplesOf({ labels, counts, sum }: HistogramChild, name: string, buckets: readonly number[]): Sample[] {
+function samplesOf(
+  { labels, counts, exemplars, sum }: HistogramChild,
+  name: string,
+  buckets: readonly number[],
+): Sample[] {
   let total = 0;
   const rows = counts.map((count, bucket): Sample => {
     total += count;
-    return { labels: { le: buckets[bucket] ?? '+Inf', ...labels }, value: total, metricName: `${name}_bucket` };
+    const exemplar = exemplars[bucket];
+    return {
+      labels: { le: buckets[bucket] ?? '+Inf', ...labels },
+      value: total,
+      metricName: `${name}_bucket`,
+      ...(exemplar === undefined ? {} : { exemplar }),
+    };
   });
   return [
     ...rows,

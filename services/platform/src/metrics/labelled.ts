@@ -3,6 +3,18 @@ export interface Labelled<T> {
   labels(...values: readonly string[]): T;
 }
 
+/** Sets of label values. */
+export type LabelSets = () => Iterable<readonly string[]>;
+
+/** A metric whose children count from 0 on. */
+export interface Counted<T> extends Labelled<T> {
+  /**
+   * Shows these children with 0 before their first count. Prometheus sees no increase in a series that begins with its
+   * first count, so the first burst would be missing in every rate. The sets are read again at every scrape.
+   */
+  begin(sets: LabelSets): void;
+}
+
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
@@ -15,22 +27,32 @@ export interface Sample {
   readonly labels: LabelValues;
   readonly value: number;
   readonly metricName?: string;
+  readonly exemplar?: Exemplar;
 }
 
-/** What a registry of prom-client asks of a metric. */
+/** One observation that stands for others, with the trace in which it was made. */
+export interface Exemplar {
+  readonly labelSet: LabelValues;
+  readonly value: number;
+  /** In seconds since 1970. */
+  readonly timestamp: number;
+}
+
+/** A metric of this folder. */
 export interface RegisteredMetric extends MetricOptions {
-  get(): Promise<{
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Its samples under a name, which a text format may shorten. */
+  readonly get: (name: string) => Promise<{
     readonly name: string;
     readonly help: string;
-    readonly type: string;
     readonly aggregator: string;
     readonly values: readonly Sample[];
   }>;
   reset(): void;
 }
 
-export interface Children<T> extends Labelled<T> {
-  /** In the order in which they were first used. */
+export interface Children<T> extends Counted<T> {
+  /** Those that begin at 0 among them, in the order in which they were first used. */
   all(): readonly T[];
   clear(): void;
 }
@@ -48,6 +70,7 @@ interface Branch<T> {
  */
 export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues) => T): Children<T> {
   const root: Branch<T> = { branches: new Map(), leaf: undefined };
+  const begun: LabelSets[] = [];
   let all: T[] = [];
   const labels = (...values: readonly string[]): T => {
     let branch = root;
@@ -62,7 +85,13 @@ export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues
   if (options.labelNames.length === 0) labels();
   return {
     labels,
-    all: () => all,
+    begin: (sets) => {
+      begun.push(sets);
+    },
+    all: () => {
+      for (const sets of begun) for (const values of sets()) labels(...values);
+      return all;
+    },
     clear: () => {
       root.branches.clear();
       root.leaf = undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { openMetrics } from './metrics.ts';
 
 describe('the metrics of a program', () => {
@@ -24,7 +25,6 @@ describe('the metrics of a program', () => {
         'took_seconds_count{method="stage"} 1',
       ]),
     );
-    expect(metrics.contentType).toContain('text/plain');
   });
 
   test('are shared under the same name, so two parts may use one counter', async () => {
@@ -34,6 +34,19 @@ describe('the metrics of a program', () => {
     metrics.counter('calls_total', 'Calls.').labels().inc();
 
     expect(await metrics.text()).toContain('calls_total 2');
+  });
+
+  test('may begin at 0, so that a rate shows the first burst', async () => {
+    const metrics = openMetrics(false);
+    const channels = ['main'];
+    metrics.counter('calls_total', 'Calls.', ['channel']).begin(() => channels.map((channel) => [channel]));
+    metrics.histogram('took_seconds', 'How long it took.', [1], ['channel']).begin(() => [['main']]);
+
+    expect(await metrics.text()).toContain('calls_total{channel="main"} 0');
+    expect(await metrics.text()).toContain('took_seconds_bucket{le="1",channel="main"} 0');
+    channels.push('second');
+    metrics.counter('calls_total', 'Calls.', ['channel']).labels('main').inc();
+    expect(await metrics.text()).toContain('calls_total{channel="main"} 1\ncalls_total{channel="second"} 0');
   });
 
   test('may be collected at the time of the request', async () => {
@@ -48,6 +61,23 @@ describe('the metrics of a program', () => {
     waiting = 4;
     expect(await metrics.text()).toContain('waiting{queue="of 4"} 4');
     expect(await metrics.text()).not.toContain('of 3');
+  });
+
+  test('may be collected by several parts, each of which replaces only its own values', async () => {
+    const metrics = openMetrics(false);
+    for (const part of ['one', 'other']) {
+      let reads = 0;
+      metrics.gauge('waiting', 'Waiting callers.', ['part', 'read'], (gauge) => {
+        gauge.reset();
+        gauge.labels(part, String((reads += 1))).set(7);
+      });
+    }
+    await metrics.text();
+
+    expect((await metrics.text()).split('\n').filter((line) => line.startsWith('waiting'))).toEqual([
+      'waiting{part="one",read="2"} 7',
+      'waiting{part="other",read="2"} 7',
+    ]);
   });
 
   test('of two services are separate', async () => {
@@ -67,8 +97,8 @@ describe('the metrics of a program', () => {
     metrics.counter('a_total', 'Some help', ['secret']).labels('x').inc();
     metrics.counter('b_total', 'Some help', ['open']).labels('y').inc();
 
-    expect(await metrics.text('secret')).not.toContain('a_total');
-    expect(await metrics.text('secret')).toContain('b_total{open="y"} 1');
+    expect(await metrics.text('prometheus', 'secret')).not.toContain('a_total');
+    expect(await metrics.text('prometheus', 'secret')).toContain('b_total{open="y"} 1');
   });
 
   test('refuse the wrong number of label values', () => {
@@ -127,3 +157,45 @@ describe('the text equals that of prom-client', () => {
     expect(await ours.text()).toBe(await registry.metrics());
   });
 });
+
+describe('OpenMetrics', () => {
+  test('shows the last sampled trace of each range as its exemplar, and the other text none', async () => {
+    const clock = fakeClock(1_800_000_000_500);
+    const metrics = openMetrics(false, clock);
+    const took = metrics.histogram('took_seconds', 'How long it took.', [0.1, 1], ['method']).labels('stage');
+    took.observe(0.05);
+    took.observe(0.5, 'first');
+    took.observe(0.75, 'second');
+    took.observe(0.6);
+    took.observe(30, 'slow');
+
+    expect((await metrics.text('openmetrics')).split('\n')).toEqual([
+      '# HELP took_seconds How long it took.',
+      '# TYPE took_seconds histogram',
+      'took_seconds_bucket{le="0.1",method="stage"} 1',
+      'took_seconds_bucket{le="1",method="stage"} 4 # {trace_id="second"} 0.75 1800000000.5',
+      'took_seconds_bucket{le="+Inf",method="stage"} 5 # {trace_id="slow"} 30 1800000000.5',
+      'took_seconds_sum{method="stage"} 31.9',
+      'took_seconds_count{method="stage"} 5',
+      '# EOF',
+      '',
+    ]);
+    expect(await metrics.text()).not.toContain('trace_id');
+  });
+
+  test('names a counter without its ending, and does not change the other text', async () => {
+    const metrics = openMetrics(true);
+    metrics.counter('calls_total', 'Calls.').labels().inc(3);
+    const before = namesIn(await metrics.text());
+
+    const open = await metrics.text('openmetrics');
+
+    expect(open).toContain('# TYPE calls counter\ncalls_total 3\n');
+    expect(open).toContain('# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total ');
+    expect(namesIn(await metrics.text())).toEqual(before);
+  });
+});
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/^# TYPE (\w+ \w+)$/gm)].map(([, name = '']) => name);
+}

@@ -1,12 +1,13 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { CallEnded } from '../call-ended.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { isProblem } from '../problem.ts';
+import { errorTypeOf } from '../trace/error-type.ts';
 import type { Caller } from './service.ts';
 
 /** Calls that change nothing, and those that workers repeat all the time. */
-const QUIET = /^(Authenticate|Check|Classify|Estimate|Get|Lease|List|Quote|Renew|Show|Verify|Watch)/;
+const QUIET = /^(Authenticate|Check|Classify|Diagnose|Estimate|Get|Lease|List|Quote|Renew|Show|Verify|Watch)/;
+
+const OK = 'ok';
 
 /** Writes one line for a call when it ends: at info if it may have changed something, at debug otherwise. */
 export type LogCall = <T>(caller: Caller, run: () => Promise<T>) => Promise<T>;
@@ -17,20 +18,16 @@ export function callLog({ parent, name }: DescMethod, log: Log): LogCall {
   return async ({ name: caller }, run) => {
     const startedAt = systemClock.now();
     const end = (outcome: string): void => {
-      log[level]({ method, caller, outcome, ms: systemClock.now() - startedAt }, 'call');
+      const fields = { method, caller, outcome, ms: systemClock.now() - startedAt };
+      log.access({ level, failed: outcome !== OK }, fields, 'call');
     };
     try {
       const answer = await run();
-      end('ok');
+      end(OK);
       return answer;
     } catch (thrown) {
-      end(outcomeOf(thrown));
+      end(errorTypeOf(thrown));
       throw thrown;
     }
   };
-}
-
-function outcomeOf(thrown: unknown): string {
-  if (isProblem(thrown)) return thrown.reason;
-  return thrown instanceof CallEnded ? thrown.why : 'fault';
 }

@@ -15,6 +15,7 @@ import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
+import { TRACE_HEADER } from './call-span.ts';
 import { deprecations } from './deprecations.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
@@ -24,6 +25,8 @@ import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
 import { namesOfPeer } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
+import type { Tracing } from '../trace/trace.ts';
+import { NO_TRACING } from '../trace/trace-none.ts';
 
 export interface ConnectServerOptions {
   readonly listen: HostPort;
@@ -37,6 +40,8 @@ export interface ConnectServerOptions {
   readonly routes: readonly HttpRoute[];
   /** Routes of the operator, tried first. During a drain they are answered to the end. */
   readonly health?: HttpRoute | undefined;
+  /** Absent: no call is recorded. */
+  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
 }
 
 /** The second port of a service: the same RPCs over Connect, gRPC-web and JSON, and its plain HTTP routes. */
@@ -56,12 +61,20 @@ export interface ConnectOptions extends Omit<ConnectServerOptions, 'listen' | 't
 }
 
 /** Serves RPCs and plain routes on a port that is open. */
-export function connectHandler({ bindings, identify, hasTls, log, metrics, routes }: ConnectOptions): PortHandler {
+export function connectHandler({
+  bindings,
+  identify,
+  hasTls,
+  log,
+  metrics,
+  routes,
+  tracing = NO_TRACING,
+}: ConnectOptions): PortHandler {
   const calls = openRunningCalls(log);
   const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics), log });
+      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics), log, tracing });
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
@@ -137,6 +150,7 @@ function incoming(context: HandlerContext): IncomingCall {
     authorization: context.requestHeader.get('authorization') ?? undefined,
     peerNames: context.values.get(PEER_NAMES),
     requestId: requestIdIn(context.requestHeader.get('x-request-id') ?? undefined),
+    carrier: context.requestHeader.get(TRACE_HEADER) ?? undefined,
     bounds: boundsOf(context),
     setHeader: (name, value) => {
       context.responseHeader.set(name, value);

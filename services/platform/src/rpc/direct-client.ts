@@ -4,6 +4,7 @@ import { deadlineWithin } from '../passed-deadline.ts';
 import { withinBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { callCheckOf } from './call-check.ts';
+import { callSpans, runInCallSpan } from './call-span.ts';
 import { problemOf } from './problems.ts';
 import { methodOf, streamOf, checkedStream } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
@@ -29,14 +30,17 @@ type Init = Record<string, unknown>;
 
 const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
   unary: (method, binding, { caller }) => {
-    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
-    return async (request: Init, { signal, timeoutMs = DEADLINE_MS, requestId = '' }: CallOptions = {}) => {
+    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    return async (request: Init, options: CallOptions = {}) => {
+      const { signal, timeoutMs = DEADLINE_MS, requestId = '' } = options;
       try {
         const message = create(method.input, request);
-        const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
-          check.first(caller, message);
-          return run(message as never, { caller, requestId, signal: ending });
-        });
+        const answer = await runInCallSpan(begin(options.span), (span) =>
+          withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
+            check.first(caller, message);
+            return run(message as never, { caller, requestId, signal: ending, span });
+          }),
+        );
         return create(method.output, answer as Init);
       } catch (thrown) {
         throw problemOf(thrown);
@@ -44,36 +48,43 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
     };
   },
   server_streaming: (method, binding, { caller, streams }) => {
-    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
-    return async function* (request: Init, { signal, timeoutMs, requestId = '' }: CallOptions = {}) {
+    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    return async function* (request: Init, { signal, timeoutMs, requestId = '', span: parent }: CallOptions = {}) {
+      const spanned = begin(parent);
       try {
         const message = create(method.input, request);
         check.first(caller, message);
         const answers = streams.run(caller.name, boundsOf(signal, timeoutMs), (ending) =>
-          streamOf(run(message as never, { caller, requestId, signal: ending })),
+          streamOf(run(message as never, { caller, requestId, signal: ending, span: spanned.span })),
         );
         for await (const answer of answers) yield create(method.output, answer as Init);
       } catch (thrown) {
+        spanned.failed(thrown);
         throw problemOf(thrown);
+      } finally {
+        spanned.end();
       }
     };
   },
   client_streaming: (method, binding, { caller }) => {
-    const [run, check] = [methodOf(binding, method), callCheckOf(method)];
-    return async (requests: AsyncIterable<Init>, { signal, timeoutMs, requestId = '' }: CallOptions = {}) => {
+    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    return async (requests: AsyncIterable<Init>, options: CallOptions = {}) => {
+      const { signal, timeoutMs, requestId = '' } = options;
       try {
-        const answer = await withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
-          const messages = abortable(created(method, requests), ending);
-          const checked = await checkedStream(messages, {
-            first: (request) => {
-              check.first(caller, request);
-            },
-            later: (request) => {
-              check.later(request);
-            },
-          });
-          return run(checked as never, { caller, requestId, signal: ending });
-        });
+        const answer = await runInCallSpan(begin(options.span), (span) =>
+          withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
+            const messages = abortable(created(method, requests), ending);
+            const checked = await checkedStream(messages, {
+              first: (request) => {
+                check.first(caller, request);
+              },
+              later: (request) => {
+                check.later(request);
+              },
+            });
+            return run(checked as never, { caller, requestId, signal: ending, span });
+          }),
+        );
         return create(method.output, answer as Init);
       } catch (thrown) {
         throw problemOf(thrown);

@@ -15,6 +15,9 @@ import { deadlineWithin } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
 import { channelCredentials } from '../tls/grpc-credentials.ts';
 import type { CurrentTls } from '../tls/tls-files.ts';
+import type { Span } from '../trace/trace.ts';
+import { TRACE_HEADER, callSpans, runInCallSpan } from './call-span.ts';
+import type { BeginCallSpan } from './call-span.ts';
 import { DEADLINE_MS, MESSAGE_BYTES_MAX } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 
@@ -124,6 +127,7 @@ interface Calling {
   readonly path: string;
   readonly serialize: (message: unknown) => Buffer;
   readonly deserialize: (bytes: Buffer) => unknown;
+  readonly begin: BeginCallSpan;
 }
 
 function callingOf(grpc: GrpcClient, key: Secret, method: DescMethod): Calling {
@@ -134,6 +138,7 @@ function callingOf(grpc: GrpcClient, key: Secret, method: DescMethod): Calling {
     path: `/${method.parent.typeName}/${method.name}`,
     serialize: (message) => Buffer.from(toBinary(method.input, message as never)),
     deserialize: (bytes) => fromBinary(method.output, bytes),
+    begin: callSpans(method, 'client'),
   };
 }
 
@@ -143,44 +148,53 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
   unary:
     (calling) =>
     (request: Init, options: CallOptions = {}) => {
-      const { grpc, method, path, serialize, deserialize } = calling;
-      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options, DEADLINE_MS)];
+      const { grpc, method, path, serialize, deserialize, begin } = calling;
+      const bounds = boundsOf(options, DEADLINE_MS);
       const message = create(method.input, request);
-      return unlessRefused(() =>
-        answerOf(options.signal, (done) =>
-          grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done),
-        ),
-      );
+      return runInCallSpan(begin(options.span), (span) => {
+        const metadata = metadataOf(calling, options, span);
+        return unlessRefused(() =>
+          answerOf(options.signal, (done) =>
+            grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done),
+          ),
+        );
+      });
     },
   server_streaming: (calling) =>
     async function* (request: Init, options: CallOptions = {}) {
-      const { grpc, method, path, serialize, deserialize } = calling;
-      const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options)];
+      const { grpc, method, path, serialize, deserialize, begin } = calling;
+      const spanned = begin(options.span);
+      const [metadata, bounds] = [metadataOf(calling, options, spanned.span), boundsOf(options)];
       const message = create(method.input, request);
       const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
       const ended = cancelOn(options.signal, call);
       try {
         yield* call;
       } catch (error) {
-        throw problemOfStatus(error as ServiceError);
+        const problem = problemOfStatus(error as ServiceError);
+        spanned.failed(problem);
+        throw problem;
       } finally {
         ended();
         call.cancel();
+        spanned.end();
       }
     },
   client_streaming:
     (calling) =>
     (requests: AsyncIterable<Init>, options: CallOptions = {}) =>
-      answerOf(options.signal, (done, fail) => {
-        const { grpc, method, path, serialize, deserialize } = calling;
-        const [metadata, bounds] = [metadataOf(calling, options), boundsOf(options)];
-        const call = grpc.makeClientStreamRequest(path, serialize, deserialize, metadata, bounds, done);
-        sendAll(call, method, requests).catch((error: unknown) => {
-          fail(error);
-          call.cancel();
-        });
-        return call;
-      }),
+      runInCallSpan(calling.begin(options.span), (span) =>
+        answerOf(options.signal, (done, fail) => {
+          const { grpc, method, path, serialize, deserialize } = calling;
+          const [metadata, bounds] = [metadataOf(calling, options, span), boundsOf(options)];
+          const call = grpc.makeClientStreamRequest(path, serialize, deserialize, metadata, bounds, done);
+          sendAll(call, method, requests).catch((error: unknown) => {
+            fail(error);
+            call.cancel();
+          });
+          return call;
+        }),
+      ),
   bidi_streaming: () => {
     throw new Error('a stream in both directions is not supported');
   },
@@ -250,10 +264,11 @@ async function sendAll(
   call.end();
 }
 
-function metadataOf({ key }: Calling, { requestId = currentRequestId() }: CallOptions): Metadata {
+function metadataOf({ key }: Calling, { requestId = currentRequestId() }: CallOptions, { carrier }: Span): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${key.reveal()}`);
   if (requestId !== undefined) metadata.set('x-request-id', requestId);
+  if (carrier !== undefined) metadata.set(TRACE_HEADER, carrier);
   return metadata;
 }
 

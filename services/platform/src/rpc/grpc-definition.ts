@@ -4,7 +4,7 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { Binding } from './service.ts';
 
 /** The methods of a service as grpc-js serves them: their paths, their kinds, and how messages become bytes. */
-export function definitionOf({ service }: Binding): ServiceDefinition {
+export function definitionOf({ service }: Pick<Binding, 'service'>): ServiceDefinition {
   return Object.fromEntries(
     service.methods.map((method) => [
       method.localName,

@@ -5,7 +5,9 @@ import type { Log } from '../log.ts';
 /** As the library traces headers. */
 const CREDENTIAL = /(authorization: *)\S.*/gi;
 
-/** Writes the library's own lines to the log. GRPC_VERBOSITY and GRPC_TRACE of the environment decide which there are. */
+/**
+ * Writes the library's own lines to the log. GRPC_VERBOSITY and GRPC_TRACE of the environment decide which there are.
+ */
 export function logGrpcTo(log: Log): void {
   const at =
     (level: 'debug' | 'info' | 'error') =>

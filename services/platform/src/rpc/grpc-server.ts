@@ -1,8 +1,6 @@
-import type { PeerCertificate } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Metadata, Server } from '@grpc/grpc-js';
 import type {
-  Deadline,
   ServerReadableStream,
   ServerUnaryCall,
   ServerWritableStream,
@@ -15,26 +13,27 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { aborted } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
-import { inRequest, requestIdIn } from '../request-context.ts';
+import { inRequest } from '../request-context.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
-import type { CallBounds } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
 import { deprecations } from './deprecations.ts';
 import { definitionOf } from './grpc-definition.ts';
+import { incomingCall } from './grpc-incoming.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { statusDetailsOf } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
-import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
+import type { ServedMethod, Serving } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { serverCredentials } from '../tls/grpc-credentials.ts';
-import { namesIn } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
+import type { Tracing } from '../trace/trace.ts';
+import { NO_TRACING } from '../trace/trace-none.ts';
 import { serveStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
 import { wholeRequests } from './whole-requests.ts';
@@ -42,8 +41,6 @@ import { wholeRequests } from './whole-requests.ts';
 const CONNECTION_AGE_MS = 2 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */
 const CONNECTION_GRACE_MS = STREAM_MS_MAX + 30_000;
-/** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
-const CALLER_LEFT = new Error('the call is over');
 const STOP_GRACE_MS = 5000;
 
 /** Pings that a client must answer. Clients may ping as often as they like: grpc-js does not count their pings. */
@@ -68,6 +65,8 @@ export interface GrpcServerOptions {
   readonly metrics?: Pick<Metrics, 'counter'> | undefined;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
+  /** Absent: no call is recorded. */
+  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
 }
 
 export interface RpcServer {
@@ -90,6 +89,7 @@ export async function startGrpcServer({
   connectionAgeMs = CONNECTION_AGE_MS,
   metrics,
   readiness = ALWAYS_READY,
+  tracing = NO_TRACING,
 }: GrpcServerOptions): Promise<RpcServer> {
   const server = new Server({
     interceptors: [compressAnswers],
@@ -107,7 +107,7 @@ export async function startGrpcServer({
   for (const binding of bindings)
     server.addService(
       definitionOf(binding),
-      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics), log }),
+      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics), log, tracing }),
     );
   const health = await serveStatus(
     server,
@@ -115,13 +115,7 @@ export async function startGrpcServer({
     readiness,
   );
   addReflection(server, bindings);
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${String(listen.port)}`, serverCredentials(tls), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
-  }).catch((error: unknown) => {
+  const port = await bindPort(server, listen, tls).catch((error: unknown) => {
     health.close();
     throw error;
   });
@@ -142,6 +136,17 @@ export async function startGrpcServer({
   };
 }
 
+/** Gives the port that it listens on. */
+function bindPort(server: Server, listen: HostPort, tls: ServerTls | undefined): Promise<number> {
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${String(listen.port)}`, serverCredentials(tls), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+}
+
 function handlersOf(binding: Binding, serving: Serving): UntypedServiceImplementation {
   return Object.fromEntries(
     binding.service.methods.map((method) => [
@@ -159,19 +164,19 @@ type HandlerOf = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
 
 const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
   unary: (served, refuse) => (call: ServerUnaryCall<object, unknown>, done: sendUnaryData<unknown>) => {
-    const told = incoming(call);
+    const told = incomingCall(call);
     inRequest(told.requestId, () => {
       answer(served.unary(told, call.request), done, refuse);
     });
   },
   client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
-    const told = incoming(call);
+    const told = incomingCall(call);
     inRequest(told.requestId, () => {
       answer(served.clientStream(told, wholeRequests(call)), done, refuse);
     });
   },
   server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
-    const told = incoming(call);
+    const told = incomingCall(call);
     inRequest(told.requestId, () => {
       sendAll(call, served.serverStream(told, call.request)).catch((thrown: unknown) => {
         call.emit('error', refuse(thrown));
@@ -215,45 +220,6 @@ function roomOf(call: ServerWritableStream<object, unknown>): Promise<void> {
   });
 }
 
-function incoming(call: ServerCall): IncomingCall {
-  return {
-    authorization: first(call.metadata, 'authorization'),
-    peerNames: () => peerNamesOf(call),
-    requestId: requestIdIn(first(call.metadata, 'x-request-id')),
-    bounds: boundsOf(call),
-    setHeader: (name, value) => {
-      const metadata = new Metadata();
-      metadata.set(name, value);
-      call.sendMetadata(metadata);
-    },
-  };
-}
-
-function peerNamesOf(call: ServerCall): readonly string[] {
-  const { sslPeerCertificate: certificate } = call.getAuthContext();
-  return certificate === undefined ? [] : namesIn(certificate);
-}
-
-function boundsOf(call: ServerCall): CallBounds {
-  const gone = new AbortController();
-  const leave = (): void => {
-    gone.abort(CALLER_LEFT);
-  };
-  if (call.cancelled) leave();
-  else call.on('cancelled', leave);
-  return { deadline: Number(call.getDeadline()), gone: gone.signal };
-}
-
-/** What every kind of call has in common. */
-interface ServerCall {
-  readonly metadata: Metadata;
-  readonly cancelled: boolean;
-  getDeadline(): Deadline;
-  sendMetadata(metadata: Metadata): void;
-  getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
-  on(event: 'cancelled', listener: () => void): unknown;
-}
-
 interface Failure {
   readonly code: status;
   readonly details: string;
@@ -265,10 +231,6 @@ function failureOf(thrown: unknown): Failure {
   const metadata = new Metadata();
   if (error.details.length > 0) metadata.set('grpc-status-details-bin', statusDetailsOf(error));
   return { code: error.code as unknown as status, details: error.rawMessage, metadata };
-}
-
-function first(metadata: Metadata, name: string): string | undefined {
-  return metadata.get(name)[0]?.toString();
 }
 
 /** Tells every client to connect elsewhere, and waits for the running calls. Those that last too long are cut off. */

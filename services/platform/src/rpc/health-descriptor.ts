@@ -1,13 +1,17 @@
-import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { create, createFileRegistry } from '@bufbuild/protobuf';
+import type { DescService, MessageInitShape } from '@bufbuild/protobuf';
 import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
   FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
 import type { DescriptorProtoSchema, FieldDescriptorProtoSchema, FileDescriptorProto } from '@bufbuild/protobuf/wkt';
 
 const PACKAGE = '.grpc.health.v1';
+
+/** The states of a service. */
+export const HealthStatus = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
 
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 type Message = MessageInitShape<typeof DescriptorProtoSchema>;
@@ -43,7 +47,7 @@ const CHECK_RESPONSE: Message = {
   enumType: [
     {
       name: 'ServingStatus',
-      value: ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'].map((name, number) => ({ name, number })),
+      value: Object.entries(HealthStatus).map(([name, number]) => ({ name, number })),
     },
   ],
 };
@@ -60,10 +64,7 @@ const LIST_RESPONSE: Message = {
   ],
 };
 
-/**
- * `grpc/health/v1/health.proto` for reflection. The descriptor of the loader has type names that strict clients cannot
- * resolve.
- */
+/** `grpc/health/v1/health.proto`, as it is served and as reflection describes it. */
 export const healthFile: FileDescriptorProto = create(FileDescriptorProtoSchema, {
   name: 'grpc/health/v1/health.proto',
   package: PACKAGE.slice(1),
@@ -90,3 +91,10 @@ export const healthFile: FileDescriptorProto = create(FileDescriptorProtoSchema,
     },
   ],
 });
+
+const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [healthFile] }));
+const health = registry.getService(`${PACKAGE.slice(1)}.Health`);
+if (health === undefined) throw new Error('the descriptor of health names no service');
+
+/** `grpc.health.v1.Health`. */
+export const healthService: DescService = health;

@@ -70,6 +70,11 @@ export function problemOf(thrown: unknown): Problem {
       });
 }
 
+/** The code of the status of an error. */
+export function codeOf(thrown: unknown): Code {
+  return thrown instanceof CallEnded ? ENDED_CODES[thrown.why] : CODES[problemOf(thrown).kind];
+}
+
 /**
  * The status of an error with its details, the Problem first. Many clients show only the status, so its message names
  * the field too.

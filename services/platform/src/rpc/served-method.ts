@@ -2,8 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
 import type { Log } from '../log.ts';
+import { inTrace } from '../request-context.ts';
+import type { Tracing } from '../trace/trace.ts';
 import { callCheckOf } from './call-check.ts';
 import { callLog } from './call-log.ts';
+import { callSpans, runInCallSpan } from './call-span.ts';
+import type { CallSpan } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
@@ -18,6 +22,8 @@ export interface IncomingCall {
   /** The names in the client certificate of the connection. */
   readonly peerNames: PeerNames;
   readonly requestId: string;
+  /** What the caller sent as `traceparent`. */
+  readonly carrier: string | undefined;
   readonly bounds: CallBounds;
   /** Sets a header of the answer, before its first message. */
   readonly setHeader: (name: string, value: string) => void;
@@ -29,6 +35,7 @@ export interface Serving {
   readonly streams: RunningStreams;
   readonly deprecations: (method: DescMethod) => NoteDeprecated;
   readonly log: Log;
+  readonly tracing: Pick<Tracing, 'enter'>;
 }
 
 /** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
@@ -52,38 +59,52 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
     });
   };
   const callerOf = ({ authorization, peerNames }: IncomingCall): Caller => serving.identify(authorization, peerNames);
+  const begin = callSpans(method, 'server');
+  // A caller is known before its trace is continued.
+  const spanOf = ({ carrier }: IncomingCall): CallSpan => begin(serving.tracing.enter(carrier));
   const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
+  const runCall = (call: IncomingCall, work: (context: CallContext) => Promise<unknown>): Promise<Message> =>
+    serving.calls.run(method.name, call.bounds, async (signal) => {
+      const caller = callerOf(call);
+      return runInCallSpan(spanOf(call), (span) =>
+        inTrace(span.traceId, () =>
+          logCall(caller, async () => answer(await work({ caller, signal, requestId: call.requestId, span }))),
+        ),
+      );
+    });
   return {
     unary: (call, request) =>
-      serving.calls.run(method.name, call.bounds, async (signal) => {
-        const caller = callerOf(call);
-        return logCall(caller, async () => {
-          checkFirst(caller, request, call);
-          return answer(await run(request as never, { caller, signal, requestId: call.requestId }));
-        });
+      runCall(call, async (context) => {
+        checkFirst(context.caller, request, call);
+        return run(request as never, context);
       }),
     async *serverStream(call, request) {
       const caller = callerOf(call);
-      checkFirst(caller, request, call);
-      const messages = serving.streams.run(caller.name, call.bounds, (signal) =>
-        streamOf(run(request as never, { caller, signal, requestId: call.requestId })),
-      );
-      for await (const message of messages) yield answer(message);
+      const { span, failed, end } = spanOf(call);
+      try {
+        checkFirst(caller, request, call);
+        const messages = serving.streams.run(caller.name, call.bounds, (signal) =>
+          streamOf(run(request as never, { caller, signal, requestId: call.requestId, span })),
+        );
+        for await (const message of messages) yield answer(message);
+      } catch (thrown) {
+        failed(thrown);
+        throw thrown;
+      } finally {
+        end();
+      }
     },
     clientStream: (call, requests) =>
-      serving.calls.run(method.name, call.bounds, async (signal) => {
-        const caller = callerOf(call);
-        return logCall(caller, async () => {
-          const checked = await checkedStream(abortable(requests, signal), {
-            first: (request) => {
-              checkFirst(caller, request, call);
-            },
-            later: (request) => {
-              check.later(request);
-            },
-          });
-          return answer(await run(checked as never, { caller, signal, requestId: call.requestId }));
+      runCall(call, async (context) => {
+        const checked = await checkedStream(abortable(requests, context.signal), {
+          first: (request) => {
+            checkFirst(context.caller, request, call);
+          },
+          later: (request) => {
+            check.later(request);
+          },
         });
+        return run(checked as never, context);
       }),
   };
 }

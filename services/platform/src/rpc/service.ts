@@ -8,6 +8,7 @@ import type {
   MessageShape,
 } from '@bufbuild/protobuf';
 import type { Scope } from '@reelgate/proto/access/v1/access';
+import type { Span } from '../trace/trace.ts';
 
 /** The caller of a service. */
 export interface Caller {
@@ -23,6 +24,8 @@ export interface CallContext {
   /** Aborted when the caller has left or its deadline has passed. */
   readonly signal: AbortSignal;
   readonly requestId: string;
+  /** The span of the call: what the method does, and the calls that it makes, go below it. */
+  readonly span: Span;
 }
 
 export interface CallOptions {
@@ -30,6 +33,8 @@ export interface CallOptions {
   /** Default: DEADLINE_MS for a call of one message, none for a stream. */
   readonly timeoutMs?: number | undefined;
   readonly requestId?: string | undefined;
+  /** The span that the call belongs to; absent: it is not recorded. */
+  readonly span?: Span | undefined;
 }
 
 /** The default time limit of a call. */

@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import type {
   Server,
@@ -6,8 +8,9 @@ import type {
   UntypedServiceImplementation,
   sendUnaryData,
 } from '@grpc/grpc-js';
-import { service as healthDefinition } from 'grpc-health-check';
 import type { Readiness, ReadyCheck } from '../lifecycle/readiness.ts';
+import { definitionOf } from './grpc-definition.ts';
+import { HealthStatus, healthService } from './health-descriptor.ts';
 
 const LOOK_EVERY_MS = 1000;
 const READY_TIMEOUT_MS = 2000;
@@ -25,14 +28,13 @@ export interface ServingStatus {
 interface Request {
   readonly service: string;
 }
-interface Answer {
-  readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
-}
-type Watch = ServerWritableStream<Request, Answer>;
+type Watch = ServerWritableStream<Request, Message>;
+
+const { check, list } = healthService.method as Readonly<Record<'check' | 'list', DescMethod>>;
 
 /**
  * Answers `grpc.health.v1` for each service and, under an empty name, for the server, and keeps the answer current. The
- * implementation that comes with the definition keeps a watcher for every name in a request, and ends none.
+ * implementation in `grpc-health-check` keeps a watcher for every name in a request, and ends none.
  */
 export async function serveStatus(
   server: Server,
@@ -42,10 +44,10 @@ export async function serveStatus(
   const names = new Set(['', ...services]);
   const watches = new Set<Watch>();
   let serves = false;
-  const answer = (): Answer => ({ status: serves ? 'SERVING' : 'NOT_SERVING' });
-  const answerFor = ({ request: { service } }: Watch): Answer =>
-    names.has(service) ? answer() : { status: 'SERVICE_UNKNOWN' };
-  server.addService(healthDefinition, healthMethods(names, watches, { answer, answerFor }));
+  const answer = (): Message => answerOf(serves ? 'SERVING' : 'NOT_SERVING');
+  const answerFor = ({ request: { service } }: Watch): Message =>
+    names.has(service) ? answer() : answerOf('SERVICE_UNKNOWN');
+  server.addService(definitionOf({ service: healthService }), healthMethods(names, watches, { answer, answerFor }));
 
   const tell = (now: boolean): void => {
     if (now === serves) return;
@@ -63,8 +65,12 @@ export async function serveStatus(
 }
 
 interface Answers {
-  readonly answer: () => Answer;
-  readonly answerFor: (watch: Watch) => Answer;
+  readonly answer: () => Message;
+  readonly answerFor: (watch: Watch) => Message;
+}
+
+function answerOf(state: keyof typeof HealthStatus): Message {
+  return create(check.output, { status: HealthStatus[state] });
 }
 
 function healthMethods(
@@ -73,12 +79,13 @@ function healthMethods(
   { answer, answerFor }: Answers,
 ): UntypedServiceImplementation {
   return {
-    check: ({ request: { service } }: ServerUnaryCall<Request, Answer>, done: sendUnaryData<Answer>) => {
+    check: ({ request: { service } }: ServerUnaryCall<Request, Message>, done: sendUnaryData<Message>) => {
       if (names.has(service)) done(null, answer());
       else done({ code: status.NOT_FOUND, details: 'service must be empty or a service that reflection lists' });
     },
-    list: (_call: ServerUnaryCall<object, object>, done: sendUnaryData<object>) => {
-      done(null, { statuses: Object.fromEntries([...names].map((name) => [name, answer()])) });
+    list: (_call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>) => {
+      const statuses = Object.fromEntries([...names].map((name) => [name, answer()]));
+      done(null, create(list.output, { statuses }));
     },
     watch: (watch: Watch) => {
       if (watches.size >= WATCHES_MAX) {

@@ -1,21 +1,31 @@
 import type { Clock } from '../clock.ts';
+import type { CheckRegistry } from '../diagnosis/self-checks.ts';
+import { storeChecks } from '../diagnosis/store-checks.ts';
 import { nameOfUrl, whenReachable } from '../lifecycle/when-reachable.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { measuredSql } from './measured-sql.ts';
 import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
-/** Opens the database of a service as soon as it can be used. */
-export function awaitSql(
-  options: SqlOptions,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Promise<Sql> {
+export interface SqlSurroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly checks?: CheckRegistry | undefined;
+}
+
+/** Opens the database of a service as soon as it can be used, and measures its statements. */
+export async function awaitSql(options: SqlOptions, { clock, log, metrics, checks }: SqlSurroundings): Promise<Sql> {
   const { url, name } = options;
-  return whenReachable(() => openSql(options), {
+  const sql = await whenReachable(() => openSql(options), {
     clock,
     log,
     dependency: url === undefined ? `the embedded store of ${name}` : nameOfUrl('PostgreSQL', url.reveal()),
     isAway: (error) => error instanceof StoreUnavailable,
   });
+  checks?.add(...storeChecks(sql, options, clock));
+  return measuredSql(sql, metrics, { service: name, clock });
 }

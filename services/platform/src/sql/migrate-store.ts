@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { migrate, readSchema } from './migrate.ts';
 import { migrationsIn } from './migration-files.ts';
-import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
+import { openStore, storeFile } from './open-store.ts';
 import type { Sql } from './sql.ts';
 import type { StoreSettings } from './store-settings.ts';
 
@@ -16,11 +14,6 @@ type Store = StoreSettings & { readonly dataDir: string };
 export interface SchemaReport {
   readonly pending: readonly string[];
   readonly unknown: readonly string[];
-}
-
-/** The file of an embedded store. */
-export function storeFile({ dataDir, name }: Pick<Store, 'dataDir' | 'name'>): string {
-  return path.join(dataDir, `${name}.sqlite`);
 }
 
 /** Runs the migrations of a service that its store does not have, on a connection of its own. Returns their names. */
@@ -40,11 +33,7 @@ export async function checkStore(store: Store): Promise<SchemaReport> {
 }
 
 async function using<T>(store: Store, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const { url, postgres } = store;
-  const sql =
-    url === undefined
-      ? openSqlite(storeFile(store))
-      : openPostgres(url.reveal(), { ...postgres, connections: 1, statementMs: MIGRATION_MS });
+  const sql = await openStore(store, { ...store.postgres, connections: 1, statementMs: MIGRATION_MS });
   try {
     return await work(sql);
   } finally {

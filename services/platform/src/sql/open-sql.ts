@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { assertMigrated, migrate } from './migrate.ts';
-import { migrateStore, storeFile } from './migrate-store.ts';
-import { openPostgres } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
+import { migrateStore } from './migrate-store.ts';
+import { openStore } from './open-store.ts';
 import type { Sql } from './sql.ts';
 import type { StoreSettings } from './store-settings.ts';
 
@@ -15,10 +14,10 @@ export interface SqlOptions extends StoreSettings {
  * while a migration has not run.
  */
 export async function openSql(options: SqlOptions): Promise<Sql> {
-  const { url, dataDir, migrations, mode = 'run' } = options;
+  const { url, dataDir, migrations, postgres, mode = 'run' } = options;
   if (url !== undefined && mode === 'run') await migrateStore(options);
   if (url === undefined) mkdirSync(dataDir, { recursive: true });
-  const sql = url === undefined ? openSqlite(storeFile(options)) : openPostgres(url.reveal(), options.postgres);
+  const sql = await openStore(options, postgres);
   try {
     if (mode === 'check') await assertMigrated(sql, options);
     else if (url === undefined) await migrate(sql, migrations);

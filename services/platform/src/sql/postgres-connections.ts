@@ -2,7 +2,9 @@ import pg from 'pg';
 import { postgresFault } from './postgres-faults.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { postgresAddress } from './postgres-tls.ts';
+import type { SqlPool } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
+import { openWaitingCalls } from './waiting-calls.ts';
 
 const INT8_OID = 20;
 /** The server ends a slow statement itself. After this further time the server counts as gone. */
@@ -17,8 +19,8 @@ const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_sessio
 /** A connection that belongs to one caller until its release. */
 export interface HeldConnection {
   readonly client: pg.PoolClient;
-  /** Opens a transaction under the limits. */
-  readonly begin: string;
+  /** The statements that open a transaction under the limits. */
+  readonly begin: readonly string[];
   /** Whether a statement on its own is under the limits. Otherwise it needs a transaction. */
   readonly isLimited: boolean;
   /** The connection ends at its release. */
@@ -29,6 +31,7 @@ export interface HeldConnection {
 export interface Connections {
   /** Waits for a connection. The queue and the time of waiting are bounded. */
   acquire(): Promise<HeldConnection>;
+  state(): SqlPool;
   close(): Promise<void>;
 }
 
@@ -64,29 +67,28 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   // the pool replaces a broken connection at the next use; without a listener its error would end the process
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const local = `BEGIN; ${LIMITS.map((name) => `SET LOCAL ${name} = ${String(limits[name])}`).join('; ')}`;
+  const local = ['BEGIN', ...LIMITS.map((name) => `SET LOCAL ${name} = ${String(limits[name])}`)];
+
+  const waiting = openWaitingCalls();
+  const connect = (): Promise<pg.PoolClient> =>
+    pool.connect().catch((error: unknown) => {
+      if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw unconnected(error);
+      atStart = {};
+      return pool.connect().catch(throwUnconnected);
+    });
 
   return {
     acquire: async () => {
       if (pool.waitingCount >= settings.queue)
         throw new StoreUnavailable(`${String(settings.queue)} calls wait for a connection`);
-      const client = await pool
-        .connect()
-        .catch((error: unknown) => {
-          if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw error;
-          atStart = {};
-          return pool.connect();
-        })
-        .catch((error: unknown) => {
-          throw unconnected(error);
-        });
+      const client = await waiting.during(connect);
       const isLimited = limited.get(client) ?? (await isNewUnder(client, limits, settings.connectMs));
       limited.set(client, isLimited);
       let broken: Error | undefined;
       return {
         client,
         isLimited,
-        begin: isLimited ? 'BEGIN' : local,
+        begin: isLimited ? ['BEGIN'] : local,
         spoil: (error) => {
           broken ??= error instanceof Error ? error : new Error(String(error));
         },
@@ -95,8 +97,13 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
         },
       };
     },
+    state: () => ({ ...stateOf(pool), waitedMs: waiting.firstWaited() }),
     close: () => pool.end(),
   };
+}
+
+function stateOf({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<SqlPool, 'waitedMs'> {
+  return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** Whether the server applies limits to a new connection that are at least as strict. */
@@ -125,6 +132,10 @@ async function isUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number)
 function unconnected(error: unknown): unknown {
   const fault = postgresFault(error, false);
   return fault instanceof StoreUnavailable ? fault : new StoreUnavailable(error);
+}
+
+function throwUnconnected(error: unknown): never {
+  throw unconnected(error);
 }
 
 /** By default, the driver gives 64-bit integers as strings. */

@@ -8,6 +8,7 @@ import { pgBouncerServer, startPgBouncer } from '../../../../test/servers/pgboun
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { describePooled } from '../../testing/describe-pooled.ts';
+import { until } from '../../testing/until.ts';
 import { sqlConformance } from '../../testing/sql-conformance.ts';
 import { systemClock } from '../clock.ts';
 import { Secret } from '../secret.ts';
@@ -136,9 +137,11 @@ describeWith(postgresServer, 'the connections of a process', (url) => {
       return rows;
     });
     const waiting = failureOf(sql.read('SELECT 2'));
+    await until(() => sql.pool().waitedMs > 100);
 
     expect(await failureOf(sql.read('SELECT 3'))).toEqual(away(/1 calls wait for a connection/));
     expect(await waiting).toEqual(away(/timeout exceeded when trying to connect/));
+    expect(sql.pool()).toEqual({ inUse: 1, idle: 0, waiting: 0, waitedMs: 0 });
     gate.open();
     expect(await inTime(holding)).toEqual([{ one: 1 }]);
     await sql.close();

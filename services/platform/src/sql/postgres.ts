@@ -2,6 +2,8 @@ import type pg from 'pg';
 import { openConnections } from './postgres-connections.ts';
 import type { Connections, HeldConnection } from './postgres-connections.ts';
 import { postgresFault } from './postgres-faults.ts';
+import { openPipeline } from './postgres-pipeline.ts';
+import type { Pipeline } from './postgres-pipeline.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { runWork } from './transaction.ts';
@@ -14,7 +16,9 @@ import { StoreUnavailable } from './store-unavailable.ts';
  * limit of a statement.
  */
 export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}): Sql {
-  const connections = openConnections(url, { ...POSTGRES_DEFAULTS, ...settings });
+  const allSettings = { ...POSTGRES_DEFAULTS, ...settings };
+  const connections = openConnections(url, allSettings);
+  const reserved = openConnections(url, { ...allSettings, connections: 1 });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<unknown> | undefined;
   const tracked = async <T>(begin: () => Promise<T>): Promise<T> => {
@@ -28,25 +32,30 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     }
   };
   const statement =
-    (isDurable: boolean) =>
+    (isDurable: boolean, on = connections) =>
     <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
       tracked(() =>
-        held(connections, (connection) =>
+        held(on, (connection) =>
           connection.isLimited
-            ? queryOn(connection.client, isDurable)<R>(text, values)
+            ? queryOn(openPipeline(connection.client), isDurable)<R>(text, values)
             : transaction(connection, (query) => query<R>(text, values)),
         ),
       );
+  const transactionOn = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
+    tracked(() => held(connections, (connection) => transaction(connection, (query) => runWork(work, query))));
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     read: statement(false),
     write: statement(true),
-    transaction: (work) =>
-      tracked(() => held(connections, (connection) => transaction(connection, (query) => runWork(work, query)))),
+    transaction: transactionOn,
+    commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
+    commitUnsynced: transactionOn,
+    pool: () => connections.state(),
+    reserved: { read: statement(false, reserved), write: statement(true, reserved) },
     // at its end the pool never answers callers that still wait for a connection
     close: async () => {
-      closing ??= Promise.allSettled(running).then(() => connections.close());
+      closing ??= Promise.allSettled(running).then(() => Promise.all([connections.close(), reserved.close()]));
       await closing;
     },
   };
@@ -73,18 +82,24 @@ function isBroken(error: unknown): error is StoreUnavailable {
   return error instanceof StoreUnavailable && (error.cause as { readonly severity?: unknown }).severity !== 'ERROR';
 }
 
+/** BEGIN travels with the first statements of the work. */
 async function transaction<T>(
   { client, begin, spoil }: HeldConnection,
   work: (query: SqlWork) => Promise<T>,
 ): Promise<T> {
+  const pipeline = openPipeline(client);
   try {
-    await client.query(begin).catch(throwFault(false));
-    const result = await work(queryOn(client));
-    await client.query('COMMIT').catch(throwFault(true));
+    const begun = Promise.all(begin.map((text) => pipeline.send(text, []))).catch(throwFault(false));
+    // the statements that travel with it fail as well
+    begun.catch(() => undefined);
+    const result = await work(queryOn(pipeline));
+    await begun;
+    const { command } = await pipeline.sendAlone('COMMIT').catch(throwFault(true));
+    if (command !== 'COMMIT') throw new Error('a failed statement has rolled the transaction back');
     return result;
   } catch (error) {
     // the server rolls back when the connection ends
-    if (!isBroken(error)) await client.query('ROLLBACK').catch(spoil);
+    if (!isBroken(error)) await pipeline.sendAlone('ROLLBACK').catch(spoil);
     throw error;
   }
 }
@@ -96,14 +111,11 @@ function throwFault(mayBeDone: boolean): (error: unknown) => never {
 }
 
 /** `isDurable`: each statement is a transaction of its own. */
-function queryOn(on: pg.PoolClient, isDurable = false): SqlWork {
-  const fail = throwFault(isDurable);
+function queryOn(pipeline: Pipeline, isDurable = false): SqlWork {
+  const send = (text: string, values: readonly SqlValue[] = []): Promise<pg.QueryResult> =>
+    (values.length === 0 ? pipeline.sendAlone(text) : pipeline.send(text, values)).catch(throwFault(isDurable));
   return Object.assign(
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []) =>
-      (await on.query<R>(text, [...values]).catch(fail)).rows,
-    {
-      changes: async (text: string, values: readonly SqlValue[] = []) =>
-        (await on.query(text, [...values]).catch(fail)).rowCount ?? 0,
-    },
+    async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => (await send(text, values)).rows as R[],
+    { changes: async (text: string, values?: readonly SqlValue[]) => (await send(text, values)).rowCount ?? 0 },
   );
 }

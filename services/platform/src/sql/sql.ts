@@ -5,7 +5,10 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 /** Runs one statement with `$1` parameters and a value for each. Gives its rows, including those of RETURNING. */
 export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readonly SqlValue[]) => Promise<R[]>;
 
-/** The query function within a transaction. */
+/**
+ * The query function within a transaction. Statements that are asked for at one moment run in the order of their calls,
+ * and a server gets them in one message.
+ */
 export interface SqlWork extends SqlQuery {
   /**
    * Runs a statement without RETURNING and gives the number of changed rows. For many rows this is far cheaper than
@@ -25,9 +28,44 @@ export interface Sql {
   readonly write: SqlQuery;
   /**
    * Commits the work durably as a whole, or rolls it back. It also rolls back if the work caught the error of a
-   * statement and went on. The work awaits nothing but `query`, so that no transaction spans a call.
+   * statement and went on. The work awaits nothing but `query`, so that no transaction spans a call. It changes nothing
+   * but the database, because it runs again if a transaction fails that shares its commit. The carrier names the trace
+   * that the transaction is a part of, for the exemplars of its duration; absent: none.
    */
-  transaction<T>(work: (query: SqlWork) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: SqlWork) => Promise<T>, carrier?: string): Promise<T>;
+  /**
+   * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
+   * still writes it. A server commits and writes in one step, so there it is durable at once.
+   */
+  commitAhead<T>(work: (query: SqlWork) => Promise<T>): Promise<Committed<T>>;
+  /**
+   * Like `transaction`, but an embedded database does not wait for the disk: the work survives a kill of the process,
+   * and a power cut can take it back. Readers can find it.
+   */
+  commitUnsynced<T>(work: (query: SqlWork) => Promise<T>): Promise<T>;
+  /** The connections to the server; for an embedded database, its only one that writes. */
+  pool(): SqlPool;
+  /**
+   * Statements of the process itself, such as its heartbeat. They wait for no other work, however many calls wait for a
+   * connection.
+   */
+  readonly reserved: Pick<Sql, 'read' | 'write'>;
   /** Waits for earlier statements and refuses later ones. */
   close(): Promise<void>;
+}
+
+/** Work that is committed, so that every later transaction finds it. */
+export interface Committed<T> {
+  readonly result: T;
+  /** Resolves when the work survives a power cut, and rejects if that is not known; undefined: it does already. */
+  readonly durable: Promise<void> | undefined;
+}
+
+export interface SqlPool {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Statements and transactions that wait for a connection. */
+  readonly waiting: number;
+  /** How long the first of them has waited; 0 for an embedded database. */
+  readonly waitedMs: number;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -69,6 +69,80 @@ describe('a slow disk', () => {
     await written;
   });
 
+  describe('a transaction without a sync', () => {
+    const insertUnsynced = (id: string) =>
+      sql.commitUnsynced((query) => query('INSERT INTO things VALUES ($1) RETURNING id', [id]));
+
+    test('succeeds when it is committed, and readers find it', async () => {
+      expect(await insertUnsynced('a')).toEqual([{ id: 'a' }]);
+      expect(await sql.read('SELECT id FROM things')).toEqual([{ id: 'a' }]);
+      expect(syncs).toHaveLength(1);
+    });
+
+    test('does not wait for the sync of the commit that it shares', async () => {
+      const [other, result] = [insert('b'), await insertUnsynced('a')];
+
+      expect(result).toEqual([{ id: 'a' }]);
+      expect(await isOver(other)).toBe(false);
+      syncs[1]?.resolve(undefined);
+      await other;
+    });
+
+    test('that fails leaves nothing', async () => {
+      await expect(sql.commitUnsynced((query) => query('INSERT INTO nowhere VALUES (1)'))).rejects.toThrow('nowhere');
+      expect(await sql.read('SELECT id FROM things')).toEqual([]);
+    });
+  });
+
+  describe('while it still writes a transaction that is committed ahead', () => {
+    const insertAhead = (id: string) =>
+      sql.commitAhead((query) => query<{ id: string }>('INSERT INTO things VALUES ($1) RETURNING id', [id]));
+
+    test('the transaction has its result, and is durable when the disk has it', async () => {
+      const { result, durable = Promise.resolve() } = await insertAhead('a');
+      await nextSync(2);
+
+      expect(result).toEqual([{ id: 'a' }]);
+      expect(await isOver(durable)).toBe(false);
+      syncs[1]?.resolve(undefined);
+      expect(await isOver(durable)).toBe(true);
+    });
+
+    test('no reader sees it', async () => {
+      await insertAhead('a');
+      const read = sql.read('SELECT id FROM things');
+
+      expect(await isOver(read)).toBe(false);
+      syncs[1]?.resolve(undefined);
+      expect(await read).toEqual([{ id: 'a' }]);
+    });
+
+    test('a transaction of the same moment waits for the disk', async () => {
+      const [{ durable }, other] = [await insertAhead('a'), insert('b')];
+
+      expect(await isOver(other)).toBe(false);
+      for (const count of [2, 3]) {
+        await nextSync(count);
+        syncs[count - 1]?.resolve(undefined);
+      }
+      await Promise.all([durable, other]);
+    });
+
+    test('a failed sync makes it uncertain', async () => {
+      const { durable } = await insertAhead('a');
+      syncs[1]?.reject(new Error('the disk is gone'));
+
+      await expect(durable).rejects.toMatchObject({ name: 'StoreUnavailable', maybeWritten: true });
+    });
+
+    test('a statement that fails leaves nothing', async () => {
+      await expect(sql.commitAhead((query) => query('INSERT INTO nowhere VALUES (1)'))).rejects.toThrow('nowhere');
+
+      expect(syncs).toHaveLength(1);
+      expect(await sql.read('SELECT id FROM things')).toEqual([]);
+    });
+  });
+
   test('writes that arrive while the disk is busy share the next sync', async () => {
     const first = insert('a');
     await nextSync(2);
@@ -81,6 +155,73 @@ describe('a slow disk', () => {
 
     await Promise.all(others);
     expect(syncs).toHaveLength(3);
+  });
+
+  test('a write that arrives in the turn in which a sync ends shares the next sync', async () => {
+    const first = insert('a');
+    await nextSync(2);
+    const others = [insert('b')];
+    syncs[1]?.resolve(undefined);
+    await first;
+    for (let left = 20; left > 0; left -= 1) await Promise.resolve();
+    others.push(insert('c'));
+    await nextSync(3);
+    syncs[2]?.resolve(undefined);
+
+    await Promise.all(others);
+    expect(syncs).toHaveLength(3);
+  });
+
+  describe('the writes of successive turns of the event loop', () => {
+    const insertFor = async (turns: number): Promise<Promise<unknown>[]> => {
+      const writes = [];
+      for (let index = 0; index < turns; index += 1) {
+        const next = turn();
+        writes.push(insert(`turn ${String(index)}`));
+        await next;
+      }
+      return writes;
+    };
+
+    test('share one commit', async () => {
+      const writes = await insertFor(4);
+      await nextSync(2);
+      syncs[1]?.resolve(undefined);
+
+      await Promise.all(writes);
+      expect(syncs).toHaveLength(2);
+    });
+
+    test('are committed in bounded time, even if each further turn brings one', async () => {
+      const writes = await insertFor(50);
+
+      expect(syncs).toHaveLength(2);
+      syncs[1]?.resolve(undefined);
+      await writes[0];
+      await nextSync(3);
+      syncs[2]?.resolve(undefined);
+      await Promise.all(writes);
+    });
+  });
+
+  test('transactions that share a commit with a failing one run again, and the failed one leaves nothing', async () => {
+    let runs = 0;
+    const counted = sql.transaction(async (query) => {
+      runs += 1;
+      await query('INSERT INTO things VALUES ($1)', [`run ${String(runs)}`]);
+      return runs;
+    });
+    const failing = sql.transaction(async (query) => {
+      await query('INSERT INTO things VALUES ($1)', ['unwanted']);
+      throw new Error('changed its mind');
+    });
+    const caught = expect(failing).rejects.toThrow('changed its mind');
+    await nextSync(2);
+    syncs[1]?.resolve(undefined);
+
+    expect(await counted).toBe(2);
+    await caught;
+    expect(await sql.read('SELECT id FROM things')).toEqual([{ id: 'run 2' }]);
   });
 
   test('a failed transaction does not wait for the disk', async () => {
@@ -101,3 +242,63 @@ describe('a slow disk', () => {
     await expect(sql.read('SELECT id FROM things')).rejects.toThrow('the disk is gone');
   });
 });
+
+describe('a large batch of writes', () => {
+  const BATCH = 64;
+  const ROW_BYTES = 10_000;
+  const MIB = 2 ** 20;
+  let folder = '';
+  let file = '';
+  let sql: Sql;
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'reelgate-sqlite-'));
+    file = path.join(folder, 'test.sqlite');
+    sql = openSqlite(file);
+    await sql.write('CREATE TABLE things (id INTEGER PRIMARY KEY, body TEXT)');
+  });
+  afterEach(async () => {
+    await sql.close();
+    rmSync(folder, { recursive: true });
+  });
+  const writeRound = (round: number): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: BATCH }, (_, index) =>
+        sql.write('INSERT INTO things VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = $2', [
+          index,
+          String(round).repeat(ROW_BYTES),
+        ]),
+      ),
+    );
+
+  (process.platform === 'linux' ? test : test.skip)('needs no temporary file', async () => {
+    await writeRound(1);
+    const changeAll = (round: number): Promise<readonly string[]> =>
+      sql.transaction(async (query) => {
+        await query('UPDATE things SET body = $1', [String(round).repeat(ROW_BYTES)]);
+        return openFiles();
+      });
+    const [, seen] = await Promise.all([changeAll(2), changeAll(3)]);
+
+    expect(seen).toContain(file);
+    expect(seen.filter((name) => name.includes('etilqs_'))).toEqual([]);
+  });
+
+  test('is copied from the log into the database with later ones, and the log stays within 17 MiB', async () => {
+    for (let round = 0; round < 30; round += 1) await writeRound(round % 10);
+
+    const { size } = statSync(`${file}-wal`);
+    expect(size).toBeGreaterThan(8 * MIB);
+    expect(size).toBeLessThan(17 * MIB);
+  });
+});
+
+/** What this process has open. The list itself is open while it is read. */
+function openFiles(): readonly string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,71 +1,77 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { StatementSync } from 'node:sqlite';
 import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runWork } from './transaction.ts';
-import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import type { Committed, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
 const BATCH_MAX = 256;
+/** How many turns of the event loop a batch waits for more jobs, as long as each turn brings some. */
+const TURNS_MAX = 8;
 const BUSY_TIMEOUT_MS = 10_000;
+/** The log is copied into the database at 16 MiB: pages that are changed again and again are copied rarely. */
+const LOG_PAGES_MAX = 4096;
 const CLOSED = 'the database is closed';
-const PARAMETER = /\$(\d+)/g;
+const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
 interface Job {
+  /** Whether the job succeeds only when the disk has it. */
+  readonly isSynced: boolean;
   run(): Promise<void>;
+  /** Called when the commit has succeeded, before its sync has ended. */
+  committed(): void;
   settle(failure: Error | undefined): void;
 }
 
 /**
- * SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit: each runs in a savepoint
- * of its own, one after another. A single transaction needs no savepoint. SQLite writes the commit to its log and does
+ * SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit and run one after another.
+ * If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and does
  * not wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
- * batch fills. A transaction succeeds only after its sync has ended. Reads use another connection, so they never see a
- * transaction that can still be rolled back, and they answer only what is durable. After a failed sync the content of
- * the disk is unknown, so every later statement is refused.
+ * batch fills. A transaction succeeds only after its sync has ended; `commitAhead` does not wait for it, and a batch of
+ * `commitUnsynced` alone has none. Reads use another connection, so they never see a transaction that can still be
+ * rolled back, and they wait for the last sync. After a failed sync the content of the disk is unknown, so every later
+ * statement is refused. Savepoints keep their copies of pages in memory: SQLite would write those of a large batch to a
+ * temporary file.
  */
 export function openSqlite(file: string, openSync: (file: string) => Promise<LogSync> = openLogSync): Sql {
   const writer = open(file);
   const reader = open(file);
-  const [onWriter, onReader] = [statements(writer), statements(reader)];
+  const [onWriter, onReader] = [sqliteStatements(writer), sqliteStatements(reader)];
   const durability = durabilityOf(openSync(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
-    await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
+      await fill(queue);
       const batch = queue.splice(0, BATCH_MAX);
       settleAll(batch, await commitDurably(writer, durability, batch));
     }
     draining = undefined;
   };
-  const transaction = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (closing !== undefined) throw new StoreUnavailable(CLOSED);
-      let result: T;
-      queue.push({
-        run: async () => {
-          result = await runWork(work, onWriter);
-        },
-        settle: (failure) => {
-          if (failure === undefined) resolve(result);
-          else reject(failure);
-        },
-      });
-      draining ??= drain();
-    });
+  const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<Committed<T>> => {
+    if (closing !== undefined) throw new StoreUnavailable(CLOSED);
+    const { job, committed } = jobOf(() => runWork(work, onWriter), isSynced);
+    queue.push(job);
+    draining ??= drain();
+    return committed;
+  };
+  const commitAhead = <T>(work: (query: SqlWork) => Promise<T>): Promise<Committed<T>> => commit(work, true);
+  const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
+    const { result, durable } = await commitAhead(work);
+    await durable;
+    return result;
+  };
   const closeAll = async (): Promise<void> => {
     await draining;
     for (const database of [reader, writer]) database.close();
     await durability.close();
   };
 
-  return {
-    engine: 'sqlite',
-    skipLocked: '',
+  const alone: Sql['reserved'] = {
     read: async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => {
       if (closing !== undefined) throw new StoreUnavailable(CLOSED);
       const rows = await onReader<R>(text, values).catch(throwFault);
@@ -73,16 +79,66 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
       return rows;
     },
     write: (text, values) => transaction((query) => query(text, values)),
+  };
+  return {
+    engine: 'sqlite',
+    skipLocked: '',
+    ...alone,
+    reserved: alone,
     transaction,
+    commitAhead,
+    commitUnsynced: async (work) => (await commit(work, false)).result,
+    pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
     close: () => (closing ??= closeAll()),
   };
+}
+
+/**
+ * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. While each further turn
+ * brings more jobs, the program is busy: then a larger batch costs less, because all of its jobs write the same pages.
+ */
+async function fill(queue: readonly Job[]): Promise<void> {
+  for (let turns = 0, known = 0; turns < TURNS_MAX && known < queue.length && queue.length < BATCH_MAX; turns += 1) {
+    known = queue.length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The work as a job, and what its caller gets. */
+function jobOf<T>(
+  work: () => Promise<T>,
+  isSynced: boolean,
+): { readonly job: Job; readonly committed: Promise<Committed<T>> } {
+  const [committed, durable] = [Promise.withResolvers<Committed<T>>(), Promise.withResolvers<undefined>()];
+  // a caller that got the failure of the commit does not wait for the sync
+  durable.promise.catch(() => undefined);
+  let result: T;
+  const job: Job = {
+    isSynced,
+    run: async () => {
+      result = await work();
+    },
+    committed: () => {
+      committed.resolve({ result, durable: durable.promise });
+    },
+    settle: (failure) => {
+      if (failure === undefined) {
+        durable.resolve(undefined);
+        return;
+      }
+      committed.reject(failure);
+      durable.reject(failure);
+    },
+  };
+  return { job, committed: committed.promise };
 }
 
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(
     `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL;
-     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;`,
+     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+     PRAGMA wal_autocheckpoint = ${String(LOG_PAGES_MAX)}; PRAGMA temp_store = MEMORY;`,
   );
   // creates the log if it does not exist
   database.prepare('SELECT count(*) FROM sqlite_schema').all();
@@ -98,7 +154,10 @@ async function commitDurably(
   try {
     await durability.last().catch(throwUnsynced(false));
     const failures = await commitBatch(writer, batch);
-    if (failures.includes(undefined)) await durability.sync().catch(throwUnsynced(true));
+    const committed = batch.filter((_job, index) => failures[index] === undefined);
+    const synced = committed.some(({ isSynced }) => isSynced) ? durability.sync() : undefined;
+    for (const job of committed) job.committed();
+    await synced?.catch(throwUnsynced(true));
     return failures;
   } catch (error) {
     return batch.map(() => toError(error));
@@ -130,15 +189,19 @@ async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise
 }
 
 /**
- * Gives the error of each job. A single job runs without a savepoint, which would copy each changed page; its error
- * rolls back everything.
+ * Gives the error of each job. Savepoints copy each changed page, and jobs rarely fail, so the jobs run without them
+ * first. If one fails, all are rolled back and run again, each in a savepoint: the work of a transaction changes
+ * nothing but the database. The error of a single job rolls back everything.
  */
 async function runAll(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
-  const [only] = batch;
-  if (batch.length === 1 && only !== undefined) {
-    await only.run();
-    return [undefined];
+  try {
+    for (const job of batch) await job.run();
+    return batch.map(() => undefined);
+  } catch (error) {
+    // a full disk ends the transaction
+    if (batch.length === 1 || !writer.isTransaction) throw error;
   }
+  writer.exec('ROLLBACK; BEGIN IMMEDIATE');
   const failures: (Error | undefined)[] = [];
   for (const job of batch) failures.push(await runInSavepoint(writer, job));
   return failures;
@@ -162,73 +225,6 @@ function settleAll(batch: readonly Job[], failures: readonly (Error | undefined)
   batch.forEach((job, index) => {
     job.settle(failures[index]);
   });
-}
-
-interface Prepared {
-  readonly statement: StatementSync;
-  /** The number of values that it takes. SQLite itself would treat a missing value as null. */
-  readonly parameters: number;
-  /**
-   * The index of the value for each parameter; undefined: they are in order. Binding by name takes as long as the
-   * statement itself.
-   */
-  readonly valueIndexes: readonly number[] | undefined;
-}
-
-/** Prepares each text once. The texts are constants of the program, so their number is bounded. */
-function statements(database: DatabaseSync): SqlWork {
-  const known = new Map<string, Prepared>();
-  const find = (
-    text: string,
-    values: readonly SqlValue[],
-  ): { readonly statement: StatementSync; readonly bound: readonly SqlValue[] } => {
-    let prepared = known.get(text);
-    if (prepared === undefined) {
-      prepared = prepare(database, text);
-      known.set(text, prepared);
-    }
-    const { statement, parameters, valueIndexes } = prepared;
-    if (values.length !== parameters)
-      throw new Error(`the statement takes ${String(parameters)} values, but ${String(values.length)} were given`);
-    return { statement, bound: valueIndexes === undefined ? values : inOrder(values, valueIndexes) };
-  };
-  return Object.assign(
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-      const { statement, bound } = find(text, values);
-      const rows = statement.all(...bound);
-      for (const row of rows) narrow(row as Record<string, SqlValue>);
-      return rows as R[];
-    },
-    {
-      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
-        const { statement, bound } = find(text, values);
-        return Number(statement.run(...bound).changes);
-      },
-    },
-  );
-}
-
-function prepare(database: DatabaseSync, text: string): Prepared {
-  const statement = database.prepare(text.replace(PARAMETER, '?'));
-  statement.setReadBigInts(true);
-  const indexes = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
-  const isInOrder = indexes.every((index, position) => index === position);
-  return { statement, valueIndexes: isInOrder ? undefined : indexes, parameters: new Set(indexes).size };
-}
-
-function inOrder(values: readonly SqlValue[], indexes: readonly number[]): SqlValue[] {
-  const out: SqlValue[] = [];
-  for (const index of indexes) out.push(values[index] as SqlValue);
-  return out;
-}
-
-/** Converts bigint to number where that is exact. */
-function narrow(row: Record<string, SqlValue>): void {
-  for (const name in row) {
-    const value = row[name];
-    if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
-      row[name] = Number(value);
-  }
 }
 
 /** The thrown value as an Error. A temporary error of SQLite becomes StoreUnavailable. */

@@ -2,7 +2,8 @@ import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
 
 /**
  * Runs the work of a transaction. A failed statement fails the transaction, even if the work caught the error and went
- * on. PostgreSQL would silently roll back at the commit; with this rule both engines behave alike.
+ * on. PostgreSQL would silently roll back at the commit; with this rule both engines behave alike. The work may ask for
+ * several statements at one moment; one that it asks for after its end is refused.
  */
 export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: SqlWork): Promise<T> {
   let failed: { readonly error: unknown } | undefined;
@@ -10,12 +11,28 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
     failed ??= { error };
     throw error;
   };
-  const result = await work(
-    Object.assign(
-      async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => query<R>(text, values).catch(note),
-      { changes: async (text: string, values?: readonly SqlValue[]) => query.changes(text, values).catch(note) },
-    ),
-  );
-  if (failed !== undefined) throw failed.error;
-  return result;
+  let isOver = false;
+  const assertOpen = (): void => {
+    if (isOver) throw new Error('the transaction of this statement has ended');
+  };
+  try {
+    const result = await work(
+      Object.assign(
+        async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => {
+          assertOpen();
+          return query<R>(text, values).catch(note);
+        },
+        {
+          changes: async (text: string, values?: readonly SqlValue[]) => {
+            assertOpen();
+            return query.changes(text, values).catch(note);
+          },
+        },
+      ),
+    );
+    if (failed !== undefined) throw failed.error;
+    return result;
+  } finally {
+    isOver = true;
+  }
 }

@@ -6,7 +6,9 @@ import type { Socket } from 'node:net';
 const NAME = /^(?:DNS|URI|email):([^"]+)$/;
 const SEPARATOR = ', ';
 
-/** The names in the client certificate of a connection; none: it has shown none, or none that an authority has signed. */
+/**
+ * The names in the client certificate of a connection; none: it has shown none, or none that an authority has signed.
+ */
 export function namesOfPeer(socket: Socket): readonly string[] {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return [];
   const certificate: Partial<PeerCertificate> = socket.getPeerCertificate();
@@ -14,8 +16,8 @@ export function namesOfPeer(socket: Socket): readonly string[] {
 }
 
 /**
- * The names in a verified certificate: the common name, and the DNS names, URIs and e-mail addresses of the subject. A name
- * with special characters, which Node quotes, is left out, so that no name can pretend to be two.
+ * The names in a verified certificate: the common name, and the DNS names, URIs and e-mail addresses of the subject. A
+ * name with special characters, which Node quotes, is left out, so that no name can pretend to be two.
  */
 export function namesIn({ subject, subjectaltname = '' }: PeerCertificate): readonly string[] {
   // a subject with several common names has a list here, against its type

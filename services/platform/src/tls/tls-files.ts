@@ -39,8 +39,9 @@ export function readTlsFiles(files: TlsFiles, now: number): TlsMaterial {
 }
 
 /**
- * Reads the files, and again at intervals. New files are taken together or not at all: as long as one of them is missing,
- * expired or does not fit the others, the old material stays, and the log says why once. Connections that are open go on.
+ * Reads the files, and again at intervals. New files are taken together or not at all: as long as one of them is
+ * missing, expired or does not fit the others, the old material stays, and the log says why once. Connections that are
+ * open go on.
  */
 export function watchTls(
   name: string,

@@ -1,0 +1,102 @@
+import { expect, test } from '@jest/globals';
+import { eventLoopTicks, newBatcher } from './batcher.ts';
+
+/** Each batch ends when the test says so. */
+function scripted({ batchMax = 500, concurrency = 2, ticks = 1 } = {}) {
+  const batches: { readonly batch: readonly number[]; readonly end: PromiseWithResolvers<readonly number[]> }[] = [];
+  const { add, flush } = newBatcher<number, number>({
+    batchMax,
+    concurrency,
+    fill: () => eventLoopTicks(ticks),
+    send: (batch) => {
+      const end = Promise.withResolvers<readonly number[]>();
+      batches.push({ batch, end });
+      return end.promise;
+    },
+  });
+  return { batches, add, flush };
+}
+const tick = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test('items of one tick are one batch, and each item gets its own answer', async () => {
+  const { batches, add } = scripted();
+  const answers = Promise.all([add(1), add(2), add(3)]);
+  await tick();
+  batches[0]?.end.resolve([10, 20, 30]);
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
+  expect(await answers).toEqual([10, 20, 30]);
+});
+
+test('at the concurrency limit, items wait for the next batch', async () => {
+  const { batches, add } = scripted();
+  const answers: Promise<number>[] = [];
+  for (const item of [1, 2, 3, 4]) {
+    answers.push(add(item));
+    await tick();
+  }
+  expect(batches.map(({ batch }) => batch)).toEqual([[1], [2]]);
+  batches[0]?.end.resolve([10]);
+  await answers[0];
+  await tick();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1], [2], [3, 4]]);
+});
+
+test('a batch fills for as many ticks as it is given', async () => {
+  const { batches, add } = scripted({ ticks: 3 });
+  for (const item of [1, 2, 3]) {
+    void add(item);
+    expect(batches).toEqual([]);
+    await tick();
+  }
+  await tick();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1, 2, 3]]);
+});
+
+test('the fill learns whether the last batch had more than one item', async () => {
+  const told: boolean[] = [];
+  const { add } = newBatcher<number, number>({
+    batchMax: 500,
+    concurrency: 2,
+    fill: async (isBusy) => void told.push(isBusy),
+    send: async (batch) => batch,
+  });
+  await add(1);
+  await Promise.all([add(2), add(3)]);
+  await add(4);
+  await add(5);
+
+  expect(told).toEqual([false, false, true, false]);
+});
+
+test('a flush sends the items that wait at once', () => {
+  const { batches, add, flush } = scripted({ ticks: 60 });
+  void add(1);
+  flush();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1]]);
+});
+
+test('a batch has at most batchMax items', async () => {
+  const { batches, add } = scripted({ batchMax: 2, concurrency: 9 });
+  for (const item of [1, 2, 3]) void add(item);
+  await tick();
+
+  expect(batches.map(({ batch }) => batch)).toEqual([[1, 2], [3]]);
+});
+
+test('a batch that fails, or has too few answers, fails its own items and no others', async () => {
+  const { batches, add } = scripted();
+  const first = [add(1), add(2)];
+  await tick();
+  const second = add(3);
+  await tick();
+  batches[0]?.end.resolve([10]);
+  batches[1]?.end.reject(new Error('down'));
+
+  expect(await first[0]).toBe(10);
+  await expect(first[1]).rejects.toThrow('fewer answers');
+  await expect(second).rejects.toThrow('down');
+});

@@ -1,0 +1,81 @@
+export interface BatcherOptions<In, Out> {
+  /** The most items in one batch. */
+  readonly batchMax: number;
+  /** The most batches that are sent at the same time. */
+  readonly concurrency: number;
+  /** Resolves when a batch that starts to fill now is to be sent. `isBusy`: the last batch had more than one item. */
+  readonly fill: (isBusy: boolean) => Promise<unknown>;
+  /** Sends a batch. The answers are in the order of the items, one for each. */
+  readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
+}
+
+interface Waiting<In, Out> {
+  readonly item: In;
+  readonly resolve: (answer: Out) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Batcher<In, Out> {
+  /** Sends an item with its batch; resolves to the answer for this item. */
+  add(item: In): Promise<Out>;
+  /** Sends the items that wait, as far as the concurrency allows. */
+  flush(): void;
+}
+
+/** A few ticks of the event loop take microseconds in an idle program; a busy one collects many calls meanwhile. */
+export async function eventLoopTicks(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Sends items that arrive at the same moment as one batch. A batch is sent when its fill time is over or it is full. At
+ * the concurrency limit, items wait, and are sent together when a batch has ended.
+ */
+export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: BatcherOptions<In, Out>): Batcher<In, Out> {
+  let waiting: Waiting<In, Out>[] = [];
+  let running = 0;
+  let isFilling = false;
+  let isBusy = false;
+
+  const run = async (batch: readonly Waiting<In, Out>[]): Promise<void> => {
+    running += 1;
+    isBusy = batch.length > 1;
+    try {
+      const answers = await send(batch.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const answer = answers[index];
+        if (answer === undefined) reject(new Error('a batch has fewer answers than items'));
+        else resolve(answer);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      running -= 1;
+      if (waiting.length > 0) flushWhenFilled();
+    }
+  };
+  const flush = (): void => {
+    while (waiting.length > 0 && running < concurrency) {
+      const batch = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
+      void run(batch);
+    }
+  };
+  const flushWhenFilled = (): void => {
+    if (isFilling) return;
+    isFilling = true;
+    void fill(isBusy).then(() => {
+      isFilling = false;
+      flush();
+    });
+  };
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        if (waiting.length >= batchMax) flush();
+        else if (running < concurrency) flushWhenFilled();
+      }),
+    flush,
+  };
+}

@@ -1,0 +1,47 @@
+import { inSpan } from '../trace/in-span.ts';
+import type { Span, Tracing } from '../trace/trace.ts';
+
+/** What both kinds of bus say of an event. */
+export interface TracedEvent {
+  /** Of the bus, as the conventions of OpenTelemetry name it. */
+  readonly system: 'nats' | 'in_process';
+  readonly subject: string;
+  readonly id: string | undefined;
+}
+
+/** Runs the sending of an event in a span below the carrier. The event takes the carrier of that span along. */
+export function inSendSpan<T>(
+  tracing: Pick<Tracing, 'enter'>,
+  carrier: string | undefined,
+  { system, subject, id }: TracedEvent,
+  send: (span: Span) => Promise<T>,
+): Promise<T> {
+  const attributes = { ...attributesOf('send', system, subject), 'messaging.message.id': id };
+  return inSpan(tracing.enter(carrier), `send ${subject}`, { kind: 'producer', attributes }, send);
+}
+
+/** Runs a handler in a span below the one that sent the event: one event is one unit of work. */
+export function inProcessSpan<T>(
+  tracing: Pick<Tracing, 'enter'>,
+  carrier: string | undefined,
+  event: TracedEvent & { readonly group: string; readonly delivery: number },
+  handle: (span: Span) => Promise<T>,
+): Promise<T> {
+  const { system, subject, id, group, delivery } = event;
+  const attributes = {
+    ...attributesOf('process', system, subject),
+    'messaging.message.id': id,
+    'messaging.consumer.group.name': group,
+    'reelgate.delivery': delivery,
+  };
+  return inSpan(tracing.enter(carrier), `process ${subject}`, { kind: 'consumer', attributes }, handle);
+}
+
+function attributesOf(operation: 'send' | 'process', system: string, subject: string) {
+  return {
+    'messaging.system': system,
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    'messaging.destination.name': subject,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../clock.ts';
+import { ok } from './self-checks.ts';
+import type { SelfCheck } from './self-checks.ts';
+
+/** What waits, and since when its oldest entry does, in milliseconds since 1970. */
+export interface Backlog {
+  /** Absent: the number is not known. */
+  readonly count?: number;
+  /** Undefined: nothing waits. */
+  readonly oldestAt: number | undefined;
+}
+
+export interface BacklogOptions {
+  readonly part: string;
+  readonly clock: Pick<Clock, 'now'>;
+  /** As in `events`. */
+  readonly what: string;
+  /** From these ages of the oldest entry on. */
+  readonly warnMs: number;
+  readonly failMs: number;
+  readonly advice: string;
+  readonly read: () => Promise<Backlog>;
+}
+
+/** Whether a queue is worked off in time. */
+export function backlogCheck({ part, clock, what, warnMs, failMs, advice, read }: BacklogOptions): SelfCheck {
+  return {
+    part,
+    check: async () => {
+      const { count, oldestAt } = await read();
+      if (oldestAt === undefined) return ok(`no ${what} wait`);
+      const ageMs = Math.max(0, clock.now() - oldestAt);
+      const detail = `${count === undefined ? '' : `${String(count)} `}${what} wait, the oldest for ${String(Math.round(ageMs / 1000))} s`;
+      if (ageMs < warnMs) return ok(detail);
+      return { grade: ageMs < failMs ? 'warn' : 'fail', detail, advice };
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../clock.ts';
+import { reasonOf } from '../lifecycle/when-reachable.ts';
+
+/** `warn`: it works, and a person should know. `fail`: it does not work. */
+export type Grade = 'ok' | 'warn' | 'fail';
+
+/** The outcome of a check, in words without secrets. */
+export interface Verdict {
+  readonly grade: Grade;
+  readonly detail: string;
+  /** The command or the setting that helps. */
+  readonly advice?: string | undefined;
+}
+
+/** A question that a service asks about itself, such as whether its database answers. */
+export interface SelfCheck {
+  readonly part: string;
+  /** A rejection is a `fail`. */
+  readonly check: (signal: AbortSignal) => Promise<Verdict | readonly Verdict[]>;
+}
+
+export interface Finding extends Verdict {
+  readonly part: string;
+}
+
+/** The longest time of one check. */
+export const CHECK_MS_MAX = 5000;
+
+export function ok(detail: string): Verdict {
+  return { grade: 'ok', detail };
+}
+
+/**
+ * Runs all checks side by side. One that throws or hangs has failed, and delays no other. The findings stand in the
+ * order of the checks.
+ */
+export async function runChecks(
+  checks: readonly SelfCheck[],
+  clock: Pick<Clock, 'sleep'>,
+  checkMsMax = CHECK_MS_MAX,
+): Promise<readonly Finding[]> {
+  const findings = await Promise.all(
+    checks.map(async ({ part, check }) => {
+      const verdicts = await bounded(check, clock, checkMsMax);
+      return [verdicts].flat().map((verdict) => ({ part, ...verdict }));
+    }),
+  );
+  return findings.flat();
+}
+
+async function bounded(
+  check: SelfCheck['check'],
+  clock: Pick<Clock, 'sleep'>,
+  checkMsMax: number,
+): Promise<Verdict | readonly Verdict[]> {
+  const [ended, late] = [new AbortController(), new AbortController()];
+  const limit = clock.sleep(checkMsMax, ended.signal).then((): Verdict => {
+    late.abort();
+    return { grade: 'fail', detail: `gave no answer within ${String(checkMsMax / 1000)} s` };
+  });
+  try {
+    return await Promise.race([check(late.signal).catch(failed), limit]);
+  } finally {
+    ended.abort();
+  }
+}
+
+function failed(error: unknown): Verdict {
+  return { grade: 'fail', detail: reasonOf(error) };
+}
+
+/** The checks of a service. A part adds its own where it is opened. */
+export interface CheckRegistry {
+  add(...checks: readonly SelfCheck[]): void;
+}
+
+export interface OpenChecks extends CheckRegistry {
+  all(): readonly SelfCheck[];
+}
+
+export function openChecks(): OpenChecks {
+  const checks: SelfCheck[] = [];
+  return { add: (...more) => void checks.push(...more), all: () => [...checks] };
+}

@@ -1,0 +1,88 @@
+import { statfs } from 'node:fs/promises';
+import type { Clock } from '../clock.ts';
+import { nameOfUrl, reasonOf } from '../lifecycle/when-reachable.ts';
+import { readSchema } from '../sql/migrate.ts';
+import type { SqlOptions } from '../sql/open-sql.ts';
+import type { Sql } from '../sql/sql.ts';
+import { ok } from './self-checks.ts';
+import type { SelfCheck, Verdict } from './self-checks.ts';
+
+/** A healthy database answers a read of nothing in a few milliseconds. */
+const SLOW_MS = 500;
+const MIB = 1024 * 1024;
+const DISK_WARN_BYTES = 2048 * MIB;
+const DISK_FAIL_BYTES = 256 * MIB;
+
+/** The checks of the store of a service: whether it answers, its schema, and the disk of an embedded one. */
+export function storeChecks(sql: Sql, store: SqlOptions, clock: Pick<Clock, 'now'>): readonly SelfCheck[] {
+  return [
+    { part: 'database', check: () => answers(sql, store, clock) },
+    { part: 'schema', check: () => schema(sql, store) },
+    ...(store.url === undefined ? [diskCheck('disk', store.dataDir)] : []),
+  ];
+}
+
+/** The free space of the disk of a folder. */
+export function diskCheck(part: string, folder: string): SelfCheck {
+  return {
+    part,
+    check: async () => {
+      const { bavail, bsize } = await statfs(folder);
+      const free = bavail * bsize;
+      const detail = `${String(Math.round(free / MIB))} MiB are free at ${folder}`;
+      if (free >= DISK_WARN_BYTES) return ok(detail);
+      return { grade: free < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice: 'free or add space on this disk' };
+    },
+  };
+}
+
+async function answers(
+  sql: Sql,
+  { url, name }: Pick<SqlOptions, 'url' | 'name'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<Verdict> {
+  const where = url === undefined ? 'the embedded store' : nameOfUrl('PostgreSQL', url.reveal());
+  const begun = clock.now();
+  try {
+    await sql.read('SELECT 1 AS one');
+  } catch (error) {
+    return {
+      grade: 'fail',
+      detail: `${where} does not answer: ${reasonOf(error)}`,
+      advice:
+        url === undefined
+          ? 'read the log of the service; a full or failing disk needs a restart after it is mended'
+          : `start the server or mend the network; then nothing else is to be done; the setting is ${name}.database`,
+    };
+  }
+  const ms = clock.now() - begun;
+  const { inUse, idle, waiting, waitedMs } = sql.pool();
+  const detail =
+    `${where} answers in ${String(ms)} ms; connections: ${String(inUse)} in use, ${String(idle)} idle, ` +
+    `${String(waiting)} calls wait for one`;
+  // a call that waits for a moment is no sign of a pool that is too small
+  return ms < SLOW_MS && waitedMs < SLOW_MS
+    ? ok(detail)
+    : {
+        grade: 'warn',
+        detail,
+        advice: `look at the load of the server; ${name}.postgres.connections bounds the connections`,
+      };
+}
+
+async function schema(sql: Sql, { name, migrations }: Pick<SqlOptions, 'name' | 'migrations'>): Promise<Verdict> {
+  const { pending, unknown } = await readSchema(sql, migrations);
+  if (pending.length > 0)
+    return {
+      grade: 'fail',
+      detail: `lacks ${pending.map((one) => one.name).join(', ')}`,
+      advice: `reelgate migrate ${name}`,
+    };
+  if (unknown.length > 0)
+    return {
+      grade: 'warn',
+      detail: `a newer release has added ${unknown.join(', ')}`,
+      advice: 'finish the upgrade of the programs',
+    };
+  return ok('no migration is pending');
+}

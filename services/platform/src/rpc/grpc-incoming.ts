@@ -1,0 +1,56 @@
+import type { PeerCertificate } from 'node:tls';
+import { Metadata } from '@grpc/grpc-js';
+import type { Deadline } from '@grpc/grpc-js';
+import { requestIdIn } from '../request-context.ts';
+import { namesIn } from '../tls/peer-names.ts';
+import type { CallBounds } from './call-bounds.ts';
+import { TRACE_HEADER } from './call-span.ts';
+import type { IncomingCall } from './served-method.ts';
+
+/** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
+const CALLER_LEFT = new Error('the call is over');
+
+/** What every kind of call has in common. */
+interface ServerCall {
+  readonly metadata: Metadata;
+  readonly cancelled: boolean;
+  getDeadline(): Deadline;
+  sendMetadata(metadata: Metadata): void;
+  getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
+  on(event: 'cancelled', listener: () => void): unknown;
+}
+
+/** What a call says of itself, in its metadata and by its connection. */
+export function incomingCall(call: ServerCall): IncomingCall {
+  return {
+    authorization: first(call.metadata, 'authorization'),
+    peerNames: () => peerNamesOf(call),
+    requestId: requestIdIn(first(call.metadata, 'x-request-id')),
+    carrier: first(call.metadata, TRACE_HEADER),
+    bounds: boundsOf(call),
+    setHeader: (name, value) => {
+      const metadata = new Metadata();
+      metadata.set(name, value);
+      call.sendMetadata(metadata);
+    },
+  };
+}
+
+function peerNamesOf(call: ServerCall): readonly string[] {
+  const { sslPeerCertificate: certificate } = call.getAuthContext();
+  return certificate === undefined ? [] : namesIn(certificate);
+}
+
+function boundsOf(call: ServerCall): CallBounds {
+  const gone = new AbortController();
+  const leave = (): void => {
+    gone.abort(CALLER_LEFT);
+  };
+  if (call.cancelled) leave();
+  else call.on('cancelled', leave);
+  return { deadline: Number(call.getDeadline()), gone: gone.signal };
+}
+
+function first(metadata: Metadata, name: string): string | undefined {
+  return metadata.get(name)[0]?.toString();
+}

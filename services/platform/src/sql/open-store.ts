@@ -1,0 +1,19 @@
+import path from 'node:path';
+import type { PostgresSettings } from './postgres-settings.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Sql } from './sql.ts';
+import type { StoreSettings } from './store-settings.ts';
+
+type Store = Pick<StoreSettings, 'name' | 'url'> & { readonly dataDir: string };
+
+/** The file of an embedded store. */
+export function storeFile({ dataDir, name }: Pick<Store, 'dataDir' | 'name'>): string {
+  return path.join(dataDir, `${name}.sqlite`);
+}
+
+/** Opens a store without a look at its tables. The driver of PostgreSQL loads only where a store is there. */
+export async function openStore(store: Store, postgres: Partial<PostgresSettings> | undefined): Promise<Sql> {
+  if (store.url === undefined) return openSqlite(storeFile(store));
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres(store.url.reveal(), postgres);
+}

@@ -1,0 +1,109 @@
+import pg from 'pg';
+import type { SqlValue } from './sql.ts';
+
+/** Statements of one connection. Those of the same moment travel together, in the order of their calls. */
+export interface Pipeline {
+  /** Sends a statement with its values. */
+  send(text: string, values: readonly SqlValue[]): Promise<pg.QueryResult>;
+  /** Sends a text without values, after all earlier statements were answered. */
+  sendAlone(text: string): Promise<pg.QueryResult>;
+}
+
+interface Waiting {
+  readonly text: string;
+  /** Undefined: the text travels alone. */
+  readonly values: readonly SqlValue[] | undefined;
+  readonly resolve: (result: pg.QueryResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The driver gives undefined or null for no error. */
+type Answered = (error: Error | null | undefined, results: pg.QueryResult | readonly pg.QueryResult[]) => void;
+
+/**
+ * Sends what is asked in one turn of the event loop as one message, so that it costs one round trip. What is asked
+ * while an answer is awaited forms the next message.
+ */
+export function openPipeline(client: pg.ClientBase): Pipeline {
+  let waiting: Waiting[] = [];
+  let isSending = false;
+  const drain = async (): Promise<void> => {
+    // The continuations of this moment run before the tick, and add their statements.
+    await new Promise<void>((resolve) => {
+      process.nextTick(resolve);
+    });
+    while (waiting.length > 0) {
+      const message = nextMessage(waiting);
+      waiting = waiting.slice(message.length);
+      await sendMessage(client, message);
+    }
+    isSending = false;
+  };
+  const add = (text: string, values: Waiting['values']): Promise<pg.QueryResult> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ text, values, resolve, reject });
+      if (isSending) return;
+      isSending = true;
+      void drain();
+    });
+  return { send: add, sendAlone: (text) => add(text, undefined) };
+}
+
+/** The first statements that may travel together. */
+function nextMessage(waiting: readonly Waiting[]): readonly Waiting[] {
+  const alone = waiting.findIndex(({ values }) => values === undefined);
+  return alone < 0 ? waiting : waiting.slice(0, Math.max(1, alone));
+}
+
+async function sendMessage(client: pg.ClientBase, message: readonly Waiting[]): Promise<void> {
+  try {
+    const results = await answerOf(client, message);
+    message.forEach(({ resolve, reject }, index) => {
+      const result = results[index];
+      if (result === undefined) reject(new Error('the server answered fewer statements than were sent'));
+      else resolve(result);
+    });
+  } catch (error) {
+    for (const { reject } of message) reject(error);
+  }
+}
+
+function answerOf(client: pg.ClientBase, message: readonly Waiting[]): Promise<readonly pg.QueryResult[]> {
+  return new Promise((resolve, reject) => {
+    const answered: Answered = (error, results) => {
+      if (error === undefined || error === null) resolve('rows' in results ? [results] : results);
+      else reject(error);
+    };
+    const [first] = message;
+    if (first?.values === undefined) client.query(first?.text ?? '', answered);
+    else client.query(new Message(message, answered));
+  });
+}
+
+/**
+ * Statements with one end. The server runs none of them after one that fails, so the statements after a BEGIN never run
+ * outside its transaction. No statement has a name, so that a pooler can pass them on.
+ */
+class Message extends pg.Query {
+  override readonly submit: (connection: pg.Connection) => void;
+
+  constructor(statements: readonly Waiting[], answered: Answered) {
+    super({ text: '' }, answered as (error: Error | undefined) => void);
+    this.submit = (connection) => {
+      const { stream } = connection;
+      stream.cork();
+      for (const { text, values = [] } of statements) {
+        connection.parse({ name: '', text, types: [] }, true);
+        connection.bind({ values: values.map(toWire) }, true);
+        connection.describe({ type: 'P', name: '' }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+      stream.uncork();
+    };
+  }
+}
+
+function toWire(value: SqlValue): string | null {
+  return value === null ? null : String(value);
+}

@@ -1,0 +1,71 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
+
+const PARAMETER = /\$(\d+)/g;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  /** The number of values that it takes. SQLite itself would treat a missing value as null. */
+  readonly parameters: number;
+  /**
+   * The index of the value for each parameter; undefined: they are in order. Binding by name takes as long as the
+   * statement itself.
+   */
+  readonly valueIndexes: readonly number[] | undefined;
+}
+
+/** Prepares each text once. The texts are constants of the program, so their number is bounded. */
+export function sqliteStatements(database: DatabaseSync): SqlWork {
+  const known = new Map<string, Prepared>();
+  const find = (
+    text: string,
+    values: readonly SqlValue[],
+  ): { readonly statement: StatementSync; readonly bound: readonly SqlValue[] } => {
+    let prepared = known.get(text);
+    if (prepared === undefined) {
+      prepared = prepare(database, text);
+      known.set(text, prepared);
+    }
+    const { statement, parameters, valueIndexes } = prepared;
+    if (values.length !== parameters)
+      throw new Error(`the statement takes ${String(parameters)} values, but ${String(values.length)} were given`);
+    return { statement, bound: valueIndexes === undefined ? values : inOrder(values, valueIndexes) };
+  };
+  return Object.assign(
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+      const { statement, bound } = find(text, values);
+      const rows = statement.all(...bound);
+      for (const row of rows) narrow(row as Record<string, SqlValue>);
+      return rows as R[];
+    },
+    {
+      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+        const { statement, bound } = find(text, values);
+        return Number(statement.run(...bound).changes);
+      },
+    },
+  );
+}
+
+function prepare(database: DatabaseSync, text: string): Prepared {
+  const statement = database.prepare(text.replace(PARAMETER, '?'));
+  statement.setReadBigInts(true);
+  const indexes = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
+  const isInOrder = indexes.every((index, position) => index === position);
+  return { statement, valueIndexes: isInOrder ? undefined : indexes, parameters: new Set(indexes).size };
+}
+
+function inOrder(values: readonly SqlValue[], indexes: readonly number[]): SqlValue[] {
+  const out: SqlValue[] = [];
+  for (const index of indexes) out.push(values[index] as SqlValue);
+  return out;
+}
+
+/** Converts bigint to number where that is exact. */
+function narrow(row: Record<string, SqlValue>): void {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER)
+      row[name] = Number(value);
+  }
+}

@@ -1,0 +1,148 @@
+import { ROOT_CONTEXT, SpanKind as OtelKind, TraceFlags, trace } from '@opentelemetry/api';
+import type { Context, SpanContext, SpanOptions as OtelOptions } from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Clock } from '../clock.ts';
+import type { Random } from '../ids.ts';
+import { otelIds } from './otel-ids.ts';
+import { hrTime } from './otel-time.ts';
+import { linksTo, otelSpan, setFailed } from './otel-span.ts';
+import type { StartSpan } from './otel-span.ts';
+import { NO_SPAN } from './trace-none.ts';
+import type { Span, SpanKind, SpanOptions, TraceClass, Tracing, WrittenSpan } from './trace.ts';
+import type { SampleRates } from './trace-schema.ts';
+import { carrierOf, traceparentIn } from './traceparent.ts';
+
+/** The spans of a program that ends have this long to be sent. */
+const FLUSH_MS_MAX = 2000;
+/** A span that is written when it is over is sent after this time, with those that follow it until then. */
+const WRITTEN_MS_MAX = 200;
+const LIMITS = { attributeCountLimit: 64, attributeValueLengthLimit: 256, linkCountLimit: 16, eventCountLimit: 0 };
+
+const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
+  internal: OtelKind.INTERNAL,
+  server: OtelKind.SERVER,
+  client: OtelKind.CLIENT,
+  producer: OtelKind.PRODUCER,
+  consumer: OtelKind.CONSUMER,
+};
+
+export interface OtelTracingDeps {
+  readonly sample: SampleRates;
+  readonly queue: SpanProcessor;
+  readonly resource: Resource;
+  readonly random: Random;
+  readonly clock: Clock;
+}
+
+/** Traces by the SDK of OpenTelemetry. It is asked only for what is recorded. */
+export function otelTracing({ sample, queue, resource, random, clock }: OtelTracingDeps): Tracing {
+  const ids = otelIds(random);
+  const provider = new TracerProvider({
+    resource,
+    sampler: new AlwaysOnSampler(),
+    idGenerator: ids.generator,
+    spanProcessors: [queue],
+    spanLimits: LIMITS,
+  });
+  const tracer = provider.getTracer('reelgate');
+  const isRecorded = shareOf(sample, random);
+  const start = (parent: Context, name: string, options: SpanOptions): Span =>
+    otelSpan(tracer.startSpan(name, otelOptions(options), parent), start);
+  const write = (own: SpanContext, name: string, span: WrittenSpan): void => {
+    const options = otelOptions({ ...span, at: span.from });
+    const written = ids.with(own, () => tracer.startSpan(name, options, parentOf(own, span.parent)));
+    if (span.failed !== undefined) setFailed(written, span.failed);
+    written.end(hrTime(span.to));
+  };
+  const stopping = new AbortController();
+  let sending: Promise<void> | undefined;
+  const sendSoon = (): void => {
+    sending ??= clock.sleep(WRITTEN_MS_MAX, stopping.signal).then(async () => {
+      sending = undefined;
+      await queue.forceFlush().catch(() => undefined);
+    });
+  };
+  return {
+    root: (name, { class: kind, client, ...options }) => {
+      if (!isRecorded(kind)) return NO_SPAN;
+      const sent = traceparentIn(client);
+      if (client === undefined || sent === undefined) return start(ROOT_CONTEXT, name, options);
+      const attributes = { ...options.attributes, 'reelgate.client.trace_id': sent.traceId };
+      return start(ROOT_CONTEXT, name, { ...options, attributes, links: [...(options.links ?? []), client] });
+    },
+    enter: (carrier) => {
+      const context = contextOf(carrier);
+      return carrier === undefined || context === undefined ? NO_SPAN : entered(carrier, context, start);
+    },
+    mint: ({ traceId }) => (traceId === undefined ? undefined : carrierOf(traceId, ids.generator.generateSpanId())),
+    written: (carrier, name, span) => {
+      const own = contextOf(carrier);
+      if (own === undefined) return;
+      write(own, name, span);
+      sendSoon();
+    },
+    stop: async () => {
+      stopping.abort();
+      const done = new AbortController();
+      const sent = provider.shutdown().catch(() => undefined);
+      await Promise.race([sent, clock.sleep(FLUSH_MS_MAX, done.signal)]);
+      done.abort();
+    },
+  };
+}
+
+/** The span behind a carrier, which ends elsewhere. */
+function entered(carrier: string, context: SpanContext, start: StartSpan): Span {
+  const parent = trace.setSpanContext(ROOT_CONTEXT, context);
+  return {
+    carrier,
+    traceId: context.traceId,
+    child: (name, options = {}) => start(parent, name, options),
+    set: () => undefined,
+    link: () => undefined,
+    fail: () => undefined,
+    end: () => undefined,
+  };
+}
+
+/** Undefined: the carrier is not valid, or says that nothing is recorded. */
+function contextOf(carrier: string | undefined): SpanContext | undefined {
+  const told = traceparentIn(carrier);
+  if (told?.isSampled !== true) return undefined;
+  return { traceId: told.traceId, spanId: told.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+/** A parent in another trace cannot be one. */
+function parentOf(own: SpanContext, carrier: string | undefined): Context {
+  const parent = contextOf(carrier);
+  return parent?.traceId === own.traceId ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+}
+
+function shareOf(sample: SampleRates, random: Random): (kind: TraceClass) => boolean {
+  const shares: Readonly<Record<TraceClass, number>> = {
+    create: sample.creates,
+    call: sample.calls,
+    read: sample.reads,
+    // It goes on from something that is recorded.
+    work: 1,
+  };
+  const drawn = new Uint32Array(1);
+  const bytes = new Uint8Array(drawn.buffer);
+  return (kind) => {
+    const share = shares[kind];
+    if (share >= 1 || share <= 0) return share >= 1;
+    random(bytes);
+    return (drawn[0] ?? 0) / 2 ** 32 < share;
+  };
+}
+
+function otelOptions({ kind = 'internal', at, attributes = {}, links }: SpanOptions): OtelOptions {
+  return {
+    kind: KINDS[kind],
+    attributes: { ...attributes },
+    ...(at === undefined ? {} : { startTime: hrTime(at) }),
+    ...(links === undefined ? {} : { links: links.flatMap(linksTo) }),
+  };
+}

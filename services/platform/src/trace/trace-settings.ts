@@ -1,0 +1,112 @@
+import { ConfigError } from '../config/config-error.ts';
+import type { Secret } from '../secret.ts';
+import type { SampleRates, TraceConfig } from './trace-schema.ts';
+
+/** The settings of a program that records traces. */
+export interface TraceSettings {
+  /** Takes spans as OTLP over HTTP, in protobuf. */
+  readonly url: string;
+  /** Besides those of the environment, which the exporter reads by itself. */
+  readonly headers: Readonly<Record<string, Secret>>;
+  readonly sample: SampleRates;
+  readonly batch: BatchSettings;
+  /** A protocol that the environment asks for and that is not spoken. */
+  readonly otherProtocol?: string | undefined;
+}
+
+/** Spans that wait to be sent. */
+export interface BatchSettings {
+  /** More are dropped. */
+  readonly queueMax: number;
+  readonly batchMax: number;
+  readonly delayMs: number;
+  readonly exportMs: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
+/** More spans than any useful queue has; they still fit into memory. */
+const COUNT_MAX = 100_000;
+const MS_MAX = 10 * 60_000;
+const PATH = 'v1/traces';
+const PROTOCOL = 'http/protobuf';
+const SWITCHED_ON = /^true$/i;
+
+/**
+ * The settings of the configuration, filled by the variables of OpenTelemetry; undefined: nothing is recorded. Throws a
+ * ConfigError for an address that is none.
+ */
+export function traceSettings(config: TraceConfig, environment: Environment): TraceSettings | undefined {
+  if (SWITCHED_ON.test(textIn(environment, 'OTEL_SDK_DISABLED') ?? '')) return undefined;
+  if (textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none') return undefined;
+  const url = urlOf(config, environment);
+  if (url === undefined) return undefined;
+  const sampled = sampledBy(environment);
+  return {
+    url,
+    headers: config.headers,
+    sample: { ...SAMPLE, ...sampled, ...config.sample },
+    batch: batchOf(environment),
+    otherProtocol: otherProtocolIn(environment),
+  };
+}
+
+function otherProtocolIn(environment: Environment): string | undefined {
+  const asked =
+    textIn(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? textIn(environment, 'OTEL_EXPORTER_OTLP_PROTOCOL');
+  return asked === PROTOCOL ? undefined : asked;
+}
+
+function urlOf({ endpoint }: TraceConfig, environment: Environment): string | undefined {
+  if (endpoint !== undefined) return below(endpoint);
+  const [signal, all] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const [whole, base] = [addressIn(environment, signal), addressIn(environment, all)];
+  return whole ?? (base === undefined ? undefined : below(base));
+}
+
+/** The path for traces below an address for every kind of telemetry. */
+function below(base: string): string {
+  return base.endsWith(`/${PATH}`) ? base : `${base.replace(/\/$/, '')}/${PATH}`;
+}
+
+function addressIn(environment: Environment, name: string): string | undefined {
+  const text = textIn(environment, name);
+  if (text === undefined) return undefined;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new ConfigError(`${name}: must be an http:// or https:// address`);
+}
+
+/**
+ * One share for every class, as the standard samplers know no classes. What a caller has decided is kept in any case.
+ */
+function sampledBy(environment: Environment): Partial<SampleRates> {
+  const sampler = textIn(environment, 'OTEL_TRACES_SAMPLER')?.replace(/^parentbased_/, '');
+  const every = (share: number): SampleRates => ({ creates: share, calls: share, reads: share });
+  if (sampler === 'always_on') return every(1);
+  if (sampler === 'always_off') return every(0);
+  if (sampler !== 'traceidratio') return {};
+  const share = Number(textIn(environment, 'OTEL_TRACES_SAMPLER_ARG') ?? 1);
+  return every(share >= 0 && share <= 1 ? share : 1);
+}
+
+function batchOf(environment: Environment): BatchSettings {
+  const queueMax = numberIn(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048, COUNT_MAX);
+  return {
+    queueMax,
+    batchMax: Math.min(queueMax, numberIn(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, COUNT_MAX)),
+    delayMs: numberIn(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000, MS_MAX),
+    exportMs: numberIn(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000, MS_MAX),
+  };
+}
+
+/** The standard asks that a number that cannot be used counts as none. */
+function numberIn(environment: Environment, name: string, fallback: number, max: number): number {
+  const text = textIn(environment, name) ?? '';
+  return /^[1-9]\d*$/.test(text) && Number(text) <= max ? Number(text) : fallback;
+}
+
+function textIn(environment: Environment, name: string): string | undefined {
+  const text = environment[name]?.trim();
+  return text === '' ? undefined : text;
+}

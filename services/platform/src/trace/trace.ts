@@ -1,0 +1,76 @@
+/** A value that a reader may see: no text of a client, no key, no address of a peer. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+
+/** What a request is, which decides how often its trace is recorded. */
+export type TraceClass = 'create' | 'call' | 'read' | 'work';
+
+export interface SpanOptions {
+  /** Default: internal. */
+  readonly kind?: SpanKind | undefined;
+  /** When it began, in milliseconds since 1970; absent: now. */
+  readonly at?: number | undefined;
+  readonly attributes?: Attributes | undefined;
+  /** Carriers of spans that it has to do with, and that are not its parent. Those that are not valid are left out. */
+  readonly links?: readonly string[] | undefined;
+}
+
+/**
+ * A part of a recorded trace, or `NO_SPAN`, which records nothing. It is passed on explicitly: there is no current
+ * span.
+ */
+export interface Span {
+  /** The `traceparent` of W3C for what comes below this span, in a header or in a row; undefined: not recorded. */
+  readonly carrier: string | undefined;
+  /** For log lines and exemplars; undefined: not recorded. */
+  readonly traceId: string | undefined;
+  child(name: string, options?: SpanOptions): Span;
+  set(attributes: Attributes): void;
+  /** Names a span that it has to do with; no carrier: none. */
+  link(carrier: string | undefined): void;
+  /** Marks it as failed with a stable word, such as the reason of a problem. */
+  fail(type: string): void;
+  /** Later calls change nothing. `at` is in milliseconds since 1970; absent: now. */
+  end(at?: number): void;
+}
+
+export interface RootOptions extends SpanOptions {
+  readonly class: TraceClass;
+  /** The `traceparent` that a client sent. It is linked and named, and never continued. */
+  readonly client?: string | undefined;
+}
+
+/** A span that is written when it is over, perhaps by another process than the one in which it began. */
+export interface WrittenSpan {
+  /** The carrier of its parent; absent: it is the root of its trace. */
+  readonly parent?: string | undefined;
+  readonly kind?: SpanKind | undefined;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly attributes?: Attributes | undefined;
+  readonly links?: readonly string[] | undefined;
+  /** Why it failed; absent: it did not. */
+  readonly failed?: string | undefined;
+}
+
+/** Records traces. Nothing of it throws, and nothing waits for what receives the spans. */
+export interface Tracing {
+  /** Begins a trace. Whether it is recorded is decided here, by its class, for everything below it. */
+  root(name: string, options: RootOptions): Span;
+  /**
+   * What goes on below a carrier that was received or stored; without a valid one nothing is recorded. The span behind
+   * the carrier is recorded elsewhere: attributes and the end of this object have no effect.
+   */
+  enter(carrier: string | undefined): Span;
+  /** A carrier in the trace of a span, with the id of a span that is written later. */
+  mint(span: Span): string | undefined;
+  /**
+   * Writes the span with the minted id. The caller makes sure that this happens once. It is sent within moments,
+   * because no other process would write it if this one died.
+   */
+  written(carrier: string | undefined, name: string, span: WrittenSpan): void;
+  /** Sends what is left, within a bounded time. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,30 @@
+/** What a `traceparent` of W3C Trace Context says. */
+export interface Traceparent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+/** Later versions may go on after the flags. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const CHARACTERS_MAX = 512;
+const SAMPLED = 1;
+
+/** Reads a header or a stored carrier; undefined: it is not valid. */
+export function traceparentIn(text: string | undefined): Traceparent | undefined {
+  if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
+  const [whole, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(text) ?? [];
+  if (whole === undefined || (version === '00' && rest !== undefined)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
+}
+
+/** The trace of a carrier, for exemplars; undefined: it is not recorded. */
+export function sampledTraceId(carrier: string | undefined): string | undefined {
+  const told = traceparentIn(carrier);
+  return told?.isSampled === true ? told.traceId : undefined;
+}
+
+/** The carrier of a recorded span. */
+export function carrierOf(traceId: string, spanId: string): string {
+  return `00-${traceId}-${spanId}-01`;
+}
