@@ -5,6 +5,7 @@ import { ReplicaServesSchema, TokenChangedSchema } from '@reelgate/proto/billing
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { modelOfKey } from './billing-metrics.ts';
 import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
 import { CHAT_PRICES, callOrder } from '../testing/call-orders.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
@@ -182,4 +183,36 @@ test('the metrics count money operations by outcome, and no label is an id', asy
     expect(text).toContain(`reelgate_billing_${line}`);
   }
   expect(text).not.toMatch(/task_|token_|demo/);
+});
+
+test('the metrics show held and charged money by the models of the configuration, each charge once', async () => {
+  const on = await open({ ...aConfig(), models: { 'Alpha-H3': {} } });
+  for (const taskId of ['task_1', 'task_2', 'task_3']) await on.billing.placeHold(order(on, taskId));
+  await on.billing.placeHold(order(on, 'task_4', { priceKey: 'Alpha-H3__regeneration', resolution: '' }));
+  for (const _ of [1, 2]) await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 3n });
+  await on.billing.settleHold({ taskId: 'task_2' });
+  await on.billing.settleHold({ taskId: 'task_3', totalSeconds: 500n });
+
+  const lines = (await on.metrics.text()).split('\n').filter((line) => /^reelgate_(money|ledger)/.test(line));
+
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'reelgate_money_held{model="Alpha-H3",currency="USD"} 0.65',
+      'reelgate_money_settled_total{model="Alpha-H3",basis="usage",currency="USD"} 0.24',
+      'reelgate_money_settled_total{model="Alpha-H3",basis="estimate",currency="USD"} 0.4',
+      'reelgate_ledger_imbalance 0',
+    ]),
+  );
+});
+
+test.each([
+  ['Alpha-H3', 'Alpha-H3'],
+  ['Alpha-H3__context_ir', 'Alpha-H3'],
+  ['a__b', 'a__b'],
+  ['a__b__regeneration', 'a__b'],
+  ["x' OR 1=1", 'removed'],
+  ['__', 'removed'],
+  ['', 'removed'],
+])('the price key %j has the model %j in the metrics', (key, model) => {
+  expect(modelOfKey(key, new Set(['Alpha-H3', 'a__b']))).toBe(model);
 });

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
@@ -10,26 +11,35 @@ import { billingConfig } from './config.ts';
 import type { BillingConfig } from './config.ts';
 import { onTaskFinished } from './events/on-task-finished.ts';
 import { startServingReplicas } from './events/serving-replicas.ts';
+import { watchHeldMoney } from './billing-gauges.ts';
 import { billingMeasures } from './billing-metrics.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import { keyHasher } from './operations/tokens/hash-key.ts';
+import { ledgerCheck } from './operations/check-ledger.ts';
+import { unwrittenBatches } from './operations/calls/unwritten-batches.ts';
 import { lapseCalls } from './operations/calls/lapse-calls.ts';
 import { putAccounts } from './operations/accounts/put-accounts.ts';
 import type { NewKey } from './operations/accounts/put-accounts.ts';
+import { lowAccounts } from './operations/accounts/watch-low-accounts.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
 import { callService } from './rpc/call-service.ts';
 import { usageService } from './rpc/usage-service.ts';
 import { sqlAccountStore } from './store/accounts/sql-account-store.ts';
+import { sqlLowAccounts } from './store/accounts/sql-low-accounts.ts';
+import { sqlHeldMoney } from './store/balances/sql-held-money.ts';
 import { sqlCallStore } from './store/calls/sql-call-store.ts';
 import { sqlHoldStore } from './store/holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/ledger/sql-ledger-audit.ts';
+import { sqlLedgerCheck } from './store/ledger/sql-ledger-check.ts';
 import { sqlPriceStore } from './store/prices/sql-price-store.ts';
 import { sqlTokenStore } from './store/tokens/sql-token-store.ts';
 import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
 
 const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
+const LEDGER_IDLE_MS = 5000;
+const COUNT_IDLE_MS = 1000;
 
 export interface RunningBilling extends RunningService {
   /** The keys that this start made, to be shown to the operator once. They are not stored. */
@@ -42,26 +52,28 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   try {
     const sql = await awaitSql({ ...config.store, dataDir }, foundation);
     lifecycle.add('database', () => sql.close());
-    let { models } = config;
-    const deps = depsOn(sql, { ...config, modelsNow: () => models }, foundation);
+    let current = config;
+    const deps = depsOn(sql, { ...config, now: () => current }, foundation);
     await deps.prices.put(config.prices, clock.now());
     const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
     const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
     lifecycle.add('events', () => subscription.stop());
     const lapses = startWorker({ name: 'lapses', clock, log, idleMs: LAPSES_IDLE_MS, pass: () => lapseCalls(deps) });
     lifecycle.add('lapses', () => lapses.stop());
+    watchHeldMoney(sqlHeldMoney(sql), deps, foundation);
+    startCounts(sql, foundation, lifecycle);
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);
     lifecycle.add('replicas', () => replicas.stop());
     return {
       bindings: [billingService(deps), accountService(deps), callService(deps), usageService(deps)],
       routes: [],
       newKeys,
-      ready: async () => (await sql.read('SELECT 1 AS alive')).length === 1,
+      ready: async () => (await sql.reserved.read('SELECT 1 AS alive')).length === 1,
       reload: async (value) => {
-        const { prices, accounts, models: renewed } = billingConfig(value);
-        models = renewed;
-        await deps.prices.put(prices, clock.now());
-        await putAccounts(deps, accounts, { makeKeys: false });
+        const renewed = billingConfig(value);
+        current = renewed;
+        await deps.prices.put(renewed.prices, clock.now());
+        await putAccounts(deps, renewed.accounts, { makeKeys: false });
       },
       // A call that cannot be settled is charged its whole hold. Another replica can settle it as well.
       isNeeded: async () => !replicas.hasOthers() && (await deps.calls.areOpen(clock.now())),
@@ -74,9 +86,20 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   }
 }
 
+/** What reads the whole store in small pages, one at each pass. */
+function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): void {
+  const { clock, log, metrics } = foundation;
+  const check = ledgerCheck({ ...foundation, checkPage: sqlLedgerCheck(sql) });
+  const ledger = startWorker({ name: 'ledger check', clock, log, idleMs: LEDGER_IDLE_MS, pass: check });
+  lifecycle.add('ledger check', () => ledger.stop());
+  const count = lowAccounts(sqlLowAccounts(sql), metrics);
+  const accounts = startWorker({ name: 'count of accounts', clock, log, idleMs: COUNT_IDLE_MS, pass: count });
+  lifecycle.add('count of accounts', () => accounts.stop());
+}
+
 function depsOn(
   sql: Sql,
-  { overrunFactor, modelsNow }: BillingConfig & { readonly modelsNow: BillingDeps['models'] },
+  { overrunFactor, sendAheadMax, now }: BillingConfig & { readonly now: () => BillingConfig },
   { bus, clock, log, metrics, newId, random, acceptedKeys }: Foundation,
 ): BillingDeps {
   return {
@@ -91,8 +114,11 @@ function depsOn(
     announceToken: (tokenId) => {
       bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));
     },
-    measures: billingMeasures(metrics),
-    models: modelsNow,
+    measures: billingMeasures(metrics, () => now().models),
+    models: () => now().models,
+    upstreamPrices: () => now().upstreamPrices,
+    unwritten: unwrittenBatches(),
+    sendAheadMax,
     overrunFactor,
     clock,
     log,

@@ -1,5 +1,10 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { isProblem } from '@reelgate/platform/problem';
+import type { Nanos } from './domain/money.ts';
+
+const NANOS_PER_UNIT = 1e9;
+/** The outcome of a call that no refusal explains. */
+const ERROR = 'error';
 
 /** Counts the calls that move money, by outcome: a word of this file's callers, or the reason of the refusal. */
 export interface Measures {
@@ -14,13 +19,33 @@ export interface Measures {
   readonly callLapse: (times: number) => void;
   /** Calls whose usage was more than their charge. */
   readonly callOverrun: () => void;
+  /** Money that was charged now, by no earlier call. */
+  readonly charged: (charge: Charged) => void;
+  /** What charged work costs at its upstream. */
+  readonly upstreamCost: (cost: Cost) => void;
+}
+
+export interface Cost {
+  readonly channel: string;
+  readonly priceKey: string;
+  readonly currency: string;
+  readonly amount: Nanos;
+}
+
+export interface Charged {
+  readonly priceKey: string;
+  readonly currency: string;
+  readonly basis: string;
+  readonly amount: Nanos;
 }
 
 export type Count = (outcome: string, times?: number) => void;
 
-export function billingMeasures(metrics: Metrics): Measures {
+/** `models` are those of the configuration. */
+export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<string>): Measures {
   const counting = (name: string, help: string): Count => {
     const counter = metrics.counter(name, help, ['outcome']);
+    counter.begin(() => [[ERROR]]);
     return (outcome, times = 1) => {
       counter.labels(outcome).inc(times);
     };
@@ -31,7 +56,23 @@ export function billingMeasures(metrics: Metrics): Measures {
       counter.inc(times);
     };
   };
+  const settled = metrics.counter(
+    'reelgate_money_settled_total',
+    'Charged money in units of the currency, by model and basis',
+    ['model', 'basis', 'currency'],
+  );
+  const cost = metrics.counter(
+    'reelgate_money_upstream_cost_total',
+    'Estimated cost of charged tasks by the upstream prices of their channels, in units of the currency',
+    ['channel', 'model', 'currency'],
+  );
   return {
+    upstreamCost: ({ channel, priceKey, currency, amount }) => {
+      cost.labels(channel, modelOfKey(priceKey, models()), currency).inc(unitsOf(amount));
+    },
+    charged: ({ priceKey, basis, currency, amount }) => {
+      settled.labels(modelOfKey(priceKey, models()), basis, currency).inc(unitsOf(amount));
+    },
     hold: counting('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
     extension: counting('reelgate_billing_extensions_total', 'Calls that extend a hold, by outcome'),
     settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
@@ -50,6 +91,20 @@ export function billingMeasures(metrics: Metrics): Measures {
   };
 }
 
+/** The configured model to which a price key belongs: a part of the key before two underscores, or the whole. */
+export function modelOfKey(priceKey: string, models: ReadonlySet<string>): string {
+  for (let end = priceKey.length; end > 0; end = priceKey.lastIndexOf('__', end - 1)) {
+    const model = priceKey.slice(0, end);
+    if (models.has(model)) return model;
+  }
+  return 'removed';
+}
+
+/** For metrics alone: the exact amounts are in the ledger. */
+function unitsOf(amount: Nanos): number {
+  return Number(amount) / NANOS_PER_UNIT;
+}
+
 /** Runs the work and counts its outcome. */
 export async function measured<T>(count: Count, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
   try {
@@ -57,7 +112,7 @@ export async function measured<T>(count: Count, work: () => Promise<T>, outcomeO
     count(outcomeOf(result));
     return result;
   } catch (error) {
-    count(isProblem(error) ? error.reason : 'error');
+    count(isProblem(error) ? error.reason : ERROR);
     throw error;
   }
 }

@@ -8,7 +8,8 @@ const decimal = {
   description: 'a decimal in quotes such as "0.08", with at most nine places',
 };
 
-const terms = {
+/** The terms of one price: of a sale, or of what a channel pays its upstream. */
+export const termsSchema = {
   type: 'object',
   description: 'the terms of a price, such as { per_second: "0.05" }',
   additionalProperties: false,
@@ -120,13 +121,18 @@ export const billingSchema = {
         default: 10,
         description: 'how many times its hold a task can be charged without confirmation by an operator',
       },
+      send_ahead_max: {
+        ...decimal,
+        default: '1',
+        description: 'the largest hold of a relayed call that may be sent before the disk has the hold, such as "1.00"',
+      },
     },
   },
   prices: {
     type: 'object',
     description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }',
     default: {},
-    additionalProperties: terms,
+    additionalProperties: termsSchema,
   },
   accounts: { type: 'array', description: 'a list of accounts', default: [], items: account },
 };

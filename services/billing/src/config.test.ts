@@ -6,6 +6,7 @@ import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { aConfig } from '../testing/open-billing.ts';
 import { billingConfig, billingSchema } from './config.ts';
 import type { BillingConfig } from './config.ts';
+import { parseTerms } from './domain/price-terms.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-billing-config-'));
 const file = path.join(folder, 'reelgate.yaml');
@@ -99,10 +100,46 @@ describe('the configuration', () => {
     expect(read('{}')).toEqual({
       store: expect.objectContaining({ name: 'billing', url: undefined, mode: 'run' }),
       overrunFactor: 10,
+      sendAheadMax: 1_000_000_000n,
       prices: [],
       accounts: [],
       models: new Set(),
+      upstreamPrices: new Map(),
     });
+  });
+
+  test('has the upstream prices of each channel by price key', () => {
+    const channels = [
+      { id: 'vendor', models: { a: 'up' }, upstream_prices: { a: { per_second: '0.05' }, a__b: { per_request: '1' } } },
+      { id: 'unpriced', models: { a: 'up' } },
+    ];
+
+    expect(billingConfig({ ...aConfig(), channels }).upstreamPrices).toEqual(
+      new Map([
+        [
+          'vendor',
+          new Map([
+            ['a', parseTerms({ per_second: '0.05' })],
+            ['a__b', parseTerms({ per_request: '1' })],
+          ]),
+        ],
+        ['unpriced', new Map()],
+      ]),
+    );
+  });
+
+  test.each([
+    ['of a model that the channel does not have', { c: { per_second: '1' } }, 'c: expected a price key of a model'],
+    ['out of bounds', { a: { per_second: '1000000001' } }, 'a.per_second: expected at most "1000000000"'],
+    [
+      'that is a hold alone',
+      { a: { per_request: '1', hold: '1' } },
+      'a: expected per_million_tokens or per_second beside hold',
+    ],
+  ])('is refused with an upstream price %s', (_what, prices, message) => {
+    const channels = [{ id: 'vendor', models: { a: 'up' }, upstream_prices: prices }];
+
+    expect(() => billingConfig({ ...aConfig(), channels })).toThrow(`channels.0.upstream_prices.${message}`);
   });
 
   test.each([

@@ -6,11 +6,13 @@ import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-set
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import { isKeyOf } from './domain/usage.ts';
-import type { TermsEntry } from './domain/price-terms.ts';
+import { parseTerms } from './domain/price-terms.ts';
+import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
+import type { UpstreamPrices } from './domain/upstream-cost.ts';
 import type { AccountEntry, TokenEntry } from './operations/accounts/put-accounts.ts';
 import type { PriceEntry } from './store/prices/price-store.ts';
 
-export { billingSchema } from './config-schema.ts';
+export { billingSchema, termsSchema } from './config-schema.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 
@@ -18,19 +20,28 @@ export interface BillingConfig {
   readonly store: StoreSettings;
   /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
+  /** A larger hold of a relayed call is durable before the call is sent. */
+  readonly sendAheadMax: Nanos;
   readonly prices: readonly PriceEntry[];
   readonly accounts: readonly AccountEntry[];
   /** The public ids of all models, including those of channels. */
   readonly models: ReadonlySet<string>;
+  readonly upstreamPrices: UpstreamPrices;
 }
 
 /** The value after the schema check. */
 interface Checked {
-  readonly billing: StoreEntry & { readonly overrun_factor: number };
+  readonly billing: StoreEntry & { readonly overrun_factor: number; readonly send_ahead_max: string };
   readonly prices: Readonly<Record<string, TermsEntry>>;
   readonly accounts: readonly CheckedAccount[];
   readonly models?: Readonly<Record<string, unknown>>;
-  readonly channels?: readonly { readonly models: Readonly<Record<string, string>> }[];
+  readonly channels?: readonly CheckedChannel[];
+}
+
+interface CheckedChannel {
+  readonly id: string;
+  readonly models: Readonly<Record<string, string>>;
+  readonly upstream_prices?: Readonly<Record<string, TermsEntry>>;
 }
 
 interface CheckedAccount {
@@ -68,8 +79,7 @@ export function billingConfig(value: unknown): BillingConfig {
   ];
   assertApart(named);
   for (const [key, entry] of Object.entries(prices)) {
-    assertAmounts(entry, ['prices', key]);
-    assertHoldStands(entry, ['prices', key]);
+    assertTerms(entry, ['prices', key]);
   }
   assertDistinct(
     accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })),
@@ -84,6 +94,7 @@ export function billingConfig(value: unknown): BillingConfig {
   return {
     store: storeSettings(billing, { name: 'billing', migrations: MIGRATIONS }),
     overrunFactor: billing.overrun_factor,
+    sendAheadMax: amount(billing.send_ahead_max, ['billing', 'send_ahead_max']),
     prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
       id,
@@ -92,6 +103,7 @@ export function billingConfig(value: unknown): BillingConfig {
       tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
     })),
     models: new Set(named.map(({ model }) => model)),
+    upstreamPrices: new Map(channels.map((channel, at) => [channel.id, upstreamTerms(channel, ['channels', at])])),
   };
 }
 
@@ -109,6 +121,21 @@ function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: Che
       inFlight: limits.in_flight,
     },
   };
+}
+
+function upstreamTerms(
+  { models, upstream_prices: prices = {} }: CheckedChannel,
+  path: Path,
+): ReadonlyMap<string, PriceTerms> {
+  return new Map(
+    Object.entries(prices).map(([key, entry]) => {
+      const at = [...path, 'upstream_prices', key];
+      if (!Object.keys(models).some((model) => model === key || isKeyOf(model, key)))
+        throw fault(at, 'expected a price key of a model of the channel');
+      assertTerms(entry, at);
+      return [key, parseTerms(entry)];
+    }),
+  );
 }
 
 interface NamedModel {
@@ -133,6 +160,12 @@ function assertApart(models: readonly NamedModel[]): void {
         `expected a name that does not begin with ${other.model}__, which begins the price keys of ${other.model}`,
       );
   }
+}
+
+/** Refuses terms that no price can have. */
+function assertTerms(entry: TermsEntry, path: Path): void {
+  assertAmounts(entry, path);
+  assertHoldStands(entry, path);
 }
 
 /** Each string of a price is a decimal. */

@@ -21,6 +21,7 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
@@ -33,11 +34,15 @@ import { billingConfig } from '../src/config.ts';
 
 /** The parts of the configuration file that billing owns, as the schema returns them. */
 export interface ConfigValue {
-  readonly billing: { readonly database?: string; readonly overrun_factor: number };
+  readonly billing: { readonly database?: string; readonly overrun_factor: number; readonly send_ahead_max: string };
   readonly prices: Readonly<Record<string, object>>;
   readonly accounts: readonly object[];
   readonly models?: Readonly<Record<string, object>>;
-  readonly channels?: readonly { readonly models: Readonly<Record<string, string>> }[];
+  readonly channels?: readonly {
+    readonly id?: string;
+    readonly models: Readonly<Record<string, string>>;
+    readonly upstream_prices?: Readonly<Record<string, object>>;
+  }[];
 }
 
 export const KEY = 'sk-a-key-of-the-tests';
@@ -55,7 +60,7 @@ export function aConfig({
   token = {},
 }: { credit?: string; key?: string; prices?: Record<string, object>; token?: object } = {}): ConfigValue {
   return {
-    billing: { overrun_factor: 10 },
+    billing: { overrun_factor: 10, send_ahead_max: '1' },
     prices,
     accounts: [
       { id: 'demo', currency: 'USD', credit, upstream_accounts: [], tokens: [{ key, models: ['*'], ...token }] },
@@ -127,8 +132,8 @@ export async function openBilling(
   const bus: Bus = {
     ...local,
     subscribe: (schema, group, handle) =>
-      local.subscribe(schema, group, (message) =>
-        handle(message).finally(() => {
+      local.subscribe(schema, group, (message, span) =>
+        handle(message, span).finally(() => {
           handled.resolve(undefined);
         }),
       ),
@@ -147,6 +152,7 @@ export async function openBilling(
     log: silentLog,
     signingKey: acceptedKeys.signatures[0],
     acceptedKeys,
+    tracing: NO_TRACING,
     publicUrl: 'http://127.0.0.1:8080',
     dataDir: location.dataDir,
   });

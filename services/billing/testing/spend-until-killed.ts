@@ -27,9 +27,15 @@ async function spend(line: number): Promise<void> {
 async function call(line: number): Promise<void> {
   for (let number = 0; ; number += 1) {
     const ids = Array.from({ length: 5 }, (_, at) => `${prefix}-call-${line}-${number}-${at}`);
-    await on.calls.placeCalls({
+    const { unwrittenBatch } = await on.calls.placeCalls({
       calls: ids.map((id) => callOrder(on, id, { priceKeys: ['Alpha-H3__regeneration'], facts: { seconds: 1n } })),
+      ahead: number % 2 === 0,
     });
+    if (number % 4 === 0) {
+      for (const id of ids) say('reserved', id);
+      continue;
+    }
+    if (unwrittenBatch !== '') await on.calls.confirmCalls({ unwrittenBatch });
     for (const id of ids) say('placed', id);
     if (number % 3 === 0) continue;
     await on.calls.settleCalls({ ends: ids.map((callId) => ({ callId, basis: Basis.USAGE, usage: { seconds: 1n } })) });

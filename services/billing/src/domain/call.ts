@@ -30,8 +30,12 @@ export interface Call {
 }
 
 /** How a call ended: with reported usage, with estimated usage, or with neither. */
-export type CallEnd =
-  { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' };
+export type CallEnd = (
+  { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' }
+) & {
+  /** The channel that did the work; undefined: none did, or it is not known. It changes no charge. */
+  readonly channel?: string | undefined;
+};
 
 export interface CallCharge {
   readonly amount: Nanos;

@@ -28,6 +28,12 @@ export interface ReportedUsage {
   readonly characters?: bigint | undefined;
 }
 
+export const NOTHING_REPORTED: ReportedUsage = {
+  seconds: undefined,
+  inputTokens: undefined,
+  outputTokens: undefined,
+};
+
 /** The source of a charge. */
 export type ChargeBasis = 'usage' | 'estimate' | 'hold';
 

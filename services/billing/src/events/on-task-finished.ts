@@ -1,35 +1,48 @@
 import type { Handler } from '@reelgate/platform/bus/bus';
 import { isProblem } from '@reelgate/platform/problem';
+import { inRequest, inTrace, requestIdIn } from '@reelgate/platform/request-context';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';
 import type { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { BillingDeps } from '../operations/deps.ts';
+import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
 
-type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
+type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
 
 /** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
 export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
-  return async ({ taskId, state, usage }) => {
-    if (state === TaskState.FAILED) {
-      await releaseHold(deps, taskId);
-    } else if (state === TaskState.COMPLETED) {
-      await settleWhatIsHeld(deps, taskId, usage);
-    } else {
-      deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed; its hold stays');
-    }
-  };
+  return ({ requestId, ...finished }, span) =>
+    inRequest(requestIdIn(requestId), () => inTrace(span.traceId, () => settle(deps, { ...finished, span })));
+}
+
+async function settle(deps: Deps, { state, ...finished }: Finished & { readonly state: TaskState }): Promise<void> {
+  const { taskId, span } = finished;
+  if (state === TaskState.FAILED) await inSettleSpan(span, () => releaseHold(deps, taskId));
+  else if (state === TaskState.COMPLETED) await settleWhatIsHeld(deps, finished);
+  else deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed; its hold stays');
+}
+
+interface Finished {
+  readonly taskId: string;
+  readonly usage?: Usage | undefined;
+  /** Empty: none. */
+  readonly channel: string;
+  readonly span: Span;
 }
 
 /** A hold is placed before the task is submitted, so a missing hold will never come, and the event is not retried. */
-async function settleWhatIsHeld(deps: Deps, taskId: string, usage: Usage | undefined): Promise<void> {
+async function settleWhatIsHeld(deps: Deps, { taskId, usage, channel, span }: Finished): Promise<void> {
+  const used = {
+    seconds: usage?.totalSeconds,
+    inputTokens: usage?.promptTokens,
+    outputTokens: usage?.completionTokens,
+  };
   try {
-    await settleHold(deps, {
-      taskId,
-      confirmed: false,
-      usage: { seconds: usage?.totalSeconds, inputTokens: usage?.promptTokens, outputTokens: usage?.completionTokens },
-    });
+    const request = { taskId, confirmed: false, usage: used, mayRepeat: false, channel: channel || undefined };
+    await inSettleSpan(span, () => settleHold(deps, request));
   } catch (error) {
     if (!isProblem(error, 'hold_not_found')) throw error;
     deps.log.warn({ taskId }, 'a completed task has no hold');

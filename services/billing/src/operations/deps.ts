@@ -1,6 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId, Random } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { Nanos } from '../domain/money.ts';
+import type { UpstreamPrices } from '../domain/upstream-cost.ts';
 import type { Measures } from '../billing-metrics.ts';
 import type { AccountStore } from '../store/accounts/account-store.ts';
 import type { CallStore } from '../store/calls/call-store.ts';
@@ -9,6 +11,7 @@ import type { LedgerAudit } from '../store/ledger/ledger-audit.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
 import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
+import type { UnwrittenBatches } from './calls/unwritten-batches.ts';
 import type { KeyHasher } from './tokens/hash-key.ts';
 
 /** The dependencies of the operations. Each operation takes the part that it needs. */
@@ -26,6 +29,12 @@ export interface BillingDeps {
   readonly measures: Measures;
   /** The public ids of the current configuration. */
   readonly models: () => ReadonlySet<string>;
+  /** The upstream prices of the current configuration. */
+  readonly upstreamPrices: () => UpstreamPrices;
+  /** Batches of calls whose holds the disk still writes. */
+  readonly unwritten: UnwrittenBatches;
+  /** A larger hold of a call is durable before its caller may send the call. */
+  readonly sendAheadMax: Nanos;
   /** Usage up to this many times the hold is charged in full. */
   readonly overrunFactor: number;
   readonly clock: Clock;

@@ -236,7 +236,11 @@ function modelSuite(numRuns: number, newLocation: () => Promise<Location>): void
 
   beforeAll(async () => {
     location = await newLocation();
-    on = await openBilling(location, { billing: { overrun_factor: Number(OVERRUN) }, prices: {}, accounts: [] });
+    on = await openBilling(location, {
+      billing: { overrun_factor: Number(OVERRUN), send_ahead_max: '1' },
+      prices: {},
+      accounts: [],
+    });
   });
   afterAll(async () => {
     await on?.stop();
@@ -248,7 +252,7 @@ function modelSuite(numRuns: number, newLocation: () => Promise<Location>): void
     const account = `run-${runs}`;
     const setPrice = (value: bigint | undefined): Promise<void> =>
       on.service.reload({
-        billing: { overrun_factor: Number(OVERRUN) },
+        billing: { overrun_factor: Number(OVERRUN), send_ahead_max: '1' },
         prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
         accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
       });

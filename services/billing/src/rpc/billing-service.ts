@@ -10,6 +10,8 @@ import { findPrincipal } from '../operations/tokens/find-principal.ts';
 import { getHold } from '../operations/holds/get-hold.ts';
 import { placeHold } from '../operations/holds/place-hold.ts';
 import { quotePrice } from '../operations/prices/quote-price.ts';
+import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
+import { precludeHold } from '../operations/holds/preclude-hold.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
 import { settlementOf } from '../operations/holds/settlement-of.ts';
@@ -42,18 +44,16 @@ export function billingService(deps: BillingDeps): Binding {
     extendHold: async ({ taskId, facts }) => ({
       hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
     }),
-    releaseHold: async ({ taskId }) => ({
-      settlement: toWireSettlement(await releaseHold(deps, taskId)),
+    releaseHold: async ({ taskId }, { span }) => ({
+      settlement: toWireSettlement(await inSettleSpan(span, () => releaseHold(deps, taskId))),
     }),
-    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed }) => ({
-      settlement: toWireSettlement(
-        await settleHold(deps, {
-          taskId,
-          confirmed,
-          usage: { seconds: totalSeconds, inputTokens, outputTokens },
-        }),
-      ),
-    }),
+    precludeHold: async ({ taskId }) => ({ precluded: await precludeHold(deps, taskId) }),
+    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed, channel }, { span }) => {
+      const usage = { seconds: totalSeconds, inputTokens, outputTokens };
+      const request = { taskId, confirmed, usage, mayRepeat: true, channel: channel || undefined };
+      const settlement = await inSettleSpan(span, () => settleHold(deps, request));
+      return { settlement: toWireSettlement(settlement) };
+    },
     getHold: async ({ taskId }, { caller }) => {
       const { record, lines } = await getHold(deps, taskId, (accountId) => {
         assertOwner(caller, accountId, 'task_id');

@@ -21,10 +21,11 @@ export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, la
   };
 }
 
-export function fromWireEnd({ callId, basis, usage }: WireCallEnd): readonly [string, CallEnd] {
-  if (basis === Basis.HOLD) return [callId, { basis: 'hold' }];
+export function fromWireEnd({ callId, basis, usage, channel: name }: WireCallEnd): readonly [string, CallEnd] {
+  const channel = name || undefined;
+  if (basis === Basis.HOLD) return [callId, { basis: 'hold', channel }];
   if (basis === Basis.RELEASED) return [callId, { basis: 'released' }];
-  return [callId, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: fromWireUsage(usage) }];
+  return [callId, { basis: basis === Basis.USAGE ? 'usage' : 'estimate', usage: fromWireUsage(usage), channel }];
 }
 
 function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {

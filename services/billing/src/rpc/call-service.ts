@@ -6,29 +6,44 @@ import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { ruleCheckOf } from '@reelgate/platform/rpc/rules';
 import { CallOrderSchema, CallService } from '@reelgate/proto/billing/v1/call_service';
-import type { CallOrder, PlacedCallSchema, RefusedCallSchema } from '@reelgate/proto/billing/v1/call_service';
+import type {
+  CallOrder,
+  PlacedCallSchema,
+  RefusedCallSchema,
+  RemainderSchema,
+} from '@reelgate/proto/billing/v1/call_service';
+import type { Remainder } from '../domain/remainder.ts';
 import type { BillingDeps } from '../operations/deps.ts';
+import { confirmCalls } from '../operations/calls/confirm-calls.ts';
 import { placeCalls } from '../operations/calls/place-calls.ts';
-import type { CallRequest, Placed } from '../operations/calls/place-calls.ts';
+import type { CallRequest, Placed, PlacedBatch } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';
 import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
 import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
 /** The rules of one call. The server checks those of the batch. */
 const assertRules = ruleCheckOf(CallOrderSchema);
+const NOTHING_PLACED: PlacedBatch = { placed: [], unwritten: undefined, remainders: [] };
 const NO_RESULT = 'a call of the batch has no result';
 
 /** Decodes, runs the operation, encodes. */
 export function callService(deps: BillingDeps): Binding {
   return bind(CallService, {
-    placeCalls: async ({ calls, refusalsOnly }, { signal }) => {
+    placeCalls: async ({ calls, refusalsOnly, ahead }, { signal }) => {
       const orders = calls.map(readOrder);
       const sound = orders.flatMap((order) => ('refusal' in order ? [] : [order]));
-      const answers = (sound.length === 0 ? [] : await placeCalls(deps, sound, signal)).values();
+      const batch = sound.length === 0 ? NOTHING_PLACED : await placeCalls(deps, sound, { ahead, signal });
+      const answers = batch.placed.values();
       const placed = orders.map((order) => ('refusal' in order ? order : answers.next().value));
       const refused = placed.flatMap((one, at) => toWireRefused(calls[at]?.callId ?? '', one));
-      const held = placed.length - refused.length;
-      return refusalsOnly ? { held, refused } : { held, placed: placed.map(toWirePlaced) };
+      const answer = { held: placed.length - refused.length, unwrittenBatch: batch.unwritten ?? '' };
+      return refusalsOnly
+        ? { ...answer, refused, heldNanos: placed.map(heldBy), remainders: batch.remainders.map(toWireRemainder) }
+        : { ...answer, placed: placed.map(toWirePlaced) };
+    },
+    confirmCalls: async ({ unwrittenBatch }) => {
+      await confirmCalls(deps, unwrittenBatch);
+      return {};
     },
     settleCalls: async ({ ends, withoutSettlements }) => {
       const settled = await settleCalls(deps, firstOfEach(ends.map(fromWireEnd)));
@@ -63,6 +78,15 @@ function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof Place
         ? { case: 'held', value: toWireQuote(placed.held) }
         : { case: 'refusal', value: toWireProblem(placed.refusal) },
   };
+}
+
+function heldBy(placed: Placed | undefined): bigint {
+  return placed !== undefined && 'held' in placed ? placed.held.amount : 0n;
+}
+
+function toWireRemainder(remainder: Remainder): MessageInitShape<typeof RemainderSchema> {
+  const { accountId, tokenId, ofAccount: accountNanos, ofToken: tokenNanos } = remainder;
+  return { accountId, tokenId, accountNanos, ...(tokenNanos === undefined ? {} : { tokenNanos }) };
 }
 
 function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {

@@ -7,7 +7,10 @@ import { decideCall } from '../domain/call.ts';
 import { priceFacts } from '../../testing/facts.ts';
 import { openBilling, order, temporaryLocation } from '../../testing/open-billing.ts';
 import type { Location, TestBilling } from '../../testing/open-billing.ts';
+import { NO_ACCOUNTS } from './accounts/low-accounts.ts';
+import { sqlLowAccounts } from './accounts/sql-low-accounts.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
+import { sqlLedgerAudit } from './ledger/sql-ledger-audit.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
 
@@ -36,6 +39,8 @@ beforeEach(async () => {
     write: noted(file.write),
     transaction: (work) =>
       file.transaction((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))),
+    commitAhead: (work) =>
+      file.commitAhead((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))),
   };
 });
 afterEach(async () => {
@@ -70,8 +75,13 @@ const aCall = (id: string): Call => ({
 test('no statement on a batch of any size scans a table', async () => {
   const store = sqlCallStore(sql);
   const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${String(index)}`));
-  for (const size of [1, 2, 31, CALLS]) await store.place(`batch_${String(size)}`, calls.slice(0, size));
-  await store.place('batch_refused', [{ ...aCall('call_x'), amount: 10n ** 14n }, aCall('call_y')]);
+  for (const size of [1, 2, 31, CALLS])
+    await store.place({ batchId: `batch_${String(size)}`, calls: calls.slice(0, size), ahead: true });
+  await store.place({
+    batchId: 'batch_refused',
+    calls: [{ ...aCall('call_x'), amount: 10n ** 14n }, aCall('call_y')],
+    ahead: false,
+  });
   expect(await store.lapsed(3, 10)).toHaveLength(10);
   for (const size of [1, 2, 31, CALLS]) {
     const ends = new Map<string, CallEnd>(calls.slice(0, size).map(({ id }) => [id, { basis: 'hold' }]));
@@ -95,4 +105,30 @@ test('a usage statement and an authentication read through an index', async () =
 
   expect(asked.size).toBe(6);
   expect(await scans()).toEqual([]);
+});
+
+test('the count of accounts with little money left finds the last credit of each by an index', async () => {
+  await sqlLowAccounts(sql)(NO_ACCOUNTS);
+  const [[text, values] = ['', []]] = asked;
+
+  const plan = await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
+
+  expect(plan.map(({ detail }) => detail)).toEqual([
+    'CO-ROUTINE page',
+    expect.stringMatching(/^SEARCH a USING INDEX .*\(id>\?\)$/),
+    expect.stringMatching(/^CORRELATED SCALAR SUBQUERY/),
+    expect.stringMatching(/^SEARCH e USING INDEX financial_events_credits \(account_id=\?\)$/),
+    expect.stringMatching(/^SEARCH l USING INDEX .*\(event_key=\? AND book=\?\)$/),
+    'SCAN page',
+  ]);
+});
+
+test('the check of the ledger finds the calls of an event by its key, however many events there are', async () => {
+  await sqlCallStore(sql).place({ batchId: 'batch_1', calls: [aCall('call_1')], ahead: false });
+  await sqlLedgerAudit(sql).audit(3);
+  const [text] = [...asked.keys()].filter((one) => one.includes('hold_calls'));
+
+  const plan = await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text!}`, asked.get(text!));
+
+  expect(plan.map(({ detail }) => detail)).toContainEqual(expect.stringMatching(/^SEARCH c USING .*event_key=/));
 });

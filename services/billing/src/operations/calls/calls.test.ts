@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { CallUsageSchema } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -79,6 +79,46 @@ describeOnEngines('calls', (open) => {
     ]);
     expect(await books(on)).toEqual({ balance: 100n * DOLLAR - 40_900_000n, held: 0n, used: 40_900_000n });
     await expectSound(on);
+  });
+
+  describe('that are sent ahead of the disk', () => {
+    const placeAhead = async (on: TestBilling, calls: ReturnType<typeof callOrder>[]): Promise<string> =>
+      (await on.calls.placeCalls({ calls, refusalsOnly: true, ahead: true })).unwrittenBatch;
+
+    test('have their money reserved at once, and a batch to confirm once if the database is embedded', async () => {
+      const on = await open(chatConfig());
+      const unwrittenBatch = await placeAhead(on, [callOrder(on, 'call_1')]);
+
+      expect(unwrittenBatch).toMatch(on.sql.engine === 'sqlite' ? /^batch_/ : /^$/);
+      expect(await books(on)).toMatchObject({ held: 5n * MILL });
+      if (unwrittenBatch === '') return;
+      await on.calls.confirmCalls({ unwrittenBatch });
+      await expect(on.calls.confirmCalls({ unwrittenBatch })).rejects.toMatchObject({ reason: 'service_unavailable' });
+    });
+
+    test('never reserve more than the account has', async () => {
+      const on = await open(chatConfig({ credit: '0.01' }));
+      const answers = await Promise.all(
+        many(on, 4).map((one) => on.calls.placeCalls({ calls: [one], refusalsOnly: true, ahead: true })),
+      );
+
+      expect(answers.map(({ held }) => held).toSorted()).toEqual([0, 0, 1, 1]);
+      await expectSound(on);
+    });
+
+    test('are durable with their answer if one of them holds more than `send_ahead_max`', async () => {
+      const on = await open({ ...chatConfig(), billing: { overrun_factor: 10, send_ahead_max: '0.005' } });
+      const large = callOrder(on, 'call_2', { facts: { inputTokens: 1001n, outputTokens: 1000n } });
+
+      expect(await placeAhead(on, [callOrder(on, 'call_1'), large])).toBe('');
+      expect(await placeAhead(on, [callOrder(on, 'call_3')])).toMatch(on.sql.engine === 'sqlite' ? /^batch_/ : /^$/);
+    });
+
+    test('are durable with their answer if the caller does not ask for more', async () => {
+      const on = await open(chatConfig());
+
+      expect(await on.calls.placeCalls({ calls: [callOrder(on, 'call_1')] })).toMatchObject({ unwrittenBatch: '' });
+    });
   });
 
   test('of one batch and account share one event for holds and one for charges', async () => {
@@ -355,6 +395,52 @@ describeOnEngines('calls', (open) => {
     ]);
     expect(await on.metrics.text()).toContain('reelgate_billing_call_lapses_total 2');
     await expectSound(on);
+  });
+
+  describe('that are sent ahead and never settled', () => {
+    const lapse = async (on: TestBilling): Promise<void> => {
+      await on.clock.advance(HOUR_MS);
+      await eventually(async () => {
+        await on.clock.advance(60_000);
+        return (await books(on)).held === 0n;
+      });
+      await expectSound(on);
+    };
+    const ahead = async (on: TestBilling, calls: ReturnType<typeof callOrder>[]): Promise<string> =>
+      (await on.calls.placeCalls({ calls, refusalsOnly: true, ahead: true })).unwrittenBatch;
+    const confirm = async (on: TestBilling, unwrittenBatch: string): Promise<void> => {
+      if (unwrittenBatch !== '') await on.calls.confirmCalls({ unwrittenBatch });
+    };
+    const charged = async (on: TestBilling): Promise<bigint> => 100n * DOLLAR - (await books(on)).balance;
+
+    test('are charged their hold if a client may have seen an answer, and nothing otherwise', async () => {
+      const first = await open(chatConfig());
+      await confirm(first, await ahead(first, [callOrder(first, 'call_shown')]));
+      await ahead(first, [callOrder(first, 'call_x'), callOrder(first, 'call_y')]);
+      const on = await first.restart();
+      await lapse(on);
+
+      expect(await charged(on)).toBe((on.sql.engine === 'sqlite' ? 5n : 15n) * MILL);
+    });
+
+    test('are charged their hold if another request made them again and may have shown an answer', async () => {
+      const on = await open(chatConfig());
+      await ahead(on, [callOrder(on, 'call_1')]);
+      await confirm(on, await ahead(on, [callOrder(on, 'call_1')]));
+      await lapse(on);
+
+      expect(await charged(on)).toBe(5n * MILL);
+    });
+
+    test('leave nothing to confirm when they have lapsed', async () => {
+      const on = await open(chatConfig());
+      await ahead(on, [callOrder(on, 'call_1')]);
+      await lapse(on);
+      await eventually(async () => {
+        await on.clock.advance(60_000);
+        return (await on.sql.read('SELECT batch_id FROM unconfirmed_batches')).length === 0;
+      });
+    });
   });
 
   test('in concurrent batches never overdraw by one unit', async () => {

@@ -1,16 +1,37 @@
 import { settleCalls } from './settle-calls.ts';
 import type { BillingDeps } from '../deps.ts';
+import type { LapsedCall } from '../../store/calls/call-store.ts';
 
 const LAPSES_MAX = 500;
 
-/** One pass: charges lapsed calls their holds. Gives the number of calls. */
+/**
+ * One pass: charges lapsed calls their holds, and releases those of an unconfirmed batch, because no client has seen an
+ * answer to them. Gives the number of calls.
+ */
 export async function lapseCalls(
-  deps: Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>,
+  deps: Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>,
 ): Promise<number> {
-  const ids = await deps.calls.lapsed(deps.clock.now(), LAPSES_MAX);
-  if (ids.length === 0) return 0;
-  await settleCalls(deps, new Map(ids.map((id) => [id, { basis: 'hold' }])));
-  deps.measures.callLapse(ids.length);
-  deps.log.warn({ calls: ids.length, first: ids[0] }, 'calls lapsed and were charged their holds');
-  return ids.length;
+  const now = deps.clock.now();
+  const lapsed = await deps.calls.lapsed(now, LAPSES_MAX);
+  if (lapsed.length > 0) {
+    await settleCalls(
+      deps,
+      new Map(lapsed.map(({ id, isConfirmed }) => [id, { basis: isConfirmed ? 'hold' : 'released' }])),
+    );
+    report(deps, lapsed);
+  }
+  // a full pass may have left calls of these batches
+  if (lapsed.length < LAPSES_MAX) await deps.calls.removeLapsedBatches(now);
+  return lapsed.length;
+}
+
+function report({ measures, log }: Pick<BillingDeps, 'measures' | 'log'>, lapsed: readonly LapsedCall[]): void {
+  const charged = lapsed.filter(({ isConfirmed }) => isConfirmed);
+  const released = lapsed.filter(({ isConfirmed }) => !isConfirmed);
+  if (charged.length > 0) {
+    measures.callLapse(charged.length);
+    log.warn({ calls: charged.length, first: charged[0]?.id }, 'calls lapsed and were charged their holds');
+  }
+  if (released.length > 0)
+    log.warn({ calls: released.length, first: released[0]?.id }, 'calls lapsed unconfirmed and were released');
 }

@@ -4,6 +4,7 @@ import { CALL_NANOS_MAX } from '../../domain/call.ts';
 import { amountOf } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
 import { noPrice, takenCallId, unknownAccount, voidedCall } from '../../billing-refusals.ts';
+import type { Remainder } from '../../domain/remainder.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Quote } from '../prices/quote-price.ts';
@@ -22,7 +23,25 @@ export interface CallRequest {
 /** The result of one request. */
 export type Placed = { readonly held: Quote } | { readonly refusal: Problem };
 
-type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'calls' | 'clock' | 'newId' | 'measures'>;
+export interface PlacedBatch {
+  /** One for each request, in their order. */
+  readonly placed: readonly Placed[];
+  /** Names the batch while the disk still writes its holds; undefined: they are durable. */
+  readonly unwritten: string | undefined;
+  /** What the accounts and tokens of the batch have left, of which no call was refused. */
+  readonly remainders: readonly Remainder[];
+}
+
+export interface PlaceOptions {
+  /** Whether the answer may come before the holds are durable. */
+  readonly ahead: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Deps = Pick<
+  BillingDeps,
+  'accounts' | 'prices' | 'calls' | 'clock' | 'newId' | 'measures' | 'unwritten' | 'sendAheadMax'
+>;
 type Draft = { readonly call: Call } | { readonly refusal: Problem };
 
 interface PlaceContext {
@@ -31,23 +50,32 @@ interface PlaceContext {
   readonly now: number;
 }
 
+interface Outcomes {
+  readonly outcomes: ReadonlyMap<string, PlaceOutcome>;
+  readonly remainders: readonly Remainder[];
+  readonly unwritten?: string | undefined;
+}
+
 /**
  * Reserves the upper bound of each call under the current contract, in one transaction. A known call keeps its hold.
+ * The holds are durable, unless the caller confirms the batch before it shows anything of its calls, and no hold of the
+ * batch is large.
  */
 export async function placeCalls(
   deps: Deps,
   requests: readonly CallRequest[],
-  signal?: AbortSignal,
-): Promise<readonly Placed[]> {
+  { ahead, signal }: PlaceOptions,
+): Promise<PlacedBatch> {
   const context = await readContext(deps, requests);
   const drafts = new Map(requests.map((request) => [request.callId, draft(request, context)]));
   signal?.throwIfAborted();
-  const outcomes = await place(deps, drafts);
-  return requests.map(({ callId, accountId }) => {
-    const { placed, word } = answer(outcomes.get(callId), accountId);
+  const { outcomes, ...batch } = await place(deps, drafts, ahead);
+  const placed = requests.map(({ callId, accountId }) => {
+    const { placed: one, word } = answer(outcomes.get(callId), accountId);
     deps.measures.callPlacement(word);
-    return placed;
+    return one;
   });
+  return { placed, unwritten: batch.unwritten, remainders: batch.remainders };
 }
 
 /** Reads each account and each contract once for the whole batch. */
@@ -99,26 +127,41 @@ function draft(
  * A refused call can have a hold from an earlier request, made before its price or account was removed. That hold still
  * stands.
  */
-async function place(
-  { calls, newId }: Deps,
-  drafts: ReadonlyMap<string, Draft>,
-): Promise<ReadonlyMap<string, PlaceOutcome>> {
+async function place(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {
   const ready: Call[] = [];
   const refused: (readonly [string, Problem])[] = [];
   for (const [id, one] of drafts) {
     if ('call' in one) ready.push(one.call);
     else refused.push([id, one.refusal]);
   }
-  const placed: ReadonlyMap<string, PlaceOutcome> =
-    ready.length === 0 ? new Map() : await calls.place(newId('batch'), ready);
+  const placed = ready.length === 0 ? NONE_READY : await reserve(deps, ready, ahead);
   if (refused.length === 0) return placed;
-  const outcomes = new Map(placed);
-  const known = await calls.find(refused.map(([id]) => id));
+  const outcomes = new Map(placed.outcomes);
+  const known = await deps.calls.find(refused.map(([id]) => id));
   for (const [id, refusal] of refused) {
     const record = known.get(id);
     outcomes.set(id, record === undefined ? { refusal } : { record, isNew: false });
   }
-  return outcomes;
+  return { ...placed, outcomes };
+}
+
+const NONE_READY: Outcomes = { outcomes: new Map(), remainders: [] };
+
+async function reserve(
+  { calls, newId, unwritten, sendAheadMax }: Deps,
+  ready: readonly Call[],
+  ahead: boolean,
+): Promise<Outcomes> {
+  const batchId = newId('batch');
+  const isAhead = ahead && ready.every(({ amount }) => amount <= sendAheadMax);
+  const { result, durable } = await calls.place({ batchId, calls: ready, ahead: isAhead });
+  if (durable === undefined) return result;
+  if (!isAhead) {
+    await durable;
+    return result;
+  }
+  unwritten.add(batchId, durable);
+  return { ...result, unwritten: batchId };
 }
 
 function answer(

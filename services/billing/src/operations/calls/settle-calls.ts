@@ -1,11 +1,13 @@
 import { decideCall } from '../../domain/call.ts';
 import type { CallCharge, CallEnd } from '../../domain/call.ts';
+import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { EndOutcome } from '../../store/calls/call-store.ts';
+import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
-type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'log' | 'overrunFactor'>;
+type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
 
 /**
  * Ends the calls in one transaction. Gives the settlement of each: the first one if the call had ended, undefined if it
@@ -24,8 +26,9 @@ export async function settleCalls(
   });
   return new Map(
     [...outcomes].map(([id, outcome]) => {
-      recordOutcome(deps, id, outcome);
-      return [id, outcome.record?.settlement ?? unplaced(ends.get(id), at)];
+      const end = ends.get(id);
+      recordOutcome(deps, id, { ...outcome, channel: end?.channel });
+      return [id, outcome.record?.settlement ?? unplaced(end, at)];
     }),
   );
 }
@@ -35,8 +38,19 @@ function unplaced(end: CallEnd | undefined, at: number): Settlement | undefined 
   return end?.basis === 'released' ? { amount: 0n, basis: 'released', at } : undefined;
 }
 
-function recordOutcome({ measures, log }: Deps, callId: string, { record, charge }: EndOutcome): void {
+interface ToldOutcome extends EndOutcome {
+  /** The channel that did the work. */
+  readonly channel: string | undefined;
+}
+
+function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: ToldOutcome): void {
+  const { measures, log } = deps;
   measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
+  if (charge !== undefined && record !== undefined && charge.basis !== 'released') {
+    const { facts, currency } = record.call;
+    measures.charged({ priceKey: facts.priceKey, currency, basis: charge.basis, amount: charge.amount });
+    countUpstreamCost(deps, { channel, currency, facts, usage: charge.usage ?? NOTHING_REPORTED });
+  }
   if (charge !== undefined && isOverrun(charge)) {
     measures.callOverrun();
     log.warn(

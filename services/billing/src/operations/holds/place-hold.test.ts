@@ -169,6 +169,77 @@ describeOnEngines('a hold', (open) => {
     expect(await books(on)).toMatchObject({ held: 400n * CENT, used: 400n * CENT });
   });
 
+  test('that is refused refuses no other of the same moment', async () => {
+    const value = aConfig({ credit: '1.00' });
+    const on = await open({
+      ...value,
+      accounts: [...value.accounts, { id: 'poor', currency: 'USD', credit: '0.39', tokens: [] }],
+    });
+    const { token } = await on.accounts.createToken({ accountId: 'poor', models: ['*'] });
+    const { token: limited } = await on.accounts.createToken({
+      accountId: 'demo',
+      models: ['*'],
+      limitNanos: 39n * CENT,
+    });
+    const orders = [
+      order(on, 'task_1'),
+      { ...order(on, 'task_2'), accountId: 'poor', tokenId: token!.id },
+      { ...order(on, 'task_3'), tokenId: limited!.id },
+      { ...order(on, 'task_4'), tokenId: 'token_x' },
+      order(on, 'task_5', { seconds: 60n }),
+      order(on, 'task_6'),
+    ];
+
+    const outcomes = await Promise.allSettled(orders.map((one) => on.billing.placeHold(one)));
+
+    expect(
+      outcomes.map((outcome) =>
+        outcome.status === 'fulfilled' ? outcome.value.hold?.taskId : (outcome.reason as { reason: string }).reason,
+      ),
+    ).toEqual([
+      'task_1',
+      'insufficient_quota',
+      'insufficient_quota',
+      'token_not_found',
+      'insufficient_quota',
+      'task_6',
+    ]);
+    expect(await books(on)).toEqual({ balance: DOLLAR, held: 80n * CENT, used: 80n * CENT });
+    for (const { taskId } of orders.slice(1, 5))
+      await expect(on.billing.getHold({ taskId })).rejects.toMatchObject({ reason: 'hold_not_found' });
+    await expectSound(on);
+  });
+
+  test('whose caller leaves leaves no other of the same moment out', async () => {
+    const on = await open();
+    const leaving = new AbortController();
+    const left = on.billing.placeHold(order(on, 'task_1'), { signal: leaving.signal });
+    const stays = on.billing.placeHold(order(on, 'task_2'));
+
+    leaving.abort();
+
+    await expect(left).rejects.toThrow();
+    expect((await stays).hold?.taskId).toBe('task_2');
+    expect(await books(on)).toMatchObject({ held: 40n * CENT, used: 40n * CENT });
+    await expectSound(on);
+  });
+
+  test('is decided alone when the sum of those of the same moment is larger than any amount', async () => {
+    const on = await open(aConfig({ credit: '1000000000', prices: { 'Alpha-H3': { per_second: '1000000000' } } }));
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) => on.billing.placeHold(order(on, `task_${index}`, { seconds: 1n }))),
+    );
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(
+      outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [(outcome.reason as { reason?: string }).reason] : [],
+      ),
+    ).toEqual(Array.from({ length: 11 }, () => 'insufficient_quota'));
+    await expectSound(on);
+  });
+
   test.each(['', 'x'.repeat(257), 'zero\0'])('refuses the task id "%s"', async (taskId) => {
     const on = await open();
 

@@ -1,5 +1,6 @@
 import { isProblem } from '@reelgate/platform/problem';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
+import { formatAmount } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import { measured } from '../../billing-metrics.ts';
 import { takenTaskId, voidedHold } from '../../billing-refusals.ts';
@@ -14,21 +15,26 @@ export interface HoldRequest {
   readonly facts: PriceFacts;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measures'>;
+type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measures' | 'log'>;
 
 /**
  * Reserves the amount of the facts under the current contract, and freezes both. A repeated call gets the same hold. If
  * the caller leaves before the hold is durable, there is none.
  */
 export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
-  const { hold } = await measured(
+  const { hold, isNew } = await measured(
     deps.measures.hold,
     async () => {
       const { record, isNew } = await place(deps, request, signal);
       return { hold: standing(record, request.accountId), isNew };
     },
-    ({ isNew }) => (isNew ? 'placed' : 'repeated'),
+    (placed) => (placed.isNew ? 'placed' : 'repeated'),
   );
+  if (isNew)
+    deps.log.info(
+      { taskId: request.taskId, accountId: request.accountId, amount: formatAmount(hold.amount) },
+      'a hold was placed',
+    );
   return hold;
 }
 

@@ -3,25 +3,26 @@ import { measured } from '../../billing-metrics.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
-type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures'>;
+type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log'>;
 
 /** A hold that is placed between the two statements is found by the next attempt. A record is never removed. */
 const ATTEMPTS_MAX = 3;
 
 /** Releases the hold, or writes a void so that none can be placed. A settled task keeps its settlement. */
 export async function releaseHold(deps: Deps, taskId: string): Promise<Settlement> {
-  const { settlement } = await measured(
+  const { settlement, outcome } = await measured(
     deps.measures.release,
     () => release(deps, taskId),
-    ({ outcome }) => outcome,
+    (released) => released.outcome,
   );
+  if (outcome === 'released') deps.log.info({ taskId }, 'a hold was released');
   return settlement;
 }
 
 async function release({ holds, clock }: Deps, taskId: string): Promise<{ settlement: Settlement; outcome: string }> {
   const at = clock.now();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const ended = await holds.end(taskId, at, () => ({ kind: 'release' }));
+    const ended = await holds.end(taskId, at, () => ({ kind: 'release' }), true);
     if (ended !== undefined)
       return { settlement: settlementOfEnded(ended), outcome: ended.isNew ? 'released' : 'repeated' };
     if (await holds.preclude(taskId, at))

@@ -3,6 +3,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { CENT, DOLLAR, books, expectSound } from '../../../testing/books.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../../testing/open-billing.ts';
+import { sqlHoldStore } from '../../store/holds/sql-hold-store.ts';
 
 describeOnEngines('the charge of a task', (open) => {
   test('by usage comes out of the hold, and the rest returns to the balance', async () => {
@@ -112,6 +113,34 @@ describeOnEngines('the charge of a task', (open) => {
       amountNanos,
       basis,
     });
+    await expectSound(on);
+  });
+
+  test('begins no transaction when it is repeated', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 5n });
+    const transaction = async (): Promise<never> => {
+      throw new Error('a transaction began');
+    };
+    const store = sqlHoldStore({ ...on.sql, transaction });
+    const ended = await store.end('task_1', on.clock.now(), () => ({ kind: 'release' }), true);
+
+    expect(ended).toMatchObject({ isNew: false, record: { state: 'ended', settlement: { amount: 40n * CENT } } });
+    await expectSound(on);
+  });
+
+  test('reads nothing before its transaction when it is the first, and is the same when it comes twice', async () => {
+    const on = await open();
+    await on.billing.placeHold(order(on, 'task_1'));
+    const read = async (): Promise<never> => {
+      throw new Error('a statement ran before the transaction');
+    };
+    const store = sqlHoldStore({ ...on.sql, read });
+    const end = () => store.end('task_1', on.clock.now(), () => ({ kind: 'release' }), false);
+
+    expect([(await end())?.isNew, (await end())?.isNew]).toEqual([true, false]);
+    expect(await books(on)).toMatchObject({ held: 0n, used: 0n });
     await expectSound(on);
   });
 

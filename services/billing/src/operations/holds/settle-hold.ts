@@ -6,6 +6,7 @@ import type { Ending } from '../../domain/settlement.ts';
 import { measured } from '../../billing-metrics.ts';
 import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
+import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 import { settlementOf } from './settlement-of.ts';
 
@@ -14,17 +15,22 @@ export interface SettleRequest {
   readonly usage: ReportedUsage;
   /** An operator has confirmed the charge: it has no bound. */
   readonly confirmed: boolean;
+  /** Whether an earlier call has probably settled it: each task is settled by its event, and confirmed by a call. */
+  readonly mayRepeat: boolean;
+  /** The channel that did the work; undefined: none did. */
+  readonly channel: string | undefined;
 }
 
-type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'log' | 'overrunFactor'>;
+type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
 
 /**
  * Charges a finished task once. Later calls get the first settlement. Usage far above the hold waits for an operator.
  */
 export async function settleHold(
-  { holds, clock, measures, log, overrunFactor }: Deps,
-  { taskId, usage, confirmed }: SettleRequest,
+  deps: Deps,
+  { taskId, usage, confirmed, mayRepeat, channel }: SettleRequest,
 ): Promise<Settlement> {
+  const { holds, clock, measures, log, overrunFactor } = deps;
   const decide = (hold: Hold, terms: PriceTerms): Ending => {
     const ending = decideSettlement(hold, terms, usage, { overrunFactor, confirmed });
     if (ending.kind !== 'defer') return ending;
@@ -37,10 +43,10 @@ export async function settleHold(
     );
     return ending;
   };
-  const { record } = await measured(
+  const { record, isNew } = await measured(
     measures.settlement,
     async () => {
-      const outcome = await holds.end(taskId, clock.now(), decide);
+      const outcome = await holds.end(taskId, clock.now(), decide, mayRepeat);
       if (outcome === undefined) throw unknownHold();
       return outcome;
     },
@@ -48,7 +54,17 @@ export async function settleHold(
   );
   const settlement = settlementOf(record);
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
+  if (isNew && record.state === 'ended') {
+    countCharge(measures, record.hold, settlement);
+    countUpstreamCost(deps, { ...record.hold, channel, usage });
+  }
+  if (isNew)
+    log.info({ taskId, basis: settlement.basis, amount: formatAmount(settlement.amount) }, 'a hold was settled');
   return settlement;
+}
+
+function countCharge(measures: Deps['measures'], { facts, currency }: Hold, { basis, amount }: Settlement): void {
+  measures.charged({ priceKey: facts.priceKey, currency, basis, amount });
 }
 
 function outcomeOf({ record, isNew }: Outcome): string {

@@ -21,26 +21,37 @@ export type TokenEnd = { readonly revoked_at: Whole | null; readonly expires_at:
 
 const RESERVE_OF_TOKEN = `UPDATE tokens SET used_nanos = used_nanos + $1
   WHERE id = $2 AND account_id = $3 AND (limit_nanos IS NULL OR limit_nanos - used_nanos >= $1)
-  RETURNING revoked_at, expires_at`;
+  RETURNING revoked_at, expires_at, limit_nanos - used_nanos AS left_nanos`;
 const RESERVE_OF_ACCOUNT = `UPDATE accounts SET held_nanos = held_nanos + $1
-  WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING id`;
+  WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING balance_nanos - held_nanos AS left_nanos`;
 const CHANGE_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos + $1 WHERE id = $2';
 const CHANGE_ACCOUNT =
   'UPDATE accounts SET balance_nanos = balance_nanos + $1, held_nanos = held_nanos + $2 WHERE id = $3';
+
+/** `left_nanos` is what the limit of the token leaves; null: it has none. */
+export type ReservedOfToken = TokenEnd & { readonly left_nanos: Whole | null };
 
 /** Adds the amount to what the token has used, if its limit covers it. Undefined: nothing was reserved. */
 export async function tryReserveOfToken(
   query: SqlQuery,
   { tokenId, accountId }: TokenOwner,
   amount: Nanos,
-): Promise<TokenEnd | undefined> {
-  const [reserved] = await query<TokenEnd>(RESERVE_OF_TOKEN, [amount, tokenId, accountId]);
+): Promise<ReservedOfToken | undefined> {
+  const [reserved] = await query<ReservedOfToken>(RESERVE_OF_TOKEN, [amount, tokenId, accountId]);
   return reserved;
 }
 
-/** Adds the amount to what the account holds, if its balance covers it. */
-export async function tryReserveOfAccount(query: SqlQuery, accountId: string, amount: Nanos): Promise<boolean> {
-  return (await query(RESERVE_OF_ACCOUNT, [amount, accountId])).length > 0;
+/**
+ * Adds the amount to what the account holds, if its balance covers it. Gives what is left; undefined: nothing was
+ * reserved.
+ */
+export async function tryReserveOfAccount(
+  query: SqlQuery,
+  accountId: string,
+  amount: Nanos,
+): Promise<Nanos | undefined> {
+  const [reserved] = await query<{ left_nanos: Whole }>(RESERVE_OF_ACCOUNT, [amount, accountId]);
+  return reserved === undefined ? undefined : BigInt(reserved.left_nanos);
 }
 
 /** Changes what the token has used, without any condition. */

@@ -11,13 +11,7 @@ const TOKEN_LEFT =
   'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
 const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
 
-/** Holds the amount for a new task, or refuses. */
-export async function reserveForNew(query: SqlQuery, owner: Owner, amount: Nanos, now: number): Promise<void> {
-  assertEnabled(await reserveOfToken(query, owner, amount), now);
-  await reserveOfAccount(query, owner, amount);
-}
-
-/** Refuses what `reserveForNew` would refuse, with the same checks in the same order. Holds nothing. */
+/** Refuses what a new hold would be refused for, with the same checks in the same order. Holds nothing. */
 export async function assertCovered(
   query: SqlQuery,
   owner: Owner,
@@ -25,8 +19,9 @@ export async function assertCovered(
 ): Promise<void> {
   const { currency } = owner;
   const { left: ofToken = amount, ...token } = await readToken(query, owner);
+  const refusal = refusalOfEnded(token, now);
+  if (refusal !== undefined) throw refusal;
   if (ofToken < amount) throw insufficientQuota({ of: 'token', needed: amount, left: ofToken, currency });
-  assertEnabled(token, now);
   const ofAccount = await readAccount(query, owner);
   if (ofAccount < amount) throw insufficientQuota({ of: 'account', needed: amount, left: ofAccount, currency });
 }
@@ -50,24 +45,17 @@ export async function changeBoth(
   { tokenId, accountId }: Owner,
   { balance, held }: { readonly balance: Nanos; readonly held: Nanos },
 ): Promise<void> {
-  await changeToken(query, tokenId, held - balance);
-  await changeAccount(query, accountId, { balance, held });
+  await Promise.all([changeToken(query, tokenId, held - balance), changeAccount(query, accountId, { balance, held })]);
 }
 
-function assertEnabled(token: TokenEnd, now: number): void {
-  const refusal = refusalOfEnded(token, now);
-  if (refusal !== undefined) throw refusal;
-}
-
-async function reserveOfToken(query: SqlQuery, owner: Owner, amount: Nanos): Promise<TokenEnd> {
-  const reserved = await tryReserveOfToken(query, owner, amount);
-  if (reserved !== undefined) return reserved;
+async function reserveOfToken(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+  if ((await tryReserveOfToken(query, owner, amount)) !== undefined) return;
   const { left = 0n } = await readToken(query, owner);
   throw insufficientQuota({ of: 'token', needed: amount, left, currency: owner.currency });
 }
 
 async function reserveOfAccount(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
-  if (await tryReserveOfAccount(query, owner.accountId, amount)) return;
+  if ((await tryReserveOfAccount(query, owner.accountId, amount)) !== undefined) return;
   const left = await readAccount(query, owner);
   throw insufficientQuota({ of: 'account', needed: amount, left, currency: owner.currency });
 }

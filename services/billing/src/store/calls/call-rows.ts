@@ -1,6 +1,7 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
-import type { Settlement, ReportedUsage } from '../../domain/hold.ts';
+import { NOTHING_REPORTED } from '../../domain/hold.ts';
+import type { Settlement } from '../../domain/hold.ts';
 
 type Whole = number | bigint;
 
@@ -76,8 +77,6 @@ export const END_COLUMNS = [
   'used_characters',
 ] as const;
 export const END_TYPES = END_COLUMNS.map((_, index) => (index < 2 ? 'TEXT' : 'BIGINT'));
-
-const NOTHING_REPORTED: ReportedUsage = { seconds: undefined, inputTokens: undefined, outputTokens: undefined };
 
 /** In the order of END_COLUMNS. */
 export function toEndRow(id: string, { amount, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge): SqlValue[] {

@@ -1,9 +1,31 @@
 import type { Problem } from '@reelgate/platform/problem';
+import type { Committed } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallEnd, CallRecord } from '../../domain/call.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
+import type { Remainder } from '../../domain/remainder.ts';
 
 /** The record of a call and whether this batch placed it, or the refusal. */
 export type PlaceOutcome = { readonly record: CallRecord; readonly isNew: boolean } | { readonly refusal: Problem };
+
+export interface PlaceBatch {
+  /** Names the batch in the ledger; never used before. */
+  readonly batchId: string;
+  readonly calls: readonly Call[];
+  /** Whether the caller confirms the batch before a client sees an answer. */
+  readonly ahead: boolean;
+}
+
+export interface PlacedCalls {
+  readonly outcomes: ReadonlyMap<string, PlaceOutcome>;
+  /** After the batch, of the tokens of which no call was refused. */
+  readonly remainders: readonly Remainder[];
+}
+
+export interface LapsedCall {
+  readonly id: string;
+  /** Whether a client may have seen an answer. */
+  readonly isConfirmed: boolean;
+}
 
 export interface EndOutcome {
   /** Undefined: the call was never placed. After a release it cannot be placed. */
@@ -26,14 +48,19 @@ export interface EndBatch {
 export interface CallStore {
   /**
    * Places each call unless its id is known. Refuses a call that its token or its account does not cover, in the order
-   * of the calls.
+   * of the calls. The money is reserved at once, so no other batch can take it. A batch `ahead` that is not durable yet
+   * stays unconfirmed until `confirm`.
    */
-  place(batchId: string, calls: readonly Call[]): Promise<ReadonlyMap<string, PlaceOutcome>>;
+  place(batch: PlaceBatch): Promise<Committed<PlacedCalls>>;
+  /** From then on a client may see an answer to a call of the batch. */
+  confirm(batchId: string): Promise<void>;
   /** Ends each call unless it has ended. After the release of an unknown call, that call cannot be placed. */
   end(batch: EndBatch): Promise<ReadonlyMap<string, EndOutcome>>;
   find(ids: readonly string[]): Promise<ReadonlyMap<string, CallRecord>>;
   /** The open calls that have lapsed, the oldest first. */
-  lapsed(now: number, limit: number): Promise<readonly string[]>;
+  lapsed(now: number, limit: number): Promise<readonly LapsedCall[]>;
+  /** Removes the unconfirmed batches of which every call has lapsed; those calls must have ended. */
+  removeLapsedBatches(now: number): Promise<void>;
   /** Whether a call is open that has not lapsed. */
   areOpen(now: number): Promise<boolean>;
 }

@@ -4,11 +4,12 @@ import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
-import type { CallStore, PlaceOutcome } from './call-store.ts';
+import type { CallStore, PlacedCalls, PlaceOutcome } from './call-store.ts';
 import { newRecentCalls } from './recent-calls.ts';
 import { settleCalls } from './sql-settle-calls.ts';
 import { findCalls } from './sql-find-calls.ts';
-import { recordEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
+import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
+import { confirm, confirmBatchesOf, markUnconfirmed, removeLapsed } from './sql-unconfirmed-batches.ts';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
 import { groupsBy, sumOf } from '../balances/groups.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
@@ -23,36 +24,62 @@ const INSERT = byRows(
 const ADDED = byRows((rows) => `SELECT id FROM calls WHERE placed_in = $1 AND id IN (${parameters(rows, 2)})`);
 const REMOVE = byRows((rows) => `DELETE FROM calls WHERE id IN (${parameters(rows)})`);
 const OPEN = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at > $1 LIMIT 1';
-const LAPSED = 'SELECT id FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2';
+const LAPSED = `SELECT id, (SELECT COUNT(*) FROM unconfirmed_batches WHERE batch_id = placed_in) AS unconfirmed
+  FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2`;
 
 export function sqlCallStore(sql: Sql): CallStore {
   const termsOf = cachedTerms();
   const recent = newRecentCalls();
   return {
-    place: async (batchId, calls) => {
-      const outcomes = await sql.transaction((query) => place(query, batchId, calls));
-      for (const outcome of outcomes.values())
+    place: async ({ batchId, calls, ahead }) => {
+      // a server answers when the batch is durable
+      const isUnconfirmed = ahead && sql.engine === 'sqlite';
+      const placed = await sql.commitAhead(async (query) => {
+        if (isUnconfirmed) await markUnconfirmed(query, batchId, calls);
+        return place(query, batchId, calls);
+      });
+      for (const outcome of placed.result.outcomes.values())
         if ('record' in outcome && outcome.isNew) recent.add(outcome.record.call);
-      return outcomes;
+      return placed;
     },
     end: (batch) => sql.transaction((query) => settleCalls(query, batch, { termsOf, recent })),
     find: (ids) => findCalls(sql.read, ids),
-    lapsed: async (now, limit) => (await sql.read<{ id: string }>(LAPSED, [now, limit])).map(({ id }) => id),
+    confirm: (batchId) => confirm(sql, batchId),
+    lapsed: async (now, limit) =>
+      (await sql.read<{ id: string; unconfirmed: number | bigint }>(LAPSED, [now, limit])).map(
+        ({ id, unconfirmed }) => ({
+          id,
+          isConfirmed: Number(unconfirmed) === 0,
+        }),
+      ),
+    removeLapsedBatches: (now) => removeLapsed(sql, now),
     areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,
   };
 }
 
-async function place(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<Map<string, PlaceOutcome>> {
+async function place(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<PlacedCalls> {
   const fresh = await insert(query, batchId, calls);
   const groups = groupsBy(fresh, ({ accountId }) => accountId);
-  for (const group of groups) await post(query, batchId, group);
-  const refusals = await reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0);
+  const posted = groups.map((group) => postEvent(query, eventOf(batchId, group)));
+  const [{ refusals, remainders }] = await Promise.all([
+    reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0),
+    ...posted,
+  ]);
   if (refusals.size > 0) await takeBack(query, { batchId, groups, refusals });
-  const known = fresh === calls ? NONE_KNOWN : await findCalls(query, without(calls, fresh));
-  return new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))]));
+  const known = fresh === calls ? NONE_KNOWN : await findKnown(query, without(calls, fresh));
+  return {
+    outcomes: new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))])),
+    remainders,
+  };
 }
 
 const NONE_KNOWN: ReadonlyMap<string, CallRecord> = new Map();
+
+/** A known call is made again under the hold of its first batch, which nothing else may confirm. */
+async function findKnown(query: SqlQuery, ids: readonly string[]): Promise<ReadonlyMap<string, CallRecord>> {
+  await confirmBatchesOf(query, ids);
+  return findCalls(query, ids);
+}
 
 /** The ids of the calls that are not among the others. */
 function without(calls: readonly Call[], others: readonly Call[]): string[] {
@@ -94,16 +121,11 @@ async function takeBack(
     const held = group.filter(({ id }) => !refusals.has(id));
     if (held.length === group.length) continue;
     await withdrawEvent(query, eventOf(batchId, group).key);
-    if (held.length > 0) await post(query, batchId, held);
+    if (held.length > 0) await postEvent(query, eventOf(batchId, held));
   }
 }
 
-/** One event for all the calls of an account. */
-async function post(query: SqlQuery, batchId: string, group: readonly Call[]): Promise<void> {
-  const event = eventOf(batchId, group);
-  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, but its batch is new`);
-}
-
+/** One event for all the calls of an account. Its key is new with the batch. */
 function eventOf(batchId: string, group: readonly Call[]): FinancialEvent {
   const [{ accountId, currency, placedAt: at } = { accountId: '', currency: '', placedAt: 0 }] = group;
   return callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });

@@ -7,7 +7,7 @@ import type { EndBatch, EndOutcome } from './call-store.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { findCalls } from './sql-find-calls.ts';
-import { recordEvent } from '../ledger/sql-ledger-events.ts';
+import { postEvent } from '../ledger/sql-ledger-events.ts';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
 import { groupsBy, sumOf } from '../balances/groups.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
@@ -159,24 +159,22 @@ async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[
 
 /** Changes the hours of usage, then tokens, then accounts, each in the order of their ids. */
 async function post(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly Ended[]): Promise<void> {
-  const byAccount = groupsBy(ended, ({ call }) => call.accountId);
-  for (const group of byAccount) {
-    const [{ call: { accountId, currency } } = { call: { accountId: '', currency: '' } }] = group;
-    const event = callsSettledEvent({
-      batchId,
-      accountId,
-      currency,
-      at,
-      held: heldOf(group),
-      charged: chargedOf(group),
-    });
-    if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, but its batch is new`);
-  }
-  await countUsage(query, ended.flatMap(chargedUsage), at);
-  for (const group of groupsBy(ended, ({ call }) => call.tokenId))
-    await changeToken(query, group[0]?.call.tokenId ?? '', chargedOf(group) - heldOf(group));
-  for (const group of byAccount)
-    await changeAccount(query, group[0]?.call.accountId ?? '', { balance: -chargedOf(group), held: -heldOf(group) });
+  const byAccount = groupsBy(ended, ({ call }) => call.accountId).flatMap((group) => {
+    const [{ call } = {}] = group;
+    return call === undefined ? [] : [{ ...call, held: heldOf(group), charged: chargedOf(group) }];
+  });
+  await Promise.all([
+    ...byAccount.map(({ accountId, currency, held, charged }) =>
+      postEvent(query, callsSettledEvent({ batchId, accountId, currency, at, held, charged })),
+    ),
+    countUsage(query, ended.flatMap(chargedUsage), at),
+    ...groupsBy(ended, ({ call }) => call.tokenId).map((group) =>
+      changeToken(query, group[0]?.call.tokenId ?? '', chargedOf(group) - heldOf(group)),
+    ),
+    ...byAccount.map(({ accountId, held, charged }) =>
+      changeAccount(query, accountId, { balance: -charged, held: -held }),
+    ),
+  ]);
 }
 
 function chargedUsage({ call, charge }: Ended): Charged[] {

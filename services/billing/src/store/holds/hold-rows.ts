@@ -1,6 +1,7 @@
 import type { SqlValue } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
+import { byRows, valueRows } from '../sql-multi-row.ts';
 
 type Whole = number | bigint;
 
@@ -55,10 +56,13 @@ export const HOLD_COLUMNS = [
   'deferred_at',
   'deferred_nanos',
 ].join(', ');
-export const INSERT_HOLD = `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, state)
-  VALUES (${FROZEN_COLUMNS.map((_, index) => `$${String(index + 1)}`).join(', ')}, 'open')`;
+/** By the number of holds. A repeated row is written once. */
+export const INSERT_HOLDS = byRows(
+  (rows) => `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, state)
+  VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { rest: ", 'open'" })} ON CONFLICT (task_id) DO NOTHING`,
+);
 
-/** In the order of INSERT_HOLD. */
+/** In the order of INSERT_HOLDS. */
 export function toHoldRow({ facts, ...hold }: Hold): SqlValue[] {
   return [
     hold.taskId,

@@ -37,8 +37,16 @@ export interface HoldStore {
     at: number,
     reprice: (hold: Hold, terms: PriceTerms) => Repricing,
   ): Promise<Outcome | undefined>;
-  /** Ends the hold, or records its deferral. Undefined: the task has no record. */
-  end(taskId: string, at: number, decide: (hold: Hold, terms: PriceTerms) => Ending): Promise<Outcome | undefined>;
+  /**
+   * Ends the hold, or records its deferral. Undefined: the task has no record. If the call `mayRepeat` an earlier one,
+   * an ended hold is only read.
+   */
+  end(
+    taskId: string,
+    at: number,
+    decide: (hold: Hold, terms: PriceTerms) => Ending,
+    mayRepeat: boolean,
+  ): Promise<Outcome | undefined>;
   /** Writes a void, after which no hold can be placed. False: the task has a record already. */
   preclude(taskId: string, at: number): Promise<boolean>;
   find(taskId: string): Promise<HoldRecord | undefined>;

@@ -1,17 +1,19 @@
+import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
-import { SERVICE_ACTOR, extendEvent, holdEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
-import type { FinancialEvent } from '../../domain/ledger.ts';
+import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { Ending } from '../../domain/settlement.ts';
 import { quantitiesOf } from '../../domain/usage.ts';
-import { HOLD_COLUMNS, INSERT_HOLD, deferralAt, releasedAt, toHoldRecord, toHoldRow } from './hold-rows.ts';
-import type { HoldRow } from './hold-rows.ts';
+import { deferralAt, releasedAt } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
-import { assertCovered, changeBoth, reserveForNew, reserveMore } from '../balances/sql-hold-reservations.ts';
-import { recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
+import { findHold, lockHold } from './sql-find-hold.ts';
+import { placeHolds } from './sql-place-holds.ts';
+import type { HoldPlaced, HoldPlacing } from './sql-place-holds.ts';
+import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
+import { postEvent, recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
 import { cachedTerms } from '../prices/sql-price-terms.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
@@ -19,10 +21,6 @@ import { countUsage } from '../usage/sql-usage-hours.ts';
 type Whole = number | bigint;
 type OpenHold = Extract<HoldRecord, { state: 'open' }>;
 
-const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
-/** Changes nothing, but locks the row: a transaction that waits for it then reads what this one wrote. */
-const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
-const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
 const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4,
     images = $5, input_tokens = $6, output_tokens = $7, characters = $8 WHERE task_id = $9`;
 const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4,
@@ -33,16 +31,24 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
   FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
   WHERE e.task_id = $1 ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
 
+/** Of the holds of one moment. A batch that waits for a row does not hold all others up. */
+const BATCH = { batchMax: 64, concurrency: 4 };
+
 export function sqlHoldStore(sql: Sql): HoldStore {
   const termsOf = cachedTerms();
   return {
-    place: (hold, signal) => sql.transaction((query) => whileAwaited(signal, () => place(query, hold))),
+    place: placing(sql),
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
     extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
-    end: (taskId, at, decide) => sql.transaction((query) => end(query, { taskId, at, termsOf }, decide)),
+    end: async (taskId, at, decide, mayRepeat) => {
+      // an ended hold never changes
+      const known = mayRepeat ? await findHold(sql.read, taskId) : undefined;
+      if (known !== undefined && known.state !== 'open') return { record: known, isNew: false };
+      return sql.transaction((query) => end(query, { taskId, at, termsOf }, decide));
+    },
     preclude: (taskId, at) =>
       sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
-    find: (taskId) => find(sql.read, taskId),
+    find: (taskId) => findHold(sql.read, taskId),
     lines: async (taskId) => {
       const rows = await sql.read<{ event_key: string; book: string; amount_nanos: Whole; occurred_at: Whole }>(LINES, [
         taskId,
@@ -57,15 +63,33 @@ export function sqlHoldStore(sql: Sql): HoldStore {
   };
 }
 
-async function place(query: SqlQuery, hold: Hold): Promise<Outcome> {
-  if (!(await recordEvent(query, holdEvent(hold)))) {
-    const record = await find(query, hold.taskId);
-    if (record === undefined) throw new Error(`${holdKey(hold.taskId)} is taken, but neither a hold nor a void exists`);
-    return { record, isNew: false };
-  }
-  await query(INSERT_HOLD, toHoldRow(hold));
-  await reserveForNew(query, hold, hold.amount, hold.placedAt);
-  return { record: { state: 'open', hold, deferral: undefined }, isNew: true };
+/**
+ * Holds that are asked for at the same moment are placed in one transaction. If it fails for another reason than the
+ * database being away, each is placed alone, so that it fails for its own reason only.
+ */
+function placing(sql: Sql): HoldStore['place'] {
+  const place = (batch: readonly HoldPlacing[]): Promise<readonly HoldPlaced[]> =>
+    sql.transaction((query) => placeHolds(query, batch));
+  const placeAlone = (one: HoldPlacing): Promise<readonly HoldPlaced[]> =>
+    place([one]).catch((refusal: unknown) => [{ refusal }]);
+  const batcher = newBatcher<HoldPlacing, HoldPlaced>({
+    ...BATCH,
+    fill: () => eventLoopTicks(1),
+    send: async (batch) => {
+      try {
+        return await place(batch);
+      } catch (error) {
+        if (batch.length === 1 || error instanceof StoreUnavailable) throw error;
+        return (await Promise.all(batch.map(placeAlone))).flat();
+      }
+    },
+  });
+  return async (hold, signal) => {
+    signal?.throwIfAborted();
+    const placed = await batcher.add({ hold, signal });
+    if ('refusal' in placed) throw placed.refusal;
+    return placed;
+  };
 }
 
 interface Change {
@@ -79,7 +103,7 @@ async function extend(
   { taskId, at, termsOf }: Change,
   reprice: (hold: Hold, terms: PriceTerms) => Repricing,
 ): Promise<Outcome | undefined> {
-  const record = await lock(query, taskId);
+  const record = await lockHold(query, taskId);
   if (record?.state !== 'open') return record && { record, isNew: false };
   const { hold } = record;
   const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
@@ -100,46 +124,35 @@ async function extend(
   return { record: { ...record, hold: { ...hold, amount, facts } }, isNew: true };
 }
 
+/** The locked hold is open, so its last event cannot exist yet. */
 async function end(
   query: SqlQuery,
   { taskId, at, termsOf }: Change,
   decide: (hold: Hold, terms: PriceTerms) => Ending,
 ): Promise<Outcome | undefined> {
-  const record = await lock(query, taskId);
+  const record = await lockHold(query, taskId);
   if (record?.state !== 'open') return record && { record, isNew: false };
   const { hold } = record;
   const ending = decide(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   if (ending.kind === 'defer') return defer(query, record, ending.amount, at);
   if (ending.kind === 'release') {
-    await query(RELEASE, [at, taskId]);
-    await post(query, releaseEvent(hold, at));
-    await changeBoth(query, hold, { balance: 0n, held: -hold.amount });
+    await Promise.all([
+      query(RELEASE, [at, taskId]),
+      postEvent(query, releaseEvent(hold, at)),
+      changeBoth(query, hold, { balance: 0n, held: -hold.amount }),
+    ]);
     return { record: { state: 'ended', hold, settlement: releasedAt(at) }, isNew: true };
   }
   const { amount, basis, usage } = ending;
-  await query(SETTLE, [
-    basis,
-    amount,
-    at,
-    usage.seconds ?? null,
-    usage.inputTokens ?? null,
-    usage.outputTokens ?? null,
-    taskId,
+  const { accountId, tokenId, facts } = hold;
+  const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: quantitiesOf(amount, facts, usage) };
+  const { seconds = null, inputTokens = null, outputTokens = null } = usage;
+  await Promise.all([
+    query(SETTLE, [basis, amount, at, seconds, inputTokens, outputTokens, taskId]),
+    postEvent(query, settleEvent(hold, amount, at)),
+    countUsage(query, [charged], at),
+    changeBoth(query, hold, { balance: -amount, held: -hold.amount }),
   ]);
-  await post(query, settleEvent(hold, amount, at));
-  await countUsage(
-    query,
-    [
-      {
-        accountId: hold.accountId,
-        tokenId: hold.tokenId,
-        priceKey: hold.facts.priceKey,
-        quantities: quantitiesOf(amount, hold.facts, usage),
-      },
-    ],
-    at,
-  );
-  await changeBoth(query, hold, { balance: -amount, held: -hold.amount });
   return { record: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
 }
 
@@ -153,24 +166,4 @@ async function defer(
   const first = deferralAt(deferral?.at ?? at, amount);
   await query(DEFER, [amount ?? null, first.at, hold.taskId]);
   return { record: { state: 'open', hold, deferral: first }, isNew: deferral === undefined };
-}
-
-/** The locked hold is open, so its last event cannot exist yet. */
-async function post(query: SqlQuery, event: FinancialEvent): Promise<void> {
-  if (!(await recordEvent(query, event))) throw new Error(`${event.key} is taken, but its hold is open`);
-}
-
-async function lock(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
-  const [row] = await query<HoldRow>(LOCK, [taskId]);
-  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
-}
-
-async function find(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
-  const [row] = await query<HoldRow>(FIND, [taskId]);
-  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
-}
-
-async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
-  const [row] = await query<{ occurred_at: Whole }>(FIND_VOID, [holdKey(taskId)]);
-  return row && { state: 'void', settlement: releasedAt(Number(row.occurred_at)) };
 }

@@ -1,10 +1,16 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
-import { byRows, rowValues, valueRows } from '../sql-multi-row.ts';
+import { byRows, inChunks, rowValues, valueRows } from '../sql-multi-row.ts';
 
 const INSERT_EVENT = `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (event_key) DO NOTHING RETURNING event_key`;
+
+const EVENT_COLUMNS = 7;
+const INSERT_EVENTS = byRows(
+  (rows) => `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
+  VALUES ${valueRows(rows, EVENT_COLUMNS)} ON CONFLICT (event_key) DO NOTHING RETURNING event_key`,
+);
 
 const LINE_COLUMNS = 4;
 const INSERT_LINES = byRows(
@@ -12,17 +18,73 @@ const INSERT_LINES = byRows(
     `INSERT INTO ledger_lines (event_key, book, currency, amount_nanos) VALUES ${valueRows(rows, LINE_COLUMNS)}`,
 );
 
+/** The lines of several events. A repeated row is written once. */
+const INSERT_LINES_ONCE = byRows((rows) => `${INSERT_LINES(rows)} ON CONFLICT (event_key, book) DO NOTHING`);
+
+/** Writes the events, without their lines. Gives the keys of those that are new. */
+export async function insertEvents(query: SqlQuery, events: readonly FinancialEvent[]): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for (const chunk of inChunks(events)) {
+    const written = await query<{ event_key: string }>(
+      INSERT_EVENTS(chunk.length),
+      rowValues([], chunk, ({ key, kind, accountId, taskId, reason, actor, at }) => [
+        key,
+        kind,
+        accountId,
+        taskId ?? null,
+        reason,
+        actor,
+        at,
+      ]),
+    );
+    for (const { event_key: key } of written) keys.add(key);
+  }
+  return keys;
+}
+
+/** Writes the lines of events that are new. */
+export async function insertLinesOf(query: SqlQuery, events: readonly FinancialEvent[]): Promise<void> {
+  for (const { key, postings } of events)
+    if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
+  const lines = events.flatMap(({ key, currency, postings }) =>
+    postings.map(({ book, amount }) => [key, book, currency, amount] as const),
+  );
+  await Promise.all(
+    inChunks(lines).map((chunk) =>
+      query(
+        INSERT_LINES_ONCE(chunk.length),
+        rowValues([], chunk, (line) => line),
+      ),
+    ),
+  );
+}
+
 /** Writes the event with its lines. False: its key is taken, and nothing was written. */
 export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
-  if (!isBalanced(event.postings)) throw new Error(`the lines of the event ${event.key} do not sum to zero`);
-  const { key, kind, accountId, taskId = null, currency, reason, actor, at } = event;
-  const written = await query(INSERT_EVENT, [key, kind, accountId, taskId, reason, actor, at]);
-  if (written.length === 0) return false;
-  await query(
-    INSERT_LINES(event.postings.length),
-    rowValues([], event.postings, ({ book, amount }) => [key, book, currency, amount]),
-  );
+  if (!(await insertEvent(query, event))) return false;
+  await insertLines(query, event);
   return true;
+}
+
+/** Writes an event whose key nothing else can have, with its lines. */
+export async function postEvent(query: SqlQuery, event: FinancialEvent): Promise<void> {
+  const [isNew] = await Promise.all([insertEvent(query, event), insertLines(query, event)]);
+  if (!isNew) throw new Error(`the event ${event.key} exists already`);
+}
+
+async function insertEvent(
+  query: SqlQuery,
+  { key, kind, accountId, taskId, reason, actor, at }: FinancialEvent,
+): Promise<boolean> {
+  return (await query(INSERT_EVENT, [key, kind, accountId, taskId ?? null, reason, actor, at])).length > 0;
+}
+
+async function insertLines(query: SqlQuery, { key, currency, postings }: FinancialEvent): Promise<void> {
+  if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
+  await query(
+    INSERT_LINES(postings.length),
+    rowValues([], postings, ({ book, amount }) => [key, book, currency, amount]),
+  );
 }
 
 /** Removes an event that the same transaction wrote, so that no other transaction can have seen it. */

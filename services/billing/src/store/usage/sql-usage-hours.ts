@@ -52,11 +52,12 @@ export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at
     const sum = sums.get(name);
     sums.set(name, sum === undefined ? run : withMore(sum, run));
   }
-  for (const [, { accountId, tokenId, priceKey, quantities }] of [...sums].sort(([left], [right]) =>
-    left < right ? -1 : 1,
-  )) {
-    await query(COUNT, [accountId, hourOf(at), tokenId, priceKey, ...toRow(quantities)]);
-  }
+  const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
+  await Promise.all(
+    ordered.map(([, { accountId, tokenId, priceKey, quantities }]) =>
+      query(COUNT, [accountId, hourOf(at), tokenId, priceKey, ...toRow(quantities)]),
+    ),
+  );
 }
 
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */

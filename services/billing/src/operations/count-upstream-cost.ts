@@ -1,0 +1,28 @@
+import type { ReportedUsage } from '../domain/hold.ts';
+import type { PriceFacts } from '../domain/price.ts';
+import { upstreamCost } from '../domain/upstream-cost.ts';
+import type { BillingDeps } from './deps.ts';
+
+export interface ChargedWork {
+  /** The channel that did the work; undefined: none did. */
+  readonly channel: string | undefined;
+  readonly currency: string;
+  readonly facts: PriceFacts;
+  readonly usage: ReportedUsage;
+}
+
+/**
+ * Counts what the work costs at its upstream, if its channel has a price for it. Only its first settlement calls it.
+ */
+export function countUpstreamCost(
+  { measures, upstreamPrices, log }: Pick<BillingDeps, 'measures' | 'upstreamPrices' | 'log'>,
+  { channel, currency, facts, usage }: ChargedWork,
+): void {
+  if (channel === undefined) return;
+  const { priceKey } = facts;
+  const terms = upstreamPrices().get(channel)?.get(priceKey);
+  if (terms === undefined) return;
+  const amount = upstreamCost(terms, facts, usage);
+  if (typeof amount === 'string') log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
+  else measures.upstreamCost({ channel, priceKey, currency, amount });
+}

@@ -1,0 +1,100 @@
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Hold } from '../../domain/hold.ts';
+import { holdEvent, holdKey } from '../../domain/ledger.ts';
+import { INSERT_HOLDS, toHoldRow } from './hold-rows.ts';
+import type { Outcome } from './hold-store.ts';
+import { findHold } from './sql-find-hold.ts';
+import { groupsBy } from '../balances/groups.ts';
+import { changeAccount, changeToken } from '../balances/sql-balances.ts';
+import { reserveForCalls } from '../balances/sql-call-reservations.ts';
+import { insertEvents, insertLinesOf, withdrawEvent } from '../ledger/sql-ledger-events.ts';
+import { inChunks, rowValues } from '../sql-multi-row.ts';
+
+export interface HoldPlacing {
+  readonly hold: Hold;
+  /** Aborted: the caller has left. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What became of a request: the record of its task, or the reason why nothing was written for it. */
+export type HoldPlaced = Outcome | { readonly refusal: unknown };
+
+const REMOVE = 'DELETE FROM holds WHERE task_id = $1';
+
+/**
+ * Places the holds in the transaction of the query, in the order of their tasks, so that two batches never deadlock. A
+ * task with a record keeps it. A refused hold, or one whose callers have all left, leaves nothing and refuses no other.
+ */
+export async function placeHolds(query: SqlQuery, requests: readonly HoldPlacing[]): Promise<readonly HoldPlaced[]> {
+  const waiting = groupsBy(
+    requests.filter(({ signal }) => signal?.aborted !== true),
+    ({ hold }) => hold.taskId,
+  );
+  const wanted = waiting.flatMap((group) => group.slice(0, 1).map(({ hold }) => hold));
+  const written = await insertEvents(query, wanted.map(holdEvent));
+  const fresh = wanted.filter(({ taskId }) => written.has(holdKey(taskId)));
+  const refusals = await reserve(query, fresh);
+  await leaveOut(query, fresh, { refusals, waiting });
+  const known = wanted.filter(({ taskId }) => !written.has(holdKey(taskId)));
+  const records = new Map<string, Outcome>([
+    ...fresh.map(
+      (hold) => [hold.taskId, { record: { state: 'open', hold, deferral: undefined }, isNew: true }] as const,
+    ),
+    ...(await Promise.all(known.map(async ({ taskId }) => [taskId, await mustFind(query, taskId)] as const))),
+  ]);
+  const firsts = new Set(waiting.map(([first]) => first));
+  return requests.map((request) => {
+    const { taskId } = request.hold;
+    if (request.signal?.aborted === true) return { refusal: request.signal.reason as unknown };
+    if (refusals.has(taskId)) return { refusal: refusals.get(taskId) };
+    const outcome = records.get(taskId);
+    if (outcome === undefined) return { refusal: new Error(`the hold of ${taskId} was neither placed nor refused`) };
+    return firsts.has(request) ? outcome : { ...outcome, isNew: false };
+  });
+}
+
+/** Writes the rows of new holds and reserves their money. Gives the refusals by task. */
+async function reserve(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<string, unknown>> {
+  const rows = inChunks(fresh).map((chunk) => query(INSERT_HOLDS(chunk.length), rowValues([], chunk, toHoldRow)));
+  const lines = insertLinesOf(query, fresh.map(holdEvent));
+  const reservations = fresh.map((hold) => ({ ...hold, id: hold.taskId }));
+  const [{ refusals }] = await Promise.all([
+    reserveForCalls(query, reservations, fresh[0]?.placedAt ?? 0),
+    lines,
+    ...rows,
+  ]);
+  return new Map(refusals);
+}
+
+interface Left {
+  readonly refusals: Map<string, unknown>;
+  readonly waiting: readonly (readonly HoldPlacing[])[];
+}
+
+/** Removes what was written for refused holds, and for those whose callers have left meanwhile. */
+async function leaveOut(query: SqlQuery, fresh: readonly Hold[], { refusals, waiting }: Left): Promise<void> {
+  const left = new Map(
+    waiting.flatMap((group) => {
+      const [first] = group;
+      const isLeft = group.every(({ signal }) => signal?.aborted === true);
+      return first !== undefined && isLeft ? [[first.hold.taskId, first.signal?.reason as unknown] as const] : [];
+    }),
+  );
+  for (const hold of fresh) {
+    const { taskId, tokenId, accountId, amount } = hold;
+    const hasLeft = left.has(taskId) && !refusals.has(taskId);
+    if (!hasLeft && !refusals.has(taskId)) continue;
+    await query(REMOVE, [taskId]);
+    await withdrawEvent(query, holdKey(taskId));
+    if (!hasLeft) continue;
+    refusals.set(taskId, left.get(taskId));
+    await changeToken(query, tokenId, -amount);
+    await changeAccount(query, accountId, { balance: 0n, held: -amount });
+  }
+}
+
+async function mustFind(query: SqlQuery, taskId: string): Promise<Outcome> {
+  const record = await findHold(query, taskId);
+  if (record === undefined) throw new Error(`${holdKey(taskId)} is taken, but neither a hold nor a void exists`);
+  return { record, isNew: false };
+}
