@@ -14,6 +14,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
@@ -120,6 +121,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
       bus,
       signingKey: new Secret('key'),
       acceptedKeys: acceptOnly(new Secret('key')),
+      tracing: NO_TRACING,
       publicUrl: PUBLIC_URL,
       dataDir,
     },
@@ -164,6 +166,7 @@ describe('the service', () => {
       accountId: 'acme',
       state: TaskState.COMPLETED,
       usage: { totalSeconds: 5n },
+      channel: 'main',
     });
     expect(changes).toEqual([TaskState.QUEUED, TaskState.IN_PROGRESS, TaskState.COMPLETED]);
     expect((await client.getTask({ accountId: 'acme', taskId: created!.id })).task).toMatchObject({

@@ -5,8 +5,8 @@ import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { relayOutbox } from '@reelgate/platform/bus/outbox';
+import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
+import { relayOutbox, watchOutbox } from '@reelgate/platform/bus/outbox';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
@@ -27,7 +27,8 @@ import type { MediaBytes } from './clients/media-bytes.ts';
 import { billingTokens } from './clients/tokens.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { tasksMetrics, watchJobs, watchReplicas } from './tasks-metrics.ts';
+import { watchBacklogs } from './tasks-gauges.ts';
+import { tasksMetrics, watchReplicas } from './tasks-metrics.ts';
 import { announceEnded, announceQueued } from './events/job-events.ts';
 import { announceChanged, finishedEvent, publishFinished } from './events/task-events.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -36,24 +37,28 @@ import { cachedTokens } from './operations/cached-tokens.ts';
 import type { Tokens } from './operations/cached-tokens.ts';
 import { openContent } from './operations/content/open-content.ts';
 import type { Deps } from './operations/deps.ts';
-import type { JobDeps } from './operations/jobs/job-deps.ts';
+import type { JobCounts, JobDeps } from './operations/jobs/job-deps.ts';
 import { reconcileUnknown } from './operations/recovery/reconcile-unknown.ts';
 import { removeOldTasks } from './operations/retention/remove-old-tasks.ts';
 import { removeOldJobs } from './operations/retention/remove-old-jobs.ts';
 import { sweepJobs } from './operations/recovery/sweep-jobs.ts';
 import { watchDeadlines } from './operations/attention/watch-deadlines.ts';
+import { tasksSelfChecks } from './self-checks.ts';
 import { jobService } from './rpc/job-service.ts';
 import { contentMethods } from './rpc/content-methods.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
+import { sqlBacklog } from './store/tasks/sql-backlog.ts';
+import { sqlSelfChecks } from './store/tasks/sql-self-checks.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { HEARTBEAT_MS, openProcessLiveness } from './workers/process-liveness.ts';
 import type { ProcessLiveness } from './workers/process-liveness.ts';
 import { startPollers } from './workers/pollers.ts';
 import { settleFinished } from './workers/settle-finished.ts';
+import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startWatches } from './workers/watches.ts';
 
 export { httpMediaBytes } from './clients/http-media-bytes.ts';
@@ -61,11 +66,15 @@ export { collect } from './clients/media-bytes.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 
 const OUTBOX_IDLE_MS = 500;
+/** No client waits for a settlement. Those of a moment share their transactions here and in billing. */
+const OUTBOX_APART_MS = 50;
 const SETTLE_IDLE_MS = 1000;
 const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
 const REMOVE_IDLE_MS = 1000;
 const SWEEP_IDLE_MS = 1000;
+/** While calls wait for a connection this long, new creates are refused, so that those that have begun go on. */
+const WAIT_MS_MAX = 2000;
 
 export interface TasksPeers {
   readonly billing: Client<typeof BillingService>;
@@ -91,7 +100,7 @@ export async function startTasks(
   let liveProcesses = (): number => 1;
   const channels = await openChannels(config, foundation, lifecycle, { chance, replicas: () => liveProcesses() });
   let wakePolls = (_channelId: string): void => undefined;
-  const deps: Deps = {
+  const deps: Deps & { readonly count: JobCounts } = {
     store: sqlTaskStore(sql, newId, finishedEvent),
     billing: billingClient(peers.billing),
     media: mediaClient(peers.media),
@@ -100,6 +109,7 @@ export async function startTasks(
     newId,
     chance,
     log,
+    tracing: foundation.tracing,
     callbacks: callbackUrls(foundation.publicUrl, foundation.acceptedKeys),
     models: () => current.models,
     grants: () => current.grants,
@@ -115,23 +125,34 @@ export async function startTasks(
       clock,
     }),
     announce: announceChanged(bus),
+    isOverloaded: () => sql.pool().waitedMs > WAIT_MS_MAX,
     wake: {
       outbox: () => workers.get('outbox')?.wake(),
       polls: (channelId) => {
         wakePolls(channelId);
       },
     },
-    count: tasksMetrics(foundation.metrics),
+    count: tasksMetrics(foundation.metrics, {
+      models: () => current.models,
+      channels: () => current.channels.map(({ id }) => id),
+    }),
   };
 
+  foundation.checks?.add(...tasksSelfChecks(deps, { backlog: sqlBacklog(sql), checks: sqlSelfChecks(sql) }));
   const tokens = await openTokens(foundation, peers, lifecycle);
-  const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) }, foundation.metrics);
+  const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) });
   const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
   liveProcesses = () => liveness.count();
   watchReplicas(foundation.metrics, liveProcesses);
+  const sampler = gaugeSampler(foundation.metrics, { service: 'tasks', clock, log });
+  watchBacklogs(sampler, { tasks: sqlBacklog(sql), jobs: jobs.jobs, channels, clock });
+  watchOutbox(sampler, { sql, service: 'tasks', clock });
   await liveness.recoverAtStart();
   lifecycle.add('process', () => handOver(deps));
-  startWorkers(deps, [...taskPasses(deps, { sql, bus, config }, liveness), ...jobPasses(jobs)], (name, worker) => {
+  const settlements: SlowSettlements = new Map();
+  lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
+  const passes = [...taskPasses(deps, { sql, bus, config }, { liveness, settlements }), ...jobPasses(jobs)];
+  startWorkers(deps, passes, (name, worker) => {
     workers.set(name, worker);
     lifecycle.add(name, () => worker.stop());
   });
@@ -153,7 +174,7 @@ export async function startTasks(
       bind(JobService, jobService(jobs, tokens)),
     ],
     routes: [],
-    ready: async () => (await sql.read('SELECT 1 AS one')).length === 1,
+    ready: async () => (await sql.reserved.read('SELECT 1 AS one')).length === 1,
     reload: async (value) => {
       current = tasksConfig(value, foundation.publicUrl);
       channels.replace(current.channels);
@@ -179,16 +200,21 @@ interface WorkerParts {
   readonly config: TasksConfig;
 }
 
-type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>];
+type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>, apartMs?: number];
 
-function taskPasses(deps: Deps, { sql, bus, config }: WorkerParts, liveness: ProcessLiveness): readonly Pass[] {
+function taskPasses(
+  deps: Deps,
+  { sql, bus, config }: WorkerParts,
+  { liveness, settlements }: { readonly liveness: ProcessLiveness; readonly settlements: SlowSettlements },
+): readonly Pass[] {
   return [
-    ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus))],
-    ['settle', SETTLE_IDLE_MS, () => settleFinished(deps)],
+    ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus)), OUTBOX_APART_MS],
+    ['settle', SETTLE_IDLE_MS, () => settleFinished(deps, settlements)],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
-    ['alive', HEARTBEAT_MS, () => liveness.pass()],
+    ['heartbeat', HEARTBEAT_MS, () => liveness.beat()],
+    ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
   ];
 }
 
@@ -205,16 +231,15 @@ function startWorkers(
   passes: readonly Pass[],
   keep: (name: string, worker: Worker) => void,
 ): void {
-  for (const [name, idleMs, pass] of passes) keep(name, startWorker({ name, clock, log, idleMs, pass }));
+  for (const [name, idleMs, pass, apartMs] of passes)
+    keep(name, startWorker({ name, clock, log, idleMs, apartMs, pass }));
 }
 
 function jobDeps(
-  { store, media, clock, newId, log }: Deps,
+  { store, media, clock, newId, log, tracing, count }: Deps & { readonly count: JobCounts },
   { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls },
-  metrics: Metrics,
 ): JobDeps {
   const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
-  watchJobs(metrics, jobs, clock);
   return {
     jobs,
     media,
@@ -223,18 +248,20 @@ function jobDeps(
     clock,
     newId,
     log,
+    tracing,
     limits: config.jobs,
     announceQueued: announceQueued(bus),
     announceEnded: announceEnded(bus),
-    count: tasksMetrics(metrics),
+    count,
   };
 }
 
 /** A number from 0 to 1, exclusive, from the injected source. */
 function chanceFrom(random: Random): () => number {
+  const word = new Uint32Array(1);
+  const bytes = new Uint8Array(word.buffer);
   return () => {
-    const bytes = new Uint8Array(4);
     random(bytes);
-    return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+    return (word[0] ?? 0) / 2 ** 32;
   };
 }

@@ -18,6 +18,7 @@ import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { openCuttableLine } from '../../../test/harness/cuttable-line.ts';
 import { describeWith } from '../../../test/servers/describe-with.ts';
@@ -118,6 +119,7 @@ async function start(database: string, redis?: string): Promise<Replica> {
       bus,
       signingKey: new Secret('key'),
       acceptedKeys: acceptOnly(new Secret('key')),
+      tracing: NO_TRACING,
       publicUrl: PUBLIC_URL,
       dataDir,
     },

@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { openChannelRegistry } from './channels/channel-registry.ts';
-import { watchCircuits } from './tasks-metrics.ts';
+import { tasksMetrics, watchCircuits } from './tasks-metrics.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
+import { aTask } from '../testing/tasks.ts';
 import type { Channel } from './channels/channel.ts';
 
 test('the metrics contain the circuit state of each channel at the time of the request', async () => {
@@ -18,4 +19,56 @@ test('the metrics contain the circuit state of each channel at the time of the r
 
   for (let fault = 0; fault < 5; fault += 1) channels.find('main')!.circuit.failed();
   expect(await metrics.text()).toContain('reelgate_channel_circuit{channel="main"} 2');
+});
+
+test('the metrics contain the best circuit among the enabled channels of each model', async () => {
+  const metrics = openMetrics(false);
+  const models = { 'Alpha-H3': 'alpha', Other: 'other' };
+  const channels = openChannelRegistry(
+    [
+      channelSettings({ id: 'one', models }),
+      channelSettings({ id: 'two', models: { 'Alpha-H3': 'alpha' } }),
+      channelSettings({ id: 'disabled', models, enabled: false }),
+    ],
+    { clock: fakeClock(), adapters: { scripted: (settings) => ({ settings }) as Channel }, chance: () => 0.5 },
+  );
+  watchCircuits(metrics, channels);
+  const shown = async (): Promise<string[]> =>
+    (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_model_circuit{'));
+  const fail = (id: string): void => {
+    for (let fault = 0; fault < 5; fault += 1) channels.find(id)!.circuit.failed();
+  };
+
+  fail('one');
+  expect(await shown()).toEqual([
+    'reelgate_model_circuit{model="Alpha-H3"} 0',
+    'reelgate_model_circuit{model="Other"} 2',
+  ]);
+
+  fail('two');
+  expect(await shown()).toEqual([
+    'reelgate_model_circuit{model="Alpha-H3"} 2',
+    'reelgate_model_circuit{model="Other"} 2',
+  ]);
+});
+
+test.each<[string, string | undefined, string]>([
+  [
+    'keeps the trace of a recorded task as an exemplar',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    ' # {trace_id="4bf92f3577b34da6a3ce929d0e0e4736"}',
+  ],
+  ['has no exemplar of a task that is not recorded', undefined, ''],
+])('the time of a task %s', async (_what, trace, exemplar) => {
+  const metrics = openMetrics(false, fakeClock(1_800_000_000_000));
+  const counts = tasksMetrics(metrics, { models: () => new Map(), channels: () => [] });
+  const task = aTask({ trace });
+  counts.finished(task, { state: 'failed', at: task.createdAt + 7000, upstreamEndedAt: task.createdAt + 5000 }, {});
+
+  const shown = (await metrics.text('openmetrics')).split('\n');
+  const about = (text: string, seconds: number): string =>
+    `${text}${exemplar === '' ? '' : `${exemplar} ${String(seconds)} 1800000000`}`;
+  const labels = `kind="${task.order.kind}",model="removed",channel="main",state="failed"`;
+  expect(shown).toContain(about(`reelgate_task_seconds_bucket{le="10",${labels}} 1`, 7));
+  expect(shown).toContain(about('reelgate_task_lag_seconds_bucket{le="2.5",channel="main"} 1', 2));
 });

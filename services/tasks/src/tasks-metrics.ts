@@ -1,19 +1,32 @@
-import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
+import type { Submission } from './channels/channel.ts';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
+import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
 import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
-import type { JobStore } from './store/job-store.ts';
+import { shownModel } from './configured-names.ts';
+import type { Configured } from './configured-names.ts';
+import { taskDurations } from './task-durations.ts';
 
-/** The counters of this service. */
-export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
+const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refused', 'unknown'];
+
+/** The counters of this service. What alerts watch begins at 0. */
+export function tasksMetrics(metrics: Metrics, configured: Configured): Counts & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',
   ]);
+  attempts.begin(() =>
+    configured.channels().flatMap((channel) => SUBMISSION_OUTCOMES.map((outcome) => [channel, outcome])),
+  );
+  const created = metrics.counter(
+    'reelgate_tasks_created_total',
+    'Tasks that an upstream accepted or may have accepted, by kind and model',
+    ['kind', 'model'],
+  );
   const finished = metrics.counter('reelgate_tasks_finished_total', 'Finished tasks by kind and state', [
     'kind',
     'state',
@@ -21,6 +34,7 @@ export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
   const attention = metrics.counter('reelgate_attention_total', 'Tasks that a person must decide over, by reason', [
     'reason',
   ]);
+  attention.begin(() => ATTENTION_REASONS.map((reason) => [reason]));
   const polls = metrics.counter('reelgate_polls_total', 'Polls of upstreams by channel and outcome', [
     'channel',
     'outcome',
@@ -30,6 +44,7 @@ export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
     'endpoint',
     'outcome',
   ]);
+  const took = taskDurations(metrics, configured);
   return {
     jobEnded: (endpoint, outcome) => {
       jobs.labels(endpoint, outcome).inc();
@@ -37,8 +52,12 @@ export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
     attempt: (channel, outcome) => {
       attempts.labels(channel, outcome).inc();
     },
-    finished: (kind, state) => {
-      finished.labels(kind, state).inc();
+    created: ({ order: { kind, model } }) => {
+      created.labels(kind, shownModel(model, configured)).inc();
+    },
+    finished: (task, finish, times) => {
+      finished.labels(task.order.kind, finish.state).inc();
+      took(task, finish, times);
     },
     attention: (reason) => {
       attention.labels(reason).inc();
@@ -54,7 +73,7 @@ export function tasksMetrics(metrics: Metrics): Counts & JobCounts {
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };
 
-/** The state of each channel's circuit, read when the metrics are read. */
+/** The circuits of channels, and the best of each model, read when the metrics are read. */
 export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void {
   metrics.gauge(
     'reelgate_channel_circuit',
@@ -66,6 +85,27 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
         gauge.labels(channel.settings.id).set(CIRCUIT_VALUES[circuit.state()]);
     },
   );
+  metrics.gauge(
+    'reelgate_model_circuit',
+    'The best circuit among the enabled channels of a model: 0 closed, 1 half open, 2 open',
+    ['model'],
+    (gauge) => {
+      gauge.reset();
+      for (const [model, value] of bestCircuits(channels)) gauge.labels(model).set(value);
+    },
+  );
+}
+
+/** The lowest value of the circuits of each model. */
+function bestCircuits(channels: Pick<ChannelRegistry, 'all'>): ReadonlyMap<string, number> {
+  const best = new Map<string, number>();
+  for (const { channel, circuit } of channels.all()) {
+    const { enabled, models } = channel.settings;
+    if (!enabled) continue;
+    const value = CIRCUIT_VALUES[circuit.state()];
+    for (const model of Object.keys(models)) best.set(model, Math.min(best.get(model) ?? value, value));
+  }
+  return best;
 }
 
 /** The live processes of this service, read when the metrics are read. */
@@ -92,19 +132,4 @@ export function watchCounts(metrics: Metrics, watches: Pick<OpenWatches, 'count'
       fellBehind.labels().inc();
     },
   };
-}
-
-/** The number of unfinished jobs and the age of the oldest, by state. */
-export function watchJobs(metrics: Metrics, store: Pick<JobStore, 'pendingJobs'>, clock: Clock): void {
-  const age = metrics.gauge('reelgate_jobs_oldest_seconds', 'Age of the oldest job that has not ended, by state', [
-    'state',
-  ]);
-  metrics.gauge('reelgate_jobs', 'Jobs that have not ended, by state', ['state'], async (gauge) => {
-    const pending = new Map((await store.pendingJobs()).map((row) => [row.state, row]));
-    for (const state of ['queued', 'in_progress']) {
-      const { count = 0, oldestAt = clock.now() } = pending.get(state) ?? {};
-      gauge.labels(state).set(count);
-      age.labels(state).set(Math.max(0, clock.now() - oldestAt) / 1000);
-    }
-  });
 }

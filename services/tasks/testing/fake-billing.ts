@@ -56,7 +56,7 @@ export function fakeBilling(): FakeBilling {
         assertPriced(facts);
         if (!billing.funded) throw NO_QUOTA;
         if ((holds.get(taskId)?.state ?? 'held') !== 'held')
-          throw new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'this hold has ended' });
+          throw new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'this hold has been released' });
         holds.set(taskId, { state: 'held', facts });
       },
       extendHold: async (taskId, facts) => {
@@ -67,7 +67,12 @@ export function fakeBilling(): FakeBilling {
         const hold = holds.get(taskId);
         if (hold?.state !== 'settled') holds.set(taskId, { ...hold, state: 'released' });
       },
-      settle: async (taskId, usage, confirmed = false) => {
+      precludeHold: async (taskId) => {
+        if (holds.has(taskId)) return false;
+        holds.set(taskId, { state: 'released' });
+        return true;
+      },
+      settle: async (taskId, usage, { confirmed = false } = {}) => {
         if (billing.overrun.has(taskId) && !confirmed) return 'deferred';
         const hold = holds.get(taskId);
         if (hold?.state === 'held') holds.set(taskId, { ...hold, state: 'settled', usage });

@@ -10,6 +10,8 @@ import { Secret } from '@reelgate/platform/secret';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { recordedTracing } from './recorded-tracing.ts';
+import type { RecordedTracing } from './recorded-tracing.ts';
 import { callbackUrls } from '../src/callback-urls.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 import { openChannelRegistry } from '../src/channels/channel-registry.ts';
@@ -39,6 +41,7 @@ export interface WorldOptions {
   readonly channels?: readonly ChannelSettings[];
   readonly grants?: ReadonlyMap<string, readonly string[]>;
   readonly limits?: Limits;
+  readonly isOverloaded?: boolean;
 }
 
 /** What outlives a process of this service. */
@@ -48,6 +51,7 @@ interface Outside {
   readonly billing: FakeBilling;
   readonly media: FakeMedia;
   readonly upstream: FakeUpstream;
+  readonly tracing: RecordedTracing;
 }
 
 /** The operations on a real SQLite store. The test controls everything around the service. */
@@ -74,8 +78,10 @@ export function useWorlds(): (options?: WorldOptions) => Promise<World> {
     ends.push(async () => {
       rmSync(folder, { recursive: true });
     });
+    const clock = fakeClock();
+    const tracing = recordedTracing(() => clock.now());
     return openWorld(
-      { folder, clock: fakeClock(), billing: fakeBilling(), media: fakeMedia(), upstream: fakeUpstream() },
+      { folder, clock, tracing, billing: fakeBilling(), media: fakeMedia(), upstream: fakeUpstream() },
       options,
       (end) => ends.push(end),
     );
@@ -87,7 +93,7 @@ async function openWorld(
   options: WorldOptions,
   atEnd: (end: () => Promise<void>) => void,
 ): Promise<World> {
-  const { folder, clock, billing, media, upstream } = outside;
+  const { folder, clock, billing, media, upstream, tracing } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
   const newId = newIds(clock);
@@ -116,7 +122,9 @@ async function openWorld(
     newId,
     chance: () => 0,
     log: silentLog,
+    tracing,
     processId: newId('proc'),
+    isOverloaded: () => options.isOverloaded ?? false,
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
@@ -124,7 +132,8 @@ async function openWorld(
     wake: { outbox: () => count('wake outbox'), polls: (channel) => count('wake polls', channel) },
     count: {
       attempt: (...words) => count('attempt', ...words),
-      finished: (...words) => count('finished', ...words),
+      created: ({ order }) => count('created', order.kind),
+      finished: ({ order }, { state }) => count('finished', order.kind, state),
       attention: (...words) => count('attention', ...words),
       poll: (...words) => count('poll', ...words),
       softDeadline: () => count('soft deadline'),
@@ -144,6 +153,7 @@ async function openWorld(
     billing,
     media,
     upstream,
+    tracing,
     announced,
     counted,
     create: (order = anOrder(), changes = {}) =>

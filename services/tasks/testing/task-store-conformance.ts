@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { attemptsConformance } from './store/attempts-conformance.ts';
 import { attentionConformance } from './store/attention-conformance.ts';
+import { backlogConformance } from './store/backlog-conformance.ts';
 import { changesConformance } from './store/changes-conformance.ts';
 import { createsConformance } from './store/creates-conformance.ts';
 import { deadlinesConformance } from './store/deadlines-conformance.ts';
@@ -16,6 +17,7 @@ export function taskStoreConformance(open: OpenStore): void {
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
   describe('changes', () => changesConformance(open));
+  describe('backlogs', () => backlogConformance(open));
   describe('deadlines', () => deadlinesConformance(open));
   describe('retention', () => retentionConformance(open));
   describe('attention and processes', () => attentionConformance(open));

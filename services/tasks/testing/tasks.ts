@@ -18,6 +18,9 @@ export function aTask(changes: Partial<Task> = {}): Task {
     mapping: { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' },
     seconds: 5,
     pollErrors: 0,
+    polls: 0,
+    pollSpans: 0,
+    resumed: false,
     ...changes,
   };
 }

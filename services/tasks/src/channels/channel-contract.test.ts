@@ -9,6 +9,7 @@ import type { Channel, ChannelFactory, PollResult, Submission } from './channel.
 import { objectOf, textOf } from './json-fields.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';
+import { withStatus } from './with-status.ts';
 
 const PHASES = { running: 'running', done: 'succeeded', broken: 'failed' } as const;
 
@@ -35,6 +36,10 @@ const openChannel: ChannelFactory = (settings, clock): Channel => {
 };
 
 function submissionOf(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, outcomeOf(answer));
+}
+
+function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   const upstreamId = answer.kind === 'answer' ? textOf(objectOf(answer.body)['id']) : undefined;
   return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };

@@ -65,8 +65,10 @@ export interface Attempt {
  * - `content`, `order`: the upstream refused the content or the whole order, and no other channel is tried
  * - `unfit`: this adapter or upstream model cannot express the order; nothing was sent, and another
  *   channel may accept it
+ *
+ * `status` is the HTTP status of the answer, if one came.
  */
-export type Submission =
+export type Submission = (
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
   | {
       readonly outcome: 'refused';
@@ -74,7 +76,8 @@ export type Submission =
       readonly error: string;
       readonly retryAfterMs?: number | undefined;
     }
-  | { readonly outcome: 'unknown'; readonly error: string };
+  | { readonly outcome: 'unknown'; readonly error: string }
+) & { readonly status?: number | undefined };
 
 /** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
 export type PollResult =

@@ -14,3 +14,9 @@ export function textOf(value: unknown): string | undefined {
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
+
+/** The value as a time in milliseconds since 1970 if it is one in whole seconds. */
+export function secondsOf(value: unknown): number | undefined {
+  const seconds = countOf(value);
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}

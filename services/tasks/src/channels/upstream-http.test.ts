@@ -11,6 +11,8 @@ import type { UpstreamAnswer, UpstreamHttp, UpstreamRequest } from './upstream-h
 const PATIENT_MS = 10_000;
 /** Longer than any test runs. */
 const LONG_MS = 600_000;
+/** The most connections to one upstream. */
+const CONNECTIONS = 64;
 const ok: ScriptedAnswer = { status: 200, json: { ok: true } };
 const opened: UpstreamHttp[] = [];
 let upstream: ScriptedUpstream;
@@ -152,6 +154,28 @@ describe('no answer', () => {
     await clock.advance(LONG_MS);
 
     expect(await answer).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
+  });
+
+  test('in time for a request that waits for a connection means that it is never sent', async () => {
+    const clock = fakeClock();
+    const http = upstreamHttp({ baseUrl: upstream.url, clock }, () => ({}));
+    opened.push(http);
+    const { signal } = new AbortController();
+    const get = (path: string, timeoutMs: number): Promise<UpstreamAnswer> =>
+      http.call({ method: 'GET', path, timeoutMs }, signal);
+    upstream.script(...Array.from({ length: CONNECTIONS }, () => 'hang' as const), ok);
+    const hanging = Array.from({ length: CONNECTIONS }, () => get('/hangs', 2 * LONG_MS));
+    await until(() => upstream.requests.length === CONNECTIONS);
+    const waiting = get('/waits', LONG_MS);
+    const last = get('/last', 3 * LONG_MS);
+
+    await clock.advance(LONG_MS);
+    expect(await waiting).toEqual({ kind: 'lost', error: expect.stringMatching(/timeout/i) });
+    await clock.advance(LONG_MS);
+    await Promise.all(hanging);
+    await last;
+
+    expect(upstream.requests.map(({ path }) => path)).not.toContain('/waits');
   });
 
   test('for a caller that left is a lost answer', async () => {

@@ -1,12 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { exchange, openPool } from './exchange.ts';
+import type { WholeAnswer } from './exchange.ts';
 
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 64;
-/** The abort reason of an unused deadline. Without a reason, the runtime makes an exception for each. */
-const ENDED = 'ended';
 /** Errors that certainly occur before the upstream reads a byte of the request. */
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
@@ -21,13 +17,7 @@ const BEFORE_SENDING = new Set([
 ]);
 
 export type UpstreamAnswer =
-  /** `body` is undefined if the answer is not JSON. */
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly body: unknown;
-      readonly retryAfterMs: number | undefined;
-    }
+  | WholeAnswer
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: string }
   /** The upstream may have read the request, and no complete answer came. */
@@ -53,22 +43,19 @@ export function upstreamHttp(
 ): UpstreamHttp {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const pool = openPool(origin, CONNECTIONS_MAX);
   return {
     call: async ({ method, path, body, timeoutMs }, signal) => {
       try {
-        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) =>
-          readAnswer(
-            await pool.request({
-              method,
-              path: prefix + path,
-              signal: deadline,
-              headersTimeout: timeoutMs,
-              bodyTimeout: timeoutMs,
-              headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-            }),
-          ),
+        return await exchange(
+          pool,
+          {
+            method,
+            path: prefix + path,
+            headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          },
+          { clock, timeoutMs, signal },
         );
       } catch (error) {
         return failed(error);
@@ -78,63 +65,9 @@ export function upstreamHttp(
   };
 }
 
-/** Runs work with a signal that aborts with the caller's signal or after `timeoutMs`. */
-export async function withDeadline<T>(
-  { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
-  work: (deadline: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const [late, ended] = [new AbortController(), new AbortController()];
-  void clock.sleep(timeoutMs, ended.signal).then(() => {
-    if (!ended.signal.aborted) late.abort(new DOMException('no answer came in time', 'TimeoutError'));
-  });
-  try {
-    return await work(AbortSignal.any([signal, late.signal]));
-  } finally {
-    ended.abort(ENDED);
-  }
-}
-
-/** Reads a whole answer. Throws if it breaks off or exceeds the size limit. */
-export async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<UpstreamAnswer> {
-  return {
-    kind: 'answer',
-    status: statusCode,
-    body: parse(await readBounded(body)),
-    retryAfterMs: retryAfter(headers),
-  };
-}
-
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of body as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error('the answer is too long');
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function failed(thrown: unknown): UpstreamAnswer {
   const code = (thrown as { code?: unknown }).code;
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
-}
-
-/** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
-function retryAfter(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
-  const header = headers['retry-after'];
-  const wait = /^\d+(\.\d+)?$/.test(String(header))
-    ? Number(header) * 1000
-    : Date.parse(String(header)) - Date.parse(String(headers['date']));
-  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }

@@ -1,7 +1,9 @@
 import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { QuotePriceResponseSchema, SettleHoldResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -63,9 +65,9 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
   ],
   [
     "an operator's settlement",
-    (billing) => billing.settle('task_1', {}, true),
+    (billing) => billing.settle('task_1', {}, { confirmed: true, channel: 'vendor' }),
     'settleHold',
-    { taskId: 'task_1', confirmed: true },
+    { taskId: 'task_1', confirmed: true, channel: 'vendor' },
   ],
 ])('%s is requested with the messages of the contract', async (_what, ask, method, request) => {
   const { asked, billing } = over();
@@ -111,5 +113,40 @@ describe('an answer of billing', () => {
         facts: FACTS,
       }),
     ).rejects.toBe(refusal);
+  });
+});
+
+describe('a hold whose call ends with its connection', () => {
+  const order = { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS };
+  const lost = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));
+
+  test.each<[string, (billing: Billing) => Promise<unknown>, string]>([
+    ['placed', (billing) => billing.placeHold(order), 'placeHold'],
+    ['extended', (billing) => billing.extendHold('task_1', FACTS), 'extendHold'],
+  ])('is %s once more, and then given up', async (_what, call, method) => {
+    const { asked, billing } = over({ [method]: lost });
+
+    await expect(call(billing)).rejects.toBe(lost);
+
+    expect(asked.map(([name]) => name)).toEqual([method, method]);
+  });
+
+  test.each([
+    ['a passed deadline', serviceUnavailable(new ConnectError('Deadline exceeded', Code.DeadlineExceeded))],
+    ['a refusal of billing', new Problem({ kind: 'exhausted', reason: 'insufficient_funds', message: 'no' })],
+  ])('is not repeated after %s', async (_what, error) => {
+    const { asked, billing } = over({ placeHold: error });
+
+    await expect(billing.placeHold(order)).rejects.toBe(error);
+
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is not repeated for a caller that has left', async () => {
+    const { asked, billing } = over({ placeHold: lost });
+
+    await expect(billing.placeHold(order, { signal: AbortSignal.abort() })).rejects.toBe(lost);
+
+    expect(asked).toHaveLength(1);
   });
 });

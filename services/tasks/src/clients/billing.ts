@@ -1,4 +1,5 @@
-import type { Client } from '@reelgate/platform/rpc/service';
+import { isConnectionLost } from '@reelgate/platform/rpc/connection-lost';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { PriceFacts } from '../domain/price-facts.ts';
@@ -19,19 +20,28 @@ export interface HoldOrder {
   readonly facts: PriceFacts;
 }
 
+export interface SettleOptions extends CallOptions {
+  /** A person has confirmed the charge. */
+  readonly confirmed?: boolean | undefined;
+  /** The channel that did the work, for the estimate of its cost. */
+  readonly channel?: string | undefined;
+}
+
 /**
  * What this service needs from billing. Each call names the task, so repeating it is harmless. A signal passes the
- * deadline of the caller on.
+ * deadline of the caller on, a span the trace that the call belongs to.
  */
 export interface Billing {
   quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;
   /** Throws if a hold could not be placed now. Moves no money. */
   checkHold(hold: Omit<HoldOrder, 'taskId'>, signal?: AbortSignal): Promise<void>;
-  placeHold(hold: HoldOrder, signal?: AbortSignal): Promise<void>;
-  extendHold(taskId: string, facts: PriceFacts, signal?: AbortSignal): Promise<void>;
-  releaseHold(taskId: string): Promise<void>;
+  placeHold(hold: HoldOrder, options?: CallOptions): Promise<void>;
+  extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
+  releaseHold(taskId: string, options?: CallOptions): Promise<void>;
+  /** Blocks a hold that was never placed. Returns whether the task has none and can get none. */
+  precludeHold(taskId: string, options?: CallOptions): Promise<boolean>;
   /** `deferred`: the usage is far above the hold, nothing was charged, and a person must decide. */
-  settle(taskId: string, usage: Usage | undefined, confirmed?: boolean): Promise<'settled' | 'deferred'>;
+  settle(taskId: string, usage: Usage | undefined, options?: SettleOptions): Promise<'settled' | 'deferred'>;
 }
 
 export function billingClient(rpc: Client<typeof BillingService>): Billing {
@@ -48,26 +58,43 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
     checkHold: async ({ accountId, tokenId, facts }, signal) => {
       await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) }, { signal });
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts }, signal) => {
-      await rpc.placeHold({ taskId, accountId, tokenId, facts: toWireFacts(facts) }, { signal });
+    placeHold: async ({ taskId, accountId, tokenId, facts }, options) => {
+      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts) };
+      await repeatIfLost(() => rpc.placeHold(request, options), options);
     },
-    extendHold: async (taskId, facts, signal) => {
-      await rpc.extendHold({ taskId, facts: toWireFacts(facts) }, { signal });
+    extendHold: async (taskId, facts, options) => {
+      const request = { taskId, facts: toWireFacts(facts) };
+      await repeatIfLost(() => rpc.extendHold(request, options), options);
     },
-    releaseHold: async (taskId) => {
-      await rpc.releaseHold({ taskId });
+    releaseHold: async (taskId, options) => {
+      await rpc.releaseHold({ taskId }, options);
     },
-    settle: async (taskId, usage, confirmed = false) => {
-      const { settlement } = await rpc.settleHold({
-        taskId,
-        confirmed,
-        ...(usage?.totalSeconds === undefined ? {} : { totalSeconds: BigInt(usage.totalSeconds) }),
-        ...(usage?.promptTokens === undefined ? {} : { inputTokens: BigInt(usage.promptTokens) }),
-        ...(usage?.completionTokens === undefined ? {} : { outputTokens: BigInt(usage.completionTokens) }),
-      });
+    precludeHold: async (taskId, options) => (await rpc.precludeHold({ taskId }, options)).precluded,
+    settle: async (taskId, usage, { confirmed = false, channel, ...options } = {}) => {
+      const { settlement } = await rpc.settleHold(
+        {
+          taskId,
+          confirmed,
+          ...(channel === undefined ? {} : { channel }),
+          ...(usage?.totalSeconds === undefined ? {} : { totalSeconds: BigInt(usage.totalSeconds) }),
+          ...(usage?.promptTokens === undefined ? {} : { inputTokens: BigInt(usage.promptTokens) }),
+          ...(usage?.completionTokens === undefined ? {} : { outputTokens: BigInt(usage.completionTokens) }),
+        },
+        options,
+      );
       return settlement?.basis === Basis.DEFERRED ? 'deferred' : 'settled';
     },
   };
+}
+
+/** A create that meets the stop of a replica asks another one, once. Nothing else repeats it. */
+async function repeatIfLost<T>(call: () => Promise<T>, { signal }: CallOptions = {}): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (signal?.aborted === true || !isConnectionLost(error)) throw error;
+    return call();
+  }
 }
 
 function toWireFacts(facts: PriceFacts) {

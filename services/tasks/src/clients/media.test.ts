@@ -73,7 +73,7 @@ describe('stage', () => {
 
     await media.stage(
       { accountId: 'acme', taskId: 'task_1', category: 'image', object: 'obj_0', declaredType: 'image/png' },
-      signal,
+      { signal },
     );
 
     expect(asked[0]?.[2]?.signal).toBe(signal);

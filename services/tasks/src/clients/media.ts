@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { Result, StagedMedia } from '../domain/task.ts';
@@ -26,11 +26,14 @@ export interface IngestRequest {
 
 /** What this service needs from media. */
 export interface Media {
-  stage(request: StageRequest, signal?: AbortSignal): Promise<StagedMedia>;
+  stage(request: StageRequest, options?: CallOptions): Promise<StagedMedia>;
   /** Removes the staged media of a refused task, and blocks further staging for it. Repeating it is harmless. */
-  removeStaged(task: { readonly accountId: string; readonly taskId: string }): Promise<void>;
+  removeStaged(task: { readonly accountId: string; readonly taskId: string }, options?: CallOptions): Promise<void>;
   /** Fetches and keeps a result under the id of the task. Repeating it returns the kept result. */
-  ingest(result: IngestRequest): Promise<{ readonly result: Result; readonly expiresAt: number }>;
+  ingest(
+    result: IngestRequest,
+    options?: CallOptions,
+  ): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
   /** The URL in the bucket under which a channel reads a staged object; undefined: the channel reads it from us. */
   link(object: string, signal?: AbortSignal): Promise<string | undefined>;
@@ -51,21 +54,21 @@ const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
 
 export function mediaClient(rpc: Client<typeof MediaService>): Media {
   return {
-    stage: async ({ accountId, taskId, category, url = '', object = '', declaredType = '' }, signal) => {
+    stage: async ({ accountId, taskId, category, url = '', object = '', declaredType = '' }, options) => {
       const { media } = await rpc.stageMedia(
         { accountId, taskId, category: CATEGORIES[category], url, object, declaredType },
-        { timeoutMs: STAGE_TIMEOUT_MS, signal },
+        { timeoutMs: STAGE_TIMEOUT_MS, ...options },
       );
       if (media === undefined) throw new Error('the answer of the media service holds no staged media');
       return { object: media.object, mediaType: media.mediaType, durationMs: Number(media.durationMs) };
     },
-    removeStaged: async ({ accountId, taskId }) => {
-      await rpc.removeStaged({ accountId, taskId });
+    removeStaged: async ({ accountId, taskId }, options) => {
+      await rpc.removeStaged({ accountId, taskId }, options);
     },
-    ingest: async ({ accountId, taskId, url, credential }) => {
+    ingest: async ({ accountId, taskId, url, credential }, options) => {
       const { result } = await rpc.ingestResult(
         { accountId, taskId, url, authorization: credential?.reveal() ?? '' },
-        { timeoutMs: INGEST_TIMEOUT_MS },
+        { timeoutMs: INGEST_TIMEOUT_MS, ...options },
       );
       if (result === undefined || result.expiresAt === undefined)
         throw new Error('the answer of the media service holds no result');

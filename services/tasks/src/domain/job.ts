@@ -46,6 +46,10 @@ export interface Job {
   readonly finishedAt?: number | undefined;
   readonly answer?: JobAnswer | undefined;
   readonly failure?: Failure | undefined;
+  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  readonly trace?: string | undefined;
+  /** The id of the span that its own span is a child of. */
+  readonly traceParent?: string | undefined;
 }
 
 /** The right of one worker to a job, under a name that is never used twice. */

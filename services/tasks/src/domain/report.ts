@@ -3,6 +3,8 @@ import type { Failure, Usage } from './task.ts';
 /**
  * What an upstream reports about its work, independent of its API. A success without a result counts as unfinished: the
  * upstream is polled again. `credential` is the authorization header that the URL of the result requires, if any.
+ * `endedAt` is the time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined: the
+ * upstream does not say.
  */
 export type Report =
   | { readonly phase: 'queued' | 'running'; readonly status: string; readonly progress?: number | undefined }
@@ -13,6 +15,12 @@ export type Report =
       readonly credential?: { reveal(): string } | undefined;
       readonly prompt?: string | undefined;
       readonly usage?: Usage | undefined;
+      readonly endedAt?: number | undefined;
     }
-  | { readonly phase: 'failed'; readonly status: string; readonly failure: Failure }
+  | {
+      readonly phase: 'failed';
+      readonly status: string;
+      readonly failure: Failure;
+      readonly endedAt?: number | undefined;
+    }
   | { readonly phase: 'unrecognised'; readonly status: string };

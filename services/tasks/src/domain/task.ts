@@ -82,6 +82,17 @@ export interface Task {
   /** Failed polls since the last successful one. */
   readonly pollErrors: number;
   readonly doubt?: Doubt | undefined;
+  /** The id of the request that created it, for log lines. */
+  readonly requestId?: string | undefined;
+  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  readonly trace?: string | undefined;
+  /** The id of the span that its own span is a child of. */
+  readonly traceParent?: string | undefined;
+  /** Polls that left it unfinished, and how many of its polls have a span. */
+  readonly polls: number;
+  readonly pollSpans: number;
+  /** The process that polled it last left it before the outcome of the poll was written. */
+  readonly resumed: boolean;
 }
 
 /**

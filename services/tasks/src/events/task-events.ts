@@ -14,17 +14,21 @@ export function finishedEvent(task: Task, finish: Finish): { readonly type: stri
     accountId: task.accountId,
     state: STATES[finish.state],
     finishedAt: timestampFromMs(finish.at),
+    channel: task.mapping?.channel ?? '',
+    requestId: task.requestId ?? '',
     ...(finish.usage === undefined ? {} : { usage: toWireUsage(finish.usage) }),
   });
   return { type: TaskFinishedSchema.typeName, payload: toJsonString(TaskFinishedSchema, message) };
 }
 
+/** A replica of a newer release may have staged the event with a field that this one does not know. */
 export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void> {
-  return (event) => bus.publish(TaskFinishedSchema, fromJsonString(TaskFinishedSchema, event.payload), event.id);
+  return ({ payload, ...event }) =>
+    bus.publish(TaskFinishedSchema, fromJsonString(TaskFinishedSchema, payload, { ignoreUnknownFields: true }), event);
 }
 
-export function announceChanged(bus: Bus): (task: Pick<Task, 'id' | 'accountId' | 'state'>) => void {
-  return ({ id, accountId, state }) => {
-    bus.announce(TaskChangedSchema, create(TaskChangedSchema, { taskId: id, accountId, state: STATES[state] }));
+export function announceChanged(bus: Bus): (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void {
+  return ({ id: taskId, accountId, state, trace = '' }) => {
+    bus.announce(TaskChangedSchema, create(TaskChangedSchema, { taskId, accountId, state: STATES[state], trace }));
   };
 }

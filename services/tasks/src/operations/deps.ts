@@ -1,13 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { ChannelRegistry } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import type { Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
 
 /** The dependencies of the operations. What a reload can change is a function, called for each use. */
 export interface Deps {
@@ -23,6 +24,7 @@ export interface Deps {
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
   readonly log: Log;
+  readonly tracing: Tracing;
   /** Marks the rows that this process works on. */
   readonly processId: string;
   /**
@@ -35,8 +37,10 @@ export interface Deps {
   /** The URL under which a channel reads a staged media item. */
   readonly mediaUrl: MediaUrl;
   readonly callbacks: CallbackUrls;
-  /** Tells listeners that a task has changed. */
-  readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state'>) => void;
+  /** Tells listeners that a task has changed, and the trace that their work belongs to. */
+  readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void;
+  /** Whether the database is so far behind that a new create would wait for long at each of its steps. */
+  readonly isOverloaded: () => boolean;
   readonly wake: { readonly outbox: () => void; readonly polls: (channelId: string) => void };
   readonly count: Counts;
 }
@@ -69,7 +73,9 @@ export interface CallbackUrls {
 /** The counters that operators watch. */
 export interface Counts {
   readonly attempt: (channel: string, outcome: string) => void;
-  readonly finished: (kind: string, state: string) => void;
+  /** The owner sees the task from now on. */
+  readonly created: (task: Task) => void;
+  readonly finished: (task: Task, finish: Finish, times: PhaseTimes) => void;
   readonly attention: (reason: string) => void;
   readonly poll: (channel: string, outcome: string) => void;
   readonly softDeadline: () => void;

@@ -33,6 +33,15 @@ export const sourceGone = (): Problem =>
     message: 'names a task whose video or references have been removed; send them as content with a base_video item',
   });
 
+/** Nothing has begun, so the create can be repeated. */
+export const overloaded = (): Problem =>
+  new Problem({
+    kind: 'unavailable',
+    reason: 'service_unavailable',
+    message: 'too much work is under way; try again',
+    retryAfterMs: RETRY_SOON_MS,
+  });
+
 export const tooManyTasks = (): Problem =>
   new Problem({
     kind: 'exhausted',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { bind } from '@reelgate/platform/rpc/service';
-import type { CallContext } from '@reelgate/platform/rpc/service';
+import type { CallContext, CallOptions } from '@reelgate/platform/rpc/service';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
@@ -115,8 +115,9 @@ describe('what a method asks of other services', () => {
         Object.entries(port).map(([call, run]: [string, (...args: unknown[]) => unknown]) => [
           call,
           (...args: unknown[]) => {
-            const signal = args.find((one) => one instanceof AbortSignal);
-            if (signal !== undefined) bound.push(`${name}.${call}`);
+            const isBound = (one: unknown): boolean =>
+              one instanceof AbortSignal || (one as CallOptions | undefined)?.signal instanceof AbortSignal;
+            if (args.some(isBound)) bound.push(`${name}.${call}`);
             return run(...args);
           },
         ]),

@@ -19,16 +19,20 @@ import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toW
 /** Each method converts from the wire, runs an operation and converts to the wire. */
 export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implementation<typeof JobService> {
   return {
-    createJob: async (request, { requestId, signal }) => {
+    createJob: async (request, { requestId, signal, span }) => {
       const {
         job,
         replayed,
         lease = '',
-      } = await createJob(deps, { ...(await toCreate(tokens, request)), requestId }, signal);
+      } = await createJob(deps, { ...(await toCreate(tokens, request)), requestId, span }, signal);
       return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
-    getJob: async ({ accountId, jobId }) => ({ job: toWireJob(await getJob(deps, accountId, jobId)) }),
+    getJob: async ({ accountId, jobId }, { span }) => {
+      const job = await getJob(deps, accountId, jobId);
+      span.link(job.trace);
+      return { job: toWireJob(job) };
+    },
     leaseJobs: async ({ worker, limit }) => {
       const { taken, lease } = await leaseJobs(deps, worker, limit);
       return {
@@ -43,6 +47,7 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
           call: toWireCall(call),
           callId: job.id,
           overdue,
+          trace: job.trace ?? '',
         })),
       };
     },
@@ -66,7 +71,10 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
 }
 
 /** The visible models come from the token, never from the request. */
-async function toCreate(tokens: Pick<Tokens, 'of'>, request: CreateJobRequest): Promise<Omit<JobRequest, 'requestId'>> {
+async function toCreate(
+  tokens: Pick<Tokens, 'of'>,
+  request: CreateJobRequest,
+): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
   const { models } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
   return {

@@ -119,5 +119,7 @@ export function toWireOrder(order: Order): MessageInitShape<typeof OrderSchema> 
 
 /** Removes undefined keys, so equal orders are stored equally. */
 function dropUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
+  const kept: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(value)) if (inner !== undefined) kept[name] = inner;
+  return kept as T;
 }

@@ -65,6 +65,9 @@ export function toWireCreated(task: Task): MessageInitShape<typeof TaskSchema> {
       progress: 0,
       updatedAt: task.createdAt,
       pollErrors: 0,
+      polls: 0,
+      pollSpans: 0,
+      resumed: false,
     },
     task.createdAt,
   );

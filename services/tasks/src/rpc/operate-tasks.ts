@@ -76,5 +76,8 @@ export async function taskRecord({ store, clock }: Deps, task: Task) {
       ...(endedAt === undefined ? {} : { endedAt: timestampFromMs(endedAt) }),
     })),
     events: events.map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })),
+    ...(task.nextPollAt === undefined ? {} : { nextPollAt: timestampFromMs(task.nextPollAt) }),
+    pollErrors: task.pollErrors,
+    requestId: task.requestId ?? '',
   };
 }

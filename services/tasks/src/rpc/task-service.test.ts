@@ -66,6 +66,21 @@ async function complete(world: World, taskId: string): Promise<void> {
   if (polled.found) await applyReport(world.deps, (await world.deps.store.find(taskId))!, polled.report);
 }
 
+test('a read is a trace of its own, linked to the span of the task', async () => {
+  const { world, client } = await open();
+  const root = world.tracing.root('create', { class: 'create' });
+  const { task } = await client.createTask(aRequest(), { span: root });
+  const trace = (await world.deps.store.find(task!.id))?.trace;
+  const read = world.tracing.root('read', { class: 'read' });
+
+  await client.getTask({ accountId: 'acme', taskId: task!.id }, { span: read });
+
+  expect(trace).toBeDefined();
+  expect(world.tracing.named('reelgate.tasks.v1.TaskService/GetTask')).toMatchObject([
+    { parent: read.carrier, links: [trace] },
+  ]);
+});
+
 describe('CreateTask', () => {
   test('returns the task as it was created, with its order as it was sent', async () => {
     const { world, client } = await open();

@@ -60,23 +60,30 @@ export function taskService(
         },
       };
     },
-    createTask: async (request, { signal }) => {
-      const { task, replayed } = await createTask(deps, await toCreate(tokens, request), signal);
+    createTask: async (request, { signal, requestId, span }) => {
+      const order = { ...(await toCreate(tokens, request)), requestId: requestId === '' ? undefined : requestId, span };
+      const { task, replayed } = await createTask(deps, order, signal);
       return { task: toWireCreated(task), replayed };
     },
-    getTask: async ({ accountId, taskId }) => ({ task: toWireTask(await getTask(deps, accountId, taskId), now()) }),
+    getTask: async ({ accountId, taskId }, { span }) => {
+      const task = await getTask(deps, accountId, taskId);
+      span.link(task.trace);
+      return { task: toWireTask(task, now()) };
+    },
     listTasks: async (request) => {
       const { tasks, hasMore, total } = await listTasks(deps, toFilter(request), toPage(request), request.withTotal);
       return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
     },
-    cancelTask: async ({ accountId, taskId }, { signal }: CallContext) => ({
-      task: toWireTask(await cancelTask(deps, accountId, taskId, signal), now()),
-    }),
+    cancelTask: async ({ accountId, taskId }, { signal, span }: CallContext) => {
+      const task = await cancelTask(deps, accountId, taskId, signal);
+      span.link(task.trace);
+      return { task: toWireTask(task, now()) };
+    },
     deleteTask: async ({ accountId, taskId }, { signal }) => ({
       deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
     }),
-    heedCallback: async ({ token, upstreamTaskId }) => {
-      await handleCallback(token, upstreamTaskId);
+    heedCallback: async ({ token, upstreamTaskId }, { span }) => {
+      await handleCallback(token, upstreamTaskId, span);
       return {};
     },
   };

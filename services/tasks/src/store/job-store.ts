@@ -5,7 +5,7 @@ import type { Begun, NewTask } from './task-store.ts';
 /** A job before it is accepted. */
 export type NewJob = Pick<
   Job,
-  'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt'
+  'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt' | 'trace' | 'traceParent'
 > &
   Pick<NewTask, 'idempotency' | 'caps'> & {
     readonly call: JobCall;
@@ -62,8 +62,8 @@ export interface JobStore {
    * won.
    */
   finishJob(lease: JobLease, finish: JobFinish): Promise<boolean>;
-  /** Removes a job that was never started, with its key and its counters. */
-  withdrawJob(lease: JobLease): Promise<boolean>;
+  /** Removes a job that was never started, with its key and its counters, and returns it. */
+  withdrawJob(lease: JobLease): Promise<Job | undefined>;
   /** Jobs whose lease ended before this time. */
   lostJobs(now: number, limit: number): Promise<readonly { readonly job: Job; readonly lease: JobLease }[]>;
   listJobs(

@@ -6,8 +6,10 @@ import { newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
+import { sqlBacklog } from './tasks/sql-backlog.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -26,7 +28,7 @@ afterEach(async () => {
 
 /** The query plans of SQLite for every statement of a call. */
 async function plansOf(
-  call: (store: TaskStore, jobs: JobStore & JobRetentionStore) => Promise<unknown>,
+  call: (store: TaskStore, jobs: JobStore & JobRetentionStore, backlog: BacklogStore) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
   const explained =
@@ -47,6 +49,7 @@ async function plansOf(
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
     sqlJobs(watched, newId),
+    sqlBacklog(watched),
   );
   return plans;
 }
@@ -152,4 +155,23 @@ test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unkno
   expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
   // the due tasks have been found by then
   expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN (?!fair$|due$|longest$|running$|\(subquery-\d+\)$)/));
+});
+
+test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
+  ['unfinished tasks by state and channel', 'COVERING INDEX tasks_unfinished', (backlog) => backlog.openTasks()],
+  [
+    'the oldest due poll of a channel',
+    'INDEX tasks_due (channel=? AND next_poll_at>? AND next_poll_at<?)',
+    (backlog) => backlog.dueSince(['main', 'second'], 1),
+  ],
+  ['what waits for a person', 'INDEX attention_open', (backlog) => backlog.attention()],
+  ['the oldest unsettled end', 'COVERING INDEX tasks_unsettled', (backlog) => backlog.unsettledSince()],
+])('%s are counted in an index of what runs or waits', async (_what, index, call) => {
+  const plans = await plansOf((_store, _jobs, backlog) => call(backlog));
+
+  expect(plans).toContainEqual(expect.stringContaining(index));
+  // a subquery has at most as many rows as its limit, or one for each channel
+  expect(plans).not.toContainEqual(
+    expect.stringMatching(/^SCAN (?!(?:waiting|asked)$|.* USING COVERING INDEX |attention USING INDEX |CONSTANT)/),
+  );
 });

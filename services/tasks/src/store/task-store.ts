@@ -10,9 +10,15 @@ export interface NewTask {
   readonly seconds: number;
   readonly createdAt: number;
   readonly owner: string;
+  /** The id of the request that creates it, for log lines. */
+  readonly requestId?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
   /** The counters that the task takes, each with its limit. */
   readonly caps: readonly { readonly scope: string; readonly limit: number }[];
+  readonly trace?: string | undefined;
+  readonly traceParent?: string | undefined;
+  /** The first attempt, if it starts with the task: written as `started`, and counted on its channel. */
+  readonly attempt?: { readonly channel: string; readonly inFlightMax: number } | undefined;
 }
 
 /** `capped` names the counter that is full. `key_taken`: another call holds the idempotency key. */
@@ -48,6 +54,20 @@ export interface Finish {
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
   readonly expiresAt?: number | undefined;
+  /** When the work ended, according to its upstream. It is measured and not stored. */
+  readonly upstreamEndedAt?: number | undefined;
+  /** The `traceparent` that the event carries. */
+  readonly trace?: string | undefined;
+  /** How long media took to fetch and keep the result, for the history. */
+  readonly fetchMs?: number | undefined;
+}
+
+/** When the phases of a task began. Absent: unknown. */
+export interface PhaseTimes {
+  /** When an upstream accepted the task. */
+  readonly acceptedAt?: number | undefined;
+  /** When a poll first saw the upstream at work. */
+  readonly workingAt?: number | undefined;
 }
 
 /** What a poll changes while the task is unfinished. */
@@ -62,6 +82,8 @@ export interface Progress {
   /** When the poll was due. If the task became due again in the meantime, the next poll follows at once. */
   readonly wasDueAt?: number | undefined;
   readonly at: number;
+  /** How many polls of the task have a span now. Absent: as many as before. */
+  readonly pollSpans?: number | undefined;
 }
 
 /** The steps of a create that are durable before and after each call of another service or an upstream. */
@@ -75,7 +97,7 @@ export interface CreateStore {
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
    * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight
-   * limit. Throws if the create belongs to another owner: another process has taken it over.
+   * limit. Throws Overtaken if the create belongs to another owner.
    */
   startAttempt(
     taskId: string,
@@ -107,7 +129,10 @@ export interface CreateStore {
     taskId: string,
     attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number },
   ): Promise<Task | undefined>;
-  /** Refuses a create: hides it, frees its key and its counters. Returns whether it was still `submitting`. */
+  /**
+   * Refuses a create: hides it, ends an attempt that was not sent, frees its key and its counters. Returns
+   * whether it was still `submitting`.
+   */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
   /**
    * Takes a create from its process, which can then start no further attempt. Returns whether it was still
@@ -153,8 +178,10 @@ export interface ReadStore {
     taskId: string,
   ): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
   inFlight(scope: string): Promise<number>;
-  /** Creates whose owner is not among the living processes. */
-  abandoned(aliveOwners: readonly string[], limit: number): Promise<readonly Task[]>;
+  /**
+   * Creates of these owners, and of owners that have no heartbeat. A process has a heartbeat before its first create.
+   */
+  abandoned(deadOwners: readonly string[], limit: number): Promise<readonly Task[]>;
   /** The ids of the creates that a process owns. */
   submittedBy(owner: string, limit: number): Promise<readonly string[]>;
   /** Unfinished tasks in the order of their ids, after a position. */
@@ -211,7 +238,7 @@ export interface MoveStore {
     channel: string,
     options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string },
   ): Promise<readonly Task[]>;
-  /** Ends all leases of a process. */
+  /** Ends all leases of a process, and marks their tasks as resumed until the next outcome of a poll. */
   dropLeases(owner: string): Promise<void>;
   /** The ids of the tasks of a channel that are leased to a process. */
   leasedBy(channel: string, owner: string): Promise<readonly string[]>;
@@ -232,19 +259,23 @@ export interface MoveStore {
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /**
    * Ends an unfinished task by compare-and-set, with its event, its counters, its attention and its history in one
-   * transaction. Returns whether it won.
+   * transaction. Returns the times of its phases if it won.
    */
-  finish(taskId: string, finish: Finish): Promise<boolean>;
+  finish(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
   makeDue(taskId: string, at: number): Promise<void>;
   /**
    * Polls a task before all others, or once more after the poll that is running. Returns whether that changed anything.
    */
   pollSoon(taskId: string, at: number): Promise<boolean>;
-  markSettled(taskId: string, at: number): Promise<void>;
+  /** Marks at most `SETTLED_MAX` tasks, in one statement. */
+  markSettled(taskIds: readonly string[], at: number): Promise<void>;
   /** Retries a failed settlement at this time. Others go on in the meantime. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
 }
+
+/** The tasks of one statement that marks them as settled. */
+export const SETTLED_MAX = 100;
 
 export type Deadline = 'soft' | 'hard';
 

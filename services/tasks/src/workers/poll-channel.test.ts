@@ -142,14 +142,39 @@ describe('concurrent polls', () => {
     await world.clock.advance(0);
     const full = poller.pass('main');
     held.letAllGo();
-    expect(await full).toBe(1);
-    await poller.idle();
-    expect(await poller.pass('main')).toBe(10);
+    expect(await full).toBe(10);
     await world.clock.advance(0);
     held.letAllGo();
     await poller.idle();
 
     expect(held.most()).toBe(PARALLEL_MAX);
+  });
+
+  test('that end one after another under load share a claim, which waits for a tenth of a second at most', async () => {
+    const { world, ids, poller } = await withDue(PARALLEL_MAX + 40);
+    const held = holdPolls(world);
+    const claims = (): number => world.journal.names().filter((name) => name === 'store.claimDue').length;
+    await poller.pass('main');
+    await world.clock.advance(0);
+
+    const full = poller.pass('main');
+    for (const id of ids.slice(0, 15)) {
+      held.letGo(`up-${id}`);
+      await world.clock.advance(0);
+    }
+    expect(claims()).toBe(1);
+    held.letGo(`up-${ids[15] ?? ''}`);
+    expect(await full).toBe(16);
+
+    const late = poller.pass('main');
+    held.letGo(`up-${ids[16] ?? ''}`);
+    await world.clock.advance(99);
+    expect(claims()).toBe(2);
+    await world.clock.advance(1);
+    expect(await late).toBe(1);
+
+    held.letAllGo();
+    await poller.idle();
   });
 
   test('do not delay each other', async () => {

@@ -1,15 +1,25 @@
+import { NOT_AWAITED } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Channel, PollResult } from '../channels/channel.ts';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
+import { inTask } from '../operations/in-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { postponePoll } from '../operations/polls/postpone-poll.ts';
+import { tracePoll } from '../operations/tracing/trace-poll.ts';
 
 /** Polls of one channel that may run at once. */
 const PARALLEL_MAX = 64;
 /** Tasks of one channel in work, including those whose poll has ended and whose result is being fetched. */
 const IN_WORK_MAX = 512;
+/**
+ * Under load a claim waits until this many tasks can begin, or for `CLAIM_WAIT_MS`. Claims of one task each cost more
+ * than the polls: each is a transaction, and passes over all tasks in work.
+ */
+const CLAIM_MIN = 16;
+const CLAIM_WAIT_MS = 100;
 /** A poll and its consequences, including the fetch of a result, end within this time. */
 const LEASE_MS = 15 * 60_000;
 const PULLED_IN_MAX = 1000;
@@ -26,7 +36,7 @@ interface PollerState {
   readonly running: Map<string, Promise<void>>;
   /** How many of them are polling the upstream now. */
   polling: number;
-  /** Resolves when the next of these polls ends. */
+  /** Resolves when the next of these polls, or of the works, ends. */
   freed: PromiseWithResolvers<undefined>;
   /** Whether this process may hold leases that it does not know, because a read or a write failed. */
   hasUnknownLeases: boolean;
@@ -43,13 +53,10 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
   const correctClock = clockCorrection(deps);
   return {
     pass: async (channelId) => {
-      const current = runtime();
-      const free = Math.min(PARALLEL_MAX - state.polling, IN_WORK_MAX - state.running.size);
+      await untilWorthwhile(deps.clock, state);
+      const [current, free] = [runtime(), freeOf(state)];
       if (current === undefined) return 0;
-      if (free <= 0) {
-        await Promise.race([state.freed.promise, ...state.running.values()]);
-        return 1;
-      }
+      if (free <= 0) return 1;
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
       const limit = Math.min(free, current.polls.left());
@@ -59,6 +66,29 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       await Promise.all(state.running.values());
     },
   };
+}
+
+/** How many tasks can begin now. */
+function freeOf({ polling, running }: PollerState): number {
+  return Math.min(PARALLEL_MAX - polling, IN_WORK_MAX - running.size);
+}
+
+/** Waits until a claim is worth its transaction, for a bounded time. */
+async function untilWorthwhile(clock: Clock, state: PollerState): Promise<void> {
+  if (freeOf(state) >= CLAIM_MIN) return;
+  const ended = new AbortController();
+  let isOver = false;
+  void clock.sleep(CLAIM_WAIT_MS, ended.signal).then(() => {
+    isOver = true;
+    tellFreed(state);
+  });
+  while (freeOf(state) < CLAIM_MIN && !isOver) await state.freed.promise;
+  ended.abort(NOT_AWAITED);
+}
+
+function tellFreed(state: PollerState): void {
+  state.freed.resolve(undefined);
+  state.freed = Promise.withResolvers();
 }
 
 async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerState, limit: number): Promise<number> {
@@ -81,8 +111,10 @@ async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerStat
       continue;
     }
     runtime.polls.take();
-    const work = pollTask(deps, runtime, state, task).then((written) => {
+    const polled = inTask(task, () => pollTask(deps, runtime, state, task));
+    const work = polled.then((written) => {
       state.running.delete(task.id);
+      tellFreed(state);
       if (!written) state.hasUnknownLeases = true;
     });
     state.running.set(task.id, work);
@@ -102,18 +134,21 @@ function dropLeaseAfter(state: PollerState, running: Promise<void>): void {
 }
 
 /** Returns whether the outcome could be written. */
-async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerState, task: Task): Promise<boolean> {
+async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerState, leased: Task): Promise<boolean> {
+  const { id } = channel.settings;
+  const startedAt = deps.clock.now();
   try {
-    const polled = await pollOnce(channel, state, task);
-    deps.count.poll(channel.settings.id, polled.found ? polled.report.phase : 'error');
+    const polled = await pollOnce(channel, state, leased);
+    deps.count.poll(id, polled.found ? polled.report.phase : 'error');
+    const task = tracePoll(deps, leased, { channel: id, polled, startedAt });
     if (polled.found) await applyReport(deps, task, polled.report);
     else if (polled.gone)
       await postponePoll(deps, task, 'the upstream does not know this task', 'unknown_upstream_task');
     else await postponePoll(deps, task, polled.error);
     return true;
   } catch (error) {
-    deps.log.error({ taskId: task.id, err: error }, 'a poll of an upstream failed');
-    return postponePoll(deps, task, 'internal error').then(
+    deps.log.error({ taskId: leased.id, err: error }, 'a poll of an upstream failed');
+    return postponePoll(deps, leased, 'internal error').then(
       () => true,
       () => false,
     );
@@ -126,8 +161,7 @@ async function pollOnce(channel: Channel, state: PollerState, task: Task): Promi
     return await channel.poll(task.mapping?.upstreamId ?? '', new AbortController().signal);
   } finally {
     state.polling -= 1;
-    state.freed.resolve(undefined);
-    state.freed = Promise.withResolvers();
+    tellFreed(state);
   }
 }
 

@@ -2,66 +2,87 @@ import type { Deps } from '../operations/deps.ts';
 import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recover-creates.ts';
 
 export const HEARTBEAT_MS = 1000;
-/** A process whose heartbeat has not changed in this many passes after the first is dead. */
-export const MISSED_HEARTBEATS_MAX = 5;
+/** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
+export const MISSED_HEARTBEATS_MAX = 10;
 
 /** Knows which processes on the same database are alive. */
 export interface ProcessLiveness {
-  /** Sends a heartbeat and takes over the work of dead processes. */
-  pass(): Promise<number>;
+  /**
+   * Sends a heartbeat and looks at those of the others. Both wait for no other work of the database, so that a busy
+   * process is not taken for a dead one.
+   */
+  beat(): Promise<number>;
+  /** Takes over the work of dead processes. */
+  takeOver(): Promise<number>;
   /** Settles what a crash interrupted, before the service is ready. */
   recoverAtStart(): Promise<void>;
-  /** The number of live processes at the last pass, this one included. */
+  /** The number of live processes at the last heartbeat, this one included. */
   count(): number;
+}
+
+interface Seen {
+  readonly heartbeat: number;
+  /** The heartbeats of this process since it last changed. */
+  readonly misses: number;
+  /** Whether it has ever changed. */
+  readonly hasChanged: boolean;
 }
 
 /**
  * A process is alive as long as its heartbeat changes. The time in the heartbeat is not compared, because clocks differ
- * and can be set. While the database is away no pass counts, so no process is taken for dead. If only one process can
- * have the database (`exclusive`), every other process is dead at once.
+ * and can be set. While the database is away no heartbeat counts, so no process is taken for dead. If only one process
+ * can have the database (`exclusive`), every other process is dead at once.
  */
 export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
-  const seen = new Map<string, { readonly heartbeat: number; readonly misses: number }>();
-  let count = 1;
-  const aliveNow = async (): Promise<readonly string[]> => {
+  const seen = new Map<string, Seen>();
+  const isDead = ({ misses }: Seen): boolean => exclusive || misses >= MISSED_HEARTBEATS_MAX;
+  const isUndecided = (other: Seen): boolean => !other.hasChanged && !isDead(other);
+  const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
+
+  const beat = async (): Promise<number> => {
     await deps.store.heartbeat(deps.processId, deps.clock.now());
-    if (exclusive) return [deps.processId];
     const heartbeats = await deps.store.heartbeats();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
-    for (const [id, heartbeat] of heartbeats)
-      seen.set(id, { heartbeat, misses: seen.get(id)?.heartbeat === heartbeat ? (seen.get(id)?.misses ?? 0) + 1 : 0 });
-    const alive = [...heartbeats.keys()].filter(
-      (id) => id === deps.processId || (seen.get(id)?.misses ?? 0) < MISSED_HEARTBEATS_MAX,
-    );
-    count = Math.max(1, alive.length);
-    return alive;
+    for (const [id, heartbeat] of heartbeats) {
+      const { heartbeat: last = heartbeat, misses = -1, hasChanged = false } = seen.get(id) ?? {};
+      if (id === deps.processId) continue;
+      const isSame = last === heartbeat;
+      seen.set(id, { heartbeat, misses: isSame ? misses + 1 : 0, hasChanged: hasChanged || !isSame });
+    }
+    return 0;
+  };
+  const takeOver = async (): Promise<number> => {
+    const others = dead();
+    const recovered = await recoverCreates(deps, others);
+    for (const id of others) {
+      // frees its leases at once
+      await deps.store.dropLeases(id);
+      await deps.store.forget(id);
+      // a process that was wrongly taken for dead, and sends a heartbeat again, is judged anew
+      seen.delete(id);
+    }
+    return recovered;
   };
   return {
-    count: () => count,
-    pass: async () => {
-      const alive = await aliveNow();
-      await recoverCreates(deps, alive);
+    count: () => 1 + seen.size - dead().length,
+    beat,
+    takeOver: async () => {
+      const recovered = await takeOver();
       await recoverOwnCreates(deps);
-      await releaseDead(deps, alive);
-      return 0;
+      return recovered;
     },
     recoverAtStart: async () => {
-      for (let misses = 0; misses <= MISSED_HEARTBEATS_MAX; misses += 1) {
-        const alive = await aliveNow();
-        while ((await recoverCreates(deps, alive)) > 0);
-        await releaseDead(deps, alive);
-        if (exclusive || (await deps.store.abandoned([deps.processId], 1)).length === 0) return;
+      await beat();
+      while ((await takeOver()) > 0);
+      const hasCreates = async (): Promise<boolean> => {
+        const ids = [...seen].flatMap(([id, other]) => (isUndecided(other) ? [id] : []));
+        return ids.length > 0 && (await deps.store.abandoned(ids, 1)).length > 0;
+      };
+      while (await hasCreates()) {
         await deps.clock.sleep(HEARTBEAT_MS);
+        await beat();
+        while ((await takeOver()) > 0);
       }
     },
   };
-}
-
-/** Frees the leases of dead processes at once. */
-async function releaseDead({ store }: Deps, alive: readonly string[]): Promise<void> {
-  for (const id of (await store.heartbeats()).keys()) {
-    if (alive.includes(id)) continue;
-    await store.dropLeases(id);
-    await store.forget(id);
-  }
 }

@@ -6,9 +6,11 @@ import { aText, anImage, anOrder } from '../../testing/orders.ts';
 import { completed, numbered } from '../../testing/store/opened-store.ts';
 import type { Task, Usage } from '../domain/task.ts';
 import { settleFinished } from './settle-finished.ts';
+import type { SlowSettlements } from './settle-finished.ts';
 
 const open = useWorlds();
 const HEAD_START_MS = 3000;
+const PASS_MS = 1000;
 const USAGE: Usage = { totalSeconds: 6, promptTokens: 10, completionTokens: 20 };
 
 async function withEnded(state: 'completed' | 'failed', usage?: Usage) {
@@ -33,7 +35,9 @@ describe('a finished task', () => {
     expect(await settleFinished(world.deps)).toBe(0);
 
     expect(holdOf(world, task)).toMatchObject({ state: 'settled', usage: USAGE });
-    expect(world.journal.names().filter((name) => name.startsWith('billing.'))).toEqual(['billing.settle']);
+    const [settle, ...others] = world.journal.calls.filter(({ name }) => name.startsWith('billing.'));
+    expect(settle).toMatchObject({ name: 'billing.settle', args: [task.id, USAGE, { channel: 'main' }] });
+    expect(others).toEqual([]);
   });
 
   test('without usage is settled without usage', async () => {
@@ -98,6 +102,76 @@ test('a task that cannot be settled delays no other', async () => {
   await world.clock.advance(1001);
   expect(await settleFinished(world.deps)).toBe(1);
   expect([holdOf(world, task)?.state, holdOf(world, other)?.state]).toEqual(['settled', 'settled']);
+});
+
+describe('a settlement that gets no answer', () => {
+  /** One task whose settlement hangs until `answer` is called, and another. */
+  async function withHanging() {
+    const { world, task } = await withEnded('completed');
+    const other = (await world.create()).task;
+    await world.deps.store.finish(other.id, { state: 'completed', at: world.clock.now() });
+    const [begun, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const settle = world.deps.billing.settle;
+    let asked = 0;
+    const billing = {
+      ...world.deps.billing,
+      settle: async (...args: Parameters<typeof settle>) => {
+        if (args[0] === task.id) {
+          asked += 1;
+          begun.resolve(undefined);
+          await answered.promise;
+        }
+        return settle(...args);
+      },
+    };
+    await world.clock.advance(HEAD_START_MS + 1);
+    const slow: SlowSettlements = new Map();
+    const pass = (): Promise<number> => settleFinished({ ...world.deps, billing }, slow);
+    const passOver = async (): Promise<number> => {
+      const passed = pass();
+      await begun.promise;
+      await world.clock.advance(PASS_MS - 1);
+      await world.clock.advance(1);
+      return passed;
+    };
+    return { world, task, other, slow, pass, passOver, asked: () => asked, answered };
+  }
+  const unsettledIn = async ({ deps, clock }: World): Promise<readonly string[]> =>
+    (await deps.store.unsettled({ before: clock.now(), beyond: Number.MAX_SAFE_INTEGER, limit: 10 })).map(
+      ({ id }) => id,
+    );
+
+  test('delays neither the mark of another nor the next pass', async () => {
+    const { world, task, other, pass, passOver, asked } = await withHanging();
+
+    expect([await passOver(), await unsettledIn(world)]).toEqual([1, [task.id]]);
+    expect(holdOf(world, other)?.state).toBe('settled');
+    expect([await pass(), asked()]).toEqual([0, 1]);
+  });
+
+  test('marks its task when the answer comes, and only then can begin again', async () => {
+    const { world, task, slow, pass, passOver, asked, answered } = await withHanging();
+    await passOver();
+
+    answered.resolve(undefined);
+    await Promise.all(slow.values());
+
+    expect([holdOf(world, task)?.state, await unsettledIn(world), slow.size]).toEqual(['settled', [], 0]);
+    expect([await pass(), asked()]).toEqual([0, 1]);
+  });
+
+  test('is retried later when it fails at last', async () => {
+    const { world, task, slow, pass, passOver, asked, answered } = await withHanging();
+    await passOver();
+
+    answered.reject(new Error('no answer came in time'));
+    await Promise.all(slow.values());
+
+    expect([await unsettledIn(world), slow.size, await pass(), asked()]).toEqual([[task.id], 0, 0, 1]);
+    await world.clock.advance(1001);
+    await pass();
+    expect(asked()).toBe(2);
+  });
 });
 
 test('an unfinished task is not settled', async () => {

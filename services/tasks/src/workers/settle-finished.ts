@@ -1,32 +1,79 @@
+import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { settleTask } from '../operations/ends/settle-task.ts';
+import { inTask } from '../operations/in-task.ts';
+import { inWorkSpan } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
+import { SETTLED_MAX } from '../store/task-store.ts';
 import type { Unsettled } from '../store/task-store.ts';
 
 /** How long the event of a finished task has to settle it first. */
 const EVENT_HEAD_START_MS = 3000;
-const BATCH_MAX = 100;
+/** How long a pass waits for its settlements. */
+const PASS_MS = 1000;
+/** The most settlements under way: more than one pass begins, so that some without an answer stop no pass. */
+const UNDER_WAY_MAX = 5 * SETTLED_MAX;
+/** After this many failures further ones have no span. */
+const SPANS_MAX = 8;
 const BACKOFF_FIRST_MS = 1000;
 const BACKOFF_MAX_MS = 5 * 60_000;
 const BACKOFF_DOUBLINGS_MAX = 10;
 
+/** The settlements under way, by task. Those that outlast their pass stay here until they end. */
+export type SlowSettlements = Map<string, Promise<void>>;
+
 /**
- * One pass over finished tasks that are not settled. A settlement that fails waits longer each time, so it never blocks
- * the others. Returns how many tasks were settled.
+ * One pass over finished tasks that are not settled. A settlement that fails waits longer each time, and one that gets
+ * no answer outlasts its pass, so neither blocks the others. One statement marks those that were settled in the pass:
+ * if it is lost, they are settled again, which changes nothing. Returns how many tasks were settled.
  */
-export async function settleFinished(deps: Deps): Promise<number> {
-  const now = deps.clock.now();
-  const tasks = await deps.store.unsettled({
+export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map()): Promise<number> {
+  const tasks = await unsettled(deps, slow);
+  const settled: string[] = [];
+  let isOver = false;
+  const settleOne = async (task: Unsettled): Promise<void> => {
+    if (!(await inTask(task, () => trySettle(deps, task)))) return;
+    if (isOver) await deps.store.markSettled([task.id], deps.clock.now());
+    else settled.push(task.id);
+  };
+  const works = tasks.map((task) => {
+    const work = settleOne(task)
+      .catch((error: unknown) => {
+        deps.log.error({ taskId: task.id, err: error }, 'the outcome of a settlement could not be written');
+      })
+      .finally(() => slow.delete(task.id));
+    slow.set(task.id, work);
+    return work;
+  });
+  await endOrTime(deps, works);
+  isOver = true;
+  if (settled.length > 0) await deps.store.markSettled(settled, deps.clock.now());
+  return settled.length;
+}
+
+/** The tasks to settle now, without those whose settlement is under way. */
+async function unsettled({ store, clock }: Deps, slow: SlowSettlements): Promise<readonly Unsettled[]> {
+  const now = clock.now();
+  const found = await store.unsettled({
     before: now - EVENT_HEAD_START_MS,
     beyond: now + BACKOFF_MAX_MS,
-    limit: BATCH_MAX,
+    limit: SETTLED_MAX + slow.size,
   });
-  const settled = await Promise.all(tasks.map((task) => trySettle(deps, task)));
-  return settled.filter(Boolean).length;
+  return found.filter(({ id }) => !slow.has(id)).slice(0, Math.min(SETTLED_MAX, UNDER_WAY_MAX - slow.size));
 }
+
+/** Waits for the settlements, for the time of a pass at most. */
+async function endOrTime({ clock }: Deps, works: readonly Promise<void>[]): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([Promise.all(works), clock.sleep(PASS_MS, ended.signal)]);
+  ended.abort(NOT_AWAITED);
+}
+
+const CONFIRM = { name: 'confirm settlement' };
 
 async function trySettle(deps: Deps, task: Unsettled): Promise<boolean> {
   try {
-    await settleTask(deps, task);
+    const traced = task.settleFailures < SPANS_MAX ? task : { ...task, trace: undefined };
+    await inWorkSpan(deps, traced, CONFIRM, (span) => settleTask(deps, task, span));
     return true;
   } catch (error) {
     deps.log.error(

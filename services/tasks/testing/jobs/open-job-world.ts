@@ -18,6 +18,8 @@ import { fakeMedia } from '../fake-media.ts';
 import type { FakeMedia } from '../fake-media.ts';
 import { openJournal, recorded } from '../journal.ts';
 import type { Journal } from '../journal.ts';
+import { recordedTracing } from '../recorded-tracing.ts';
+import type { RecordedTracing } from '../recorded-tracing.ts';
 import { aCall } from './new-jobs.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
@@ -36,6 +38,7 @@ export interface JobWorld {
   readonly journal: Journal;
   readonly clock: FakeClock;
   readonly media: FakeMedia;
+  readonly tracing: RecordedTracing;
   readonly announced: readonly string[];
   /** Owners and jobs whose end was announced. */
   readonly endings: readonly string[];
@@ -58,7 +61,9 @@ export function useJobWorlds(): (limits?: Partial<JobLimits>) => Promise<JobWorl
     ends.push(async () => {
       rmSync(folder, { recursive: true });
     });
-    return openJobWorld({ folder, clock: fakeClock(), media: fakeMedia() }, { ...LIMITS, ...limits }, (end) =>
+    const clock = fakeClock();
+    const tracing = recordedTracing(() => clock.now());
+    return openJobWorld({ folder, clock, tracing, media: fakeMedia() }, { ...LIMITS, ...limits }, (end) =>
       ends.push(end),
     );
   };
@@ -68,6 +73,7 @@ interface Outside {
   readonly folder: string;
   readonly clock: FakeClock;
   readonly media: FakeMedia;
+  readonly tracing: RecordedTracing;
 }
 
 async function openJobWorld(
@@ -75,7 +81,7 @@ async function openJobWorld(
   limits: JobLimits,
   atEnd: (end: () => Promise<void>) => void,
 ): Promise<JobWorld> {
-  const { folder, clock, media } = outside;
+  const { folder, clock, media, tracing } = outside;
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
   const newId = newIds(clock);
@@ -99,6 +105,7 @@ async function openJobWorld(
     clock,
     newId,
     log: silentLog,
+    tracing,
     limits,
     announceQueued: (jobId) => void announced.push(jobId),
     announceEnded: ({ id, accountId }) => void endings.push(`${accountId} ${id}`),
@@ -119,6 +126,7 @@ async function openJobWorld(
     journal,
     clock,
     media,
+    tracing,
     announced,
     endings,
     counted,

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TaskStore } from '../../src/store/task-store.ts';
+import { aNewTask } from '../tasks.ts';
 import { AT, accepted, begun, eventTypes, inFlight, numbered, outcomes, started, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 
 const MAPPING = { channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' };
 const first = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 1000, at: AT };
 const ROUNDS = 20;
+const KEY = { key: 'k', fingerprint: 'f', expiresAt: AT + 1000 };
 
 /** The writes around each submission and after a lost answer. */
 export function attemptsConformance(open: OpenStore): void {
@@ -24,6 +26,24 @@ export function attemptsConformance(open: OpenStore): void {
       ]);
       expect(await inFlight(store, 'channel:main')).toEqual([1]);
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
+    });
+
+    test('that starts with its task is the same as one that starts later', async () => {
+      const attempt = { channel: 'main', inFlightMax: 1 };
+      await begun(store, 'task_1', { createdAt: AT, attempt });
+
+      expect(await store.attempts('task_1')).toEqual([
+        { number: 1, channel: 'main', outcome: 'started', startedAt: AT },
+      ]);
+      expect(await store.begin(aNewTask('task_2', { idempotency: KEY, attempt }))).toEqual({ capped: 'channel:main' });
+      expect(await store.findKey('acme', 'k', AT)).toBeUndefined();
+      expect(await inFlight(store, 'channel:main', 'token:token_1', 'total')).toEqual([1, 1, 1]);
+
+      await store.refuse('task_1', { code: 'insufficient_quota', message: 'no' }, AT + 1);
+      expect(await store.attempts('task_1')).toMatchObject([
+        { outcome: 'refused', error: 'not sent', endedAt: AT + 1 },
+      ]);
+      expect(await inFlight(store, 'channel:main', 'token:token_1', 'total')).toEqual([0, 0, 0]);
     });
 
     test('is not stored when the channel is full', async () => {

@@ -40,10 +40,25 @@ export function createsConformance(open: OpenStore): void {
         updatedAt: AT,
         seconds: 7,
         pollErrors: 0,
+        polls: 0,
+        pollSpans: 0,
+        resumed: false,
       });
       expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
       expect(await inFlight(store, ...SCOPES)).toEqual([1, 1]);
       expect(await eventTypes(store, 'task_1')).toEqual(['created']);
+    });
+
+    test('stores what the trace of the task goes on from, which no later step changes', async () => {
+      const trace = {
+        trace: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+        traceParent: `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`,
+      };
+      await accepted(store, 'task_1', trace);
+      await begun(store, 'task_2');
+
+      expect(await store.find('task_1')).toMatchObject(trace);
+      expect((await store.find('task_2'))?.trace).toBeUndefined();
     });
 
     test('of a hundred at once admits exactly the limit of twenty', async () => {

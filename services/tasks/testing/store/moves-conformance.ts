@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import type { Task } from '../../src/domain/task.ts';
 import type { Progress, TaskStore } from '../../src/store/task-store.ts';
 import { AT, accepted, begun, completed, eventTypes, idsOf, inFlight, numbered, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
@@ -27,6 +28,8 @@ export function movesConformance(open: OpenStore): void {
   });
   const claim = async (by: TaskStore, now: number, limit = 100, owner = 'proc_1'): Promise<string[]> =>
     idsOf(await by.claimDue('main', { now, leaseUntil: now + 1000, limit, owner }));
+  const claimed = (): Promise<readonly Task[]> =>
+    store.claimDue('main', { now: AT, leaseUntil: AT + 1000, limit: 1, owner: 'proc_1' });
   const outbox = (): Promise<unknown[]> => sql.read('SELECT id, type, payload FROM outbox ORDER BY id');
 
   describe('claimDue', () => {
@@ -82,9 +85,29 @@ export function movesConformance(open: OpenStore): void {
 
       expect(await claim(other, AT)).toEqual(['task_1']);
     });
+
+    test('of a task that a process left during its poll says so until the outcome of a poll is written', async () => {
+      await accepted(store, 'task_1');
+      expect((await claimed())[0]).toMatchObject({ resumed: false });
+      await other.dropLeases('proc_1');
+
+      expect((await claimed())[0]).toMatchObject({ resumed: true });
+      await store.progress('task_1', 'queued', { ...seen, nextPollAt: AT });
+
+      expect((await claimed())[0]).toMatchObject({ resumed: false });
+    });
   });
 
   describe('progress', () => {
+    test('counts the polls of the task, and keeps the number of those that have a span', async () => {
+      await accepted(store, 'task_1');
+
+      await store.progress('task_1', 'queued', { ...seen, pollSpans: 1 });
+      await store.progress('task_1', 'in_progress', seen);
+
+      expect(await store.find('task_1')).toMatchObject({ polls: 2, pollSpans: 1 });
+    });
+
     test('stores the result of a poll, and ends the lease', async () => {
       await accepted(store, 'task_1');
       await claim(store, AT);
@@ -151,7 +174,7 @@ export function movesConformance(open: OpenStore): void {
           frameRate: 24,
         },
       } as const;
-      expect(await store.finish('task_1', finish)).toBe(true);
+      expect(await store.finish('task_1', finish)).toBeDefined();
 
       const { at, ...kept } = finish;
       expect(await store.findOwned('acme', 'task_1')).toMatchObject({
@@ -163,6 +186,24 @@ export function movesConformance(open: OpenStore): void {
       expect(await outbox()).toEqual([{ id: 'task_1', type: 'finished', payload: '{"state":"completed"}' }]);
       expect(await inFlight(store, ...SCOPES)).toEqual([0, 0, 0]);
       expect(await eventTypes(store, 'task_1')).toEqual(['created', 'attempt_started', 'accepted', 'completed']);
+    });
+
+    test('gives when an upstream accepted the task, and when a poll first saw it at work', async () => {
+      await accepted(store, 'task_seen');
+      await store.progress('task_seen', 'queued', { ...seen, state: 'queued', at: AT + 2 });
+      await store.progress('task_seen', 'queued', { ...seen, at: AT + 3 });
+      await store.progress('task_seen', 'in_progress', { ...seen, progress: 50, at: AT + 4 });
+      await accepted(store, 'task_unseen');
+
+      expect(await store.finish('task_seen', { state: 'completed', at: AT + 9 })).toEqual({
+        acceptedAt: AT,
+        workingAt: AT + 3,
+      });
+      expect(await store.finish('task_unseen', { state: 'completed', at: AT + 9 })).toEqual({
+        acceptedAt: AT,
+        workingAt: undefined,
+      });
+      expect(await store.finish('task_seen', { state: 'failed', at: AT + 10 })).toBeUndefined();
     });
 
     test('is won once in a race, with one event and one removal of the counts', async () => {
@@ -201,7 +242,7 @@ export function movesConformance(open: OpenStore): void {
 
       expect(
         await store.finish('task_1', { state: 'failed', at: AT, failure: { code: 'operator', message: 'lost' } }),
-      ).toBe(true);
+      ).toBeDefined();
 
       expect(await store.findOwned('acme', 'task_1')).toMatchObject({
         state: 'failed',
@@ -219,7 +260,7 @@ export function movesConformance(open: OpenStore): void {
       expect([
         await store.finish('task_1', { state: 'failed', at: AT }),
         await store.finish('task_2', { state: 'completed', at: AT }),
-      ]).toEqual([false, false]);
+      ]).toEqual([undefined, undefined]);
       expect(await outbox()).toEqual([]);
     });
   });
@@ -351,11 +392,20 @@ export function movesConformance(open: OpenStore): void {
     await completed(store, 'task_1');
     expect(idsOf(await store.unsettled(soon))).toEqual(['task_1']);
 
-    await store.markSettled('task_1', AT + 5);
-    await store.markSettled('task_1', AT + 9);
+    await store.markSettled(['task_1'], AT + 5);
+    await store.markSettled(['task_1'], AT + 9);
 
     expect(await store.unsettled(soon)).toEqual([]);
     expect(await sql.read('SELECT settled_at FROM tasks')).toEqual([{ settled_at: AT + 5 }]);
+  });
+
+  test.each([1, 2, 16, 17, 100])('%i settled tasks are marked at once, and no other', async (count) => {
+    const ids = numbered(count + 1);
+    for (const id of ids) await completed(store, id);
+
+    await store.markSettled(ids.slice(1), AT + 5);
+
+    expect(idsOf(await store.unsettled({ ...soon, limit: 200 }))).toEqual([ids[0]]);
   });
 
   test('a task that its owner removes is hidden once, and only after its end', async () => {

@@ -81,14 +81,16 @@ export function readsConformance(open: OpenStore): void {
   });
 
   describe('creates of dead processes', () => {
-    test('are the creates of processes that are not alive', async () => {
+    test('are the creates of the named processes and of those without a heartbeat', async () => {
+      for (const owner of ['proc_alive', 'proc_dead']) await store.heartbeat(owner, AT);
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await begun(store, 'task_2', { owner: 'proc_dead' });
-      await accepted(store, 'task_3', { owner: 'proc_dead' });
+      await begun(store, 'task_3', { owner: 'proc_forgotten' });
+      await accepted(store, 'task_4', { owner: 'proc_dead' });
 
-      expect(idsOf(await store.abandoned(['proc_alive', 'proc_other'], 10))).toEqual(['task_2']);
-      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_1', 'task_2']);
-      expect(idsOf(await store.abandoned([], 1))).toEqual(['task_1']);
+      expect(idsOf(await store.abandoned(['proc_dead', 'proc_other'], 10))).toEqual(['task_2', 'task_3']);
+      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_3']);
+      expect(idsOf(await store.abandoned(['proc_dead'], 1))).toEqual(['task_2']);
     });
 
     test('of one process are listed by their ids while they are under submission', async () => {
@@ -101,10 +103,11 @@ export function readsConformance(open: OpenStore): void {
     });
 
     test('include the creates that were taken from their process', async () => {
+      await store.heartbeat('proc_alive', AT);
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await store.disown('task_1');
 
-      expect(idsOf(await store.abandoned(['proc_alive'], 10))).toEqual(['task_1']);
+      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_1']);
     });
   });
 

@@ -18,7 +18,7 @@ export function retentionConformance(open: OpenStore): void {
   });
   const settled = async (id: string, changes: Parameters<typeof completed>[2] = {}): Promise<void> => {
     await completed(store, id, { ...ROOMY, ...changes });
-    await store.markSettled(id, AT);
+    await store.markSettled([id], AT);
   };
   const remove = (before = LATER, limit = 100, by = store): Promise<number> =>
     by.removeFinished({ before, now: LATER, limit });
@@ -45,7 +45,7 @@ export function retentionConformance(open: OpenStore): void {
       await store.remove('task_deleted', AT);
       await begun(store, 'task_refused');
       await store.refuse('task_refused', { code: 'x', message: 'y' }, AT);
-      await store.markSettled('task_refused', AT);
+      await store.markSettled(['task_refused'], AT);
 
       expect(await remove()).toBe(2);
     });

@@ -3,6 +3,7 @@ import type { Report } from '../../domain/report.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
+import { withEnd } from '../report-end.ts';
 import { usageOf } from '../usage-fields.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -28,7 +29,8 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
 export function reportOf(task: Json): Report {
   const status = String(task['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  return known === undefined ? { phase: 'unrecognised', status } : known(task, status);
+  // a task is not updated after its end
+  return known === undefined ? { phase: 'unrecognised', status } : withEnd(known(task, status), task['updated_at']);
 }
 
 function runningReport(task: Json, status: string): Report {

@@ -5,6 +5,7 @@ import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submiss
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
+import { withStatus } from '../with-status.ts';
 import { bodyOf } from './alpha-v2.body.ts';
 import { businessError, faultOf } from './alpha-v2.errors.ts';
 import { idOf, reportOf, workOf } from './alpha-v2.report.ts';
@@ -73,6 +74,10 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
 }
 
 function submissionOf(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, outcomeOf(answer));
+}
+
+function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;

@@ -1,5 +1,6 @@
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
+import { withEnd } from '../report-end.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
@@ -23,7 +24,7 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
 export function reportOf(task: Json): Report {
   const status = String(task['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  return known === undefined ? { phase: 'unrecognised', status } : known(task, status);
+  return known === undefined ? { phase: 'unrecognised', status } : withEnd(known(task, status), task['updated_at']);
 }
 
 function failedReport(task: Json, status: string): Report {

@@ -5,6 +5,7 @@ import type { Channel, ChannelSettings, ListedWork, PollResult, Submission } fro
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
+import { withStatus } from '../with-status.ts';
 import { bodyOf } from './ark.body.ts';
 import { errorOf, faultOf } from './ark.errors.ts';
 import { reportOf, workOf } from './ark.report.ts';
@@ -61,6 +62,10 @@ function pathOf(upstreamId: string): string {
 }
 
 function submissionOf(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, outcomeOf(answer));
+}
+
+function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;

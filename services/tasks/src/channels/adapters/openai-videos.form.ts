@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
-import { Pool } from 'undici';
-import { readAnswer, withDeadline } from '../upstream-http.ts';
+import { exchange, openPool } from '../exchange.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 
-const CONNECT_TIMEOUT_MS = 5000;
 const CONNECTIONS_MAX = 16;
 
 /** Forms over HTTP to one upstream. Every call has a deadline, every answer a size limit, and every failure a kind. */
@@ -19,7 +17,7 @@ export function formSender(
 ): FormSender {
   const { origin, pathname } = new URL(baseUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const pool = new Pool(origin, { connections: CONNECTIONS_MAX, connect: { timeout: CONNECT_TIMEOUT_MS } });
+  const pool = openPool(origin, CONNECTIONS_MAX);
   return {
     post: async (path, form, signal) => {
       const encoded = new Response(form);
@@ -33,22 +31,19 @@ export function formSender(
         })(),
       );
       try {
-        return await withDeadline({ clock, timeoutMs, signal }, async (deadline) =>
-          readAnswer(
-            await pool.request({
-              method: 'POST',
-              path: prefix + path,
-              body,
-              signal: deadline,
-              headersTimeout: timeoutMs,
-              bodyTimeout: timeoutMs,
-              headers: {
-                ...headers(),
-                'content-type': encoded.headers.get('content-type') ?? '',
-                'content-length': String(bytes.length),
-              },
-            }),
-          ),
+        return await exchange(
+          pool,
+          {
+            method: 'POST',
+            path: prefix + path,
+            body,
+            headers: {
+              ...headers(),
+              'content-type': encoded.headers.get('content-type') ?? '',
+              'content-length': String(bytes.length),
+            },
+          },
+          { clock, timeoutMs, signal },
         );
       } catch (error) {
         return { kind: begun ? 'lost' : 'unreachable', error: String(error) };

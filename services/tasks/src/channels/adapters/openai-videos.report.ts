@@ -1,4 +1,5 @@
 import type { Report } from '../../domain/report.ts';
+import { withEnd } from '../report-end.ts';
 import { countOf, objectOf, textOf } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
@@ -25,7 +26,7 @@ const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>>
 export function reportOf(video: Json): Report {
   const status = String(video['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  return known === undefined ? { phase: 'unrecognised', status } : known(video, status);
+  return known === undefined ? { phase: 'unrecognised', status } : withEnd(known(video, status), video['completed_at']);
 }
 
 /** Some gateways write `25` as "25" or "25%". */

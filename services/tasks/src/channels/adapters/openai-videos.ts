@@ -5,6 +5,7 @@ import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
+import { withStatus } from '../with-status.ts';
 import { requestOf } from './openai-videos.body.ts';
 import { errorOf, faultOf } from './openai-videos.errors.ts';
 import { OPENAI_VIDEOS_EXTRA } from './openai-videos.extra.ts';
@@ -88,6 +89,10 @@ async function submit({ http, forms, settings }: Lines, attempt: Attempt, signal
 }
 
 function submissionOf(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, outcomeOf(answer));
+}
+
+function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;

@@ -4,6 +4,7 @@ import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
+import { withStatus } from '../with-status.ts';
 import { requestOf } from './runway.body.ts';
 import { reportOf } from './runway.report.ts';
 
@@ -63,6 +64,10 @@ async function submit(
 }
 
 function submissionOf(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, outcomeOf(answer));
+}
+
+function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;

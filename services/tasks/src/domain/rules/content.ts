@@ -40,7 +40,8 @@ export function contentRules(limits: {
 
 function textFault({ content }: Order, max: number): Fault | undefined {
   for (const [index, item] of content.entries()) {
-    const length = isMedia(item) ? 0 : codePoints(item.text);
+    // a text has at most as many characters as UTF-16 code units
+    const length = isMedia(item) || item.text.length <= max ? 0 : codePoints(item.text);
     if (length > max)
       return invalid(
         `content[${String(index)}].text`,

@@ -276,6 +276,37 @@ describe('a limit', () => {
     expect(await world.deps.store.attempts(task.id)).toMatchObject([{ number: 1, channel: 'second' }]);
   });
 
+  test('of creates per minute is not used up by an order that no balance covers', async () => {
+    const world = await open({ channels: [channelSettings({ requestsPerMinute: 1 })] });
+    world.billing.funded = false;
+    await expect(world.create()).rejects.toMatchObject({ reason: 'insufficient_quota' });
+    world.billing.funded = true;
+
+    expect((await world.create()).task).toMatchObject({ admission: 'accepted' });
+  });
+
+  test('comes after the refusal of an order that no balance covers', async () => {
+    const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
+    await world.create();
+    world.billing.funded = false;
+
+    await expect(world.create()).rejects.toMatchObject({ reason: 'insufficient_quota' });
+  });
+
+  test('that another create reaches first ends the attempt unsent, and moves on to the next channel', async () => {
+    const world = await open({ channels: pair({ requestsPerMinute: 1 }) });
+
+    const created = await Promise.all([world.create(), world.create()]);
+
+    const tried = await Promise.all(created.map(({ task }) => world.deps.store.attempts(task.id)));
+    expect(tried.map((attempts) => attempts.map(({ channel, outcome }) => `${channel} ${outcome}`))).toEqual([
+      ['first accepted'],
+      ['first refused', 'second accepted'],
+    ]);
+    expect(asked(world).sort()).toEqual(['first', 'second']);
+    expect(await world.deps.store.inFlight('channel:first')).toBe(1);
+  });
+
   test('of tried channels holds for thirty channels', async () => {
     const channels = Array.from({ length: 30 }, (_, index) => channelSettings({ id: `c${index}` }));
     const world = await open({ channels });

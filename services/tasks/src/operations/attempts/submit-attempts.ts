@@ -1,4 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Attempt, Submission } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
@@ -6,6 +8,7 @@ import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { ResolvedOrder } from '../creates/resolve-order.ts';
 import type { Deps } from '../deps.ts';
+import { showTask } from '../show-task.ts';
 import type { SourceMedia } from '../staging/stage-source.ts';
 import { contentRejected, noChannel, orderRejected, throttled, unfit } from '../task-refusals.ts';
 import { planAttempt } from './plan-attempt.ts';
@@ -14,6 +17,7 @@ import { reportToCircuit, submitSafely } from './submit-safely.ts';
 
 const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
+const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 /** The staged media of an order, and those of its source if a channel needs them. */
 export interface AllMedia {
@@ -21,8 +25,17 @@ export interface AllMedia {
   readonly source: SourceMedia | undefined;
 }
 
+/** What the attempts are made from, and the span that theirs belong to. */
+export interface AttemptInputs {
+  readonly resolved: ResolvedOrder;
+  readonly staged: AllMedia;
+  readonly span: Span;
+}
+
 /** Why a channel did not accept an order that another channel may accept. */
 type Skipped = { readonly why: 'fault' | 'unfit' } | { readonly why: 'limit'; readonly retryAfterMs: number };
+
+const FULL: Skipped = { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 
 /** The outcome of an attempt, and the task that it leaves; undefined if another process has decided over the task. */
 interface Tried {
@@ -35,54 +48,52 @@ interface Tried {
  * lost ends the attempts too: the task lives on with an unknown outcome. Throws if the order itself is refused, or if
  * no channel accepted it.
  */
-export async function submitAttempts(
-  deps: Deps,
-  task: NewTask,
-  resolved: ResolvedOrder,
-  staged: AllMedia,
-): Promise<Task | undefined> {
+export async function submitAttempts(deps: Deps, task: NewTask, inputs: AttemptInputs): Promise<Task | undefined> {
   const skipped: Skipped[] = [];
   let number = 0;
-  for (const runtime of resolved.runtimes.slice(0, ATTEMPTS_MAX)) {
-    const begun = await beginAttempt(deps, task, runtime, number + 1);
+  for (const runtime of inputs.resolved.runtimes.slice(0, ATTEMPTS_MAX)) {
+    const isStarted = number === 0 && task.attempt?.channel === runtime.channel.settings.id;
+    const begun = await (isStarted ? admitStarted : beginAttempt)(deps, task, runtime, number + 1);
+    if (isStarted || begun === 'begun') number += 1;
     if (begun !== 'begun') {
       skipped.push(begun);
       continue;
     }
-    number += 1;
-    const { submission, task: left } = await tryChannel(deps, task, { runtime, resolved, staged, number });
+    const { submission, task: left } = await tryChannel(deps, task, { ...inputs, runtime, number });
     if (submission.outcome !== 'refused') return left;
-    if (submission.fault === 'content') throw contentRejected();
-    if (submission.fault === 'order') throw orderRejected();
-    if (submission.fault === 'throttle')
-      skipped.push({ why: 'limit', retryAfterMs: submission.retryAfterMs ?? THROTTLE_RETRY_MS });
-    else skipped.push({ why: submission.fault === 'unfit' ? 'unfit' : 'fault' });
+    skipped.push(skippedFor(submission));
   }
   throw noneAccepted(skipped);
+}
+
+/** Why another channel may accept the order. Throws if none will. */
+function skippedFor({ fault, retryAfterMs }: Extract<Submission, { outcome: 'refused' }>): Skipped {
+  if (fault === 'content') throw contentRejected();
+  if (fault === 'order') throw orderRejected();
+  if (fault === 'throttle') return { why: 'limit', retryAfterMs: retryAfterMs ?? THROTTLE_RETRY_MS };
+  return { why: fault === 'unfit' ? 'unfit' : 'fault' };
 }
 
 /** Refuses, as the attempts would, an order for which no channel is open now. Takes none of the channels' limits. */
 export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: readonly ChannelRuntime[]): Promise<void> {
   const skipped: Skipped[] = [];
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
-    const obstacle = await obstacleOf(deps, runtime);
+    const obstacle = obstacleOf(runtime) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
   throw noneAccepted(skipped);
 }
 
-/** Why an attempt on this channel could not begin now. A half-open circuit may let it through. */
-async function obstacleOf(
-  { store }: Pick<Deps, 'store'>,
-  { circuit, creates, channel: { settings } }: ChannelRuntime,
-): Promise<Skipped | undefined> {
+/** Why a channel takes no submission now, as far as this process knows. A half-open circuit may let one through. */
+export function obstacleOf({ circuit, creates }: ChannelRuntime): Skipped | undefined {
   if (circuit.state() === 'open') return { why: 'fault' };
   const waitMs = creates.waitMs();
-  if (waitMs > 0) return { why: 'limit', retryAfterMs: waitMs };
-  return (await store.inFlight(channelScope(settings.id))) < settings.inFlightMax
-    ? undefined
-    : { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+  return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
+}
+
+async function isFull({ store }: Pick<Deps, 'store'>, { channel: { settings } }: ChannelRuntime): Promise<boolean> {
+  return (await store.inFlight(channelScope(settings.id))) >= settings.inFlightMax;
 }
 
 /**
@@ -102,9 +113,8 @@ async function beginAttempt(
   number: number,
 ): Promise<'begun' | Skipped> {
   const { settings } = runtime.channel;
-  const waitMs = await runtime.creates.admit();
-  if (waitMs === Infinity) return { why: 'fault' };
-  if (waitMs > 0) return { why: 'limit', retryAfterMs: waitMs };
+  const refused = await admit(runtime);
+  if (refused !== undefined) return refused;
   const started = await deps.store.startAttempt(task.id, {
     number,
     owner: task.owner,
@@ -112,37 +122,88 @@ async function beginAttempt(
     inFlightMax: settings.inFlightMax,
     at: deps.clock.now(),
   });
-  if (started) return 'begun';
+  if (started) {
+    deps.log.info({ taskId: task.id, channel: settings.id, number }, 'an attempt was started');
+    return 'begun';
+  }
   runtime.circuit.undecided();
-  return { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+  return FULL;
 }
 
-interface Try {
+/**
+ * Takes the limits of the channel for the attempt that was started with its task. The hold comes before them, so that
+ * an order that no balance covers takes no submission of the channel.
+ */
+async function admitStarted(
+  deps: Deps,
+  task: NewTask,
+  runtime: ChannelRuntime,
+  number: number,
+): Promise<'begun' | Skipped> {
+  const { id: channel } = runtime.channel.settings;
+  const refused = await admit(runtime);
+  if (refused === undefined) {
+    deps.log.info({ taskId: task.id, channel, number }, 'an attempt was started');
+    return 'begun';
+  }
+  await deps.store.refuseAttempt(task.id, { number, channel, error: NOT_ADMITTED, at: deps.clock.now() });
+  return refused;
+}
+
+/** Takes one submission of the channel, or says why there is none. */
+async function admit({ creates }: ChannelRuntime): Promise<Skipped | undefined> {
+  const waitMs = await creates.admit();
+  if (waitMs === Infinity) return { why: 'fault' };
+  return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
+}
+
+interface Try extends AttemptInputs {
   readonly runtime: ChannelRuntime;
-  readonly resolved: ResolvedOrder;
-  readonly staged: AllMedia;
   readonly number: number;
 }
 
 async function tryChannel(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
+  const { settings } = inputs.runtime.channel;
+  const attributes = { 'reelgate.task.channel': settings.id, 'reelgate.task.attempt': inputs.number };
+  return inSpan(inputs.span, `submit ${settings.id}`, { kind: 'client', attributes }, async (span) => {
+    const tried = await submit(deps, task, { ...inputs, span });
+    describe(span, tried.submission);
+    return tried;
+  });
+}
+
+/** Says how an attempt ended: nothing that the upstream said, because that can name hosts and ids. */
+function describe(span: Span, submission: Submission): void {
+  span.set({ 'reelgate.task.outcome': submission.outcome, 'http.response.status_code': submission.status });
+  if (submission.outcome === 'refused') span.fail(`refused_${submission.fault}`);
+  if (submission.outcome === 'unknown') span.fail('outcome_unknown');
+}
+
+async function submit(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
   const { runtime, number } = inputs;
   const { channel, circuit } = runtime;
   const { settings } = channel;
   // A submission that has begun is finished even if the client leaves. The deadline of the channel bounds the call.
   const { signal } = new AbortController();
   const attempt = await plan(deps, task, inputs, signal);
+  const begunAt = deps.clock.now();
   const submission = await submitSafely(channel, attempt, signal);
   deps.count.attempt(settings.id, submission.outcome);
   reportToCircuit(circuit, submission);
-  if (submission.outcome !== 'accepted')
-    deps.log.warn(
-      { taskId: task.id, channel: settings.id, number, outcome: submission.outcome, error: submission.error },
+  logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms: deps.clock.now() - begunAt }, submission);
+  const left = await recordOutcome(deps, task, { settings, number }, submission);
+  if (left !== undefined) showTask(deps, left);
+  return { submission, task: left };
+}
+
+/** The words of the upstream may quote the order, so they stand in the record of the attempt and in no line. */
+function logOutcome({ log }: Pick<Deps, 'log'>, fields: object, submission: Submission): void {
+  if (submission.outcome === 'accepted') log.info(fields, 'an attempt was accepted');
+  else
+    log.warn(
+      { ...fields, outcome: submission.outcome, ...('fault' in submission ? { fault: submission.fault } : {}) },
       'an attempt was not accepted',
     );
-  const left = await recordOutcome(deps, task, { settings, number }, submission);
-  // From here on the owner can see it.
-  if (left !== undefined) deps.announce(left);
-  return { submission, task: left };
 }
 
 /** If the attempt cannot be planned, nothing was sent: it is written as refused. */

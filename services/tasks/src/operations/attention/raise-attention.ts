@@ -1,14 +1,16 @@
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
-export type AttentionReason =
-  | 'unknown_status'
-  | 'unknown_outcome'
-  | 'unknown_upstream_task'
-  | 'no_result'
-  | 'result_unavailable'
-  | 'overrun'
-  | 'hard_deadline';
+export const ATTENTION_REASONS = [
+  'unknown_status',
+  'unknown_outcome',
+  'unknown_upstream_task',
+  'no_result',
+  'result_unavailable',
+  'overrun',
+  'hard_deadline',
+] as const;
+export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
 /** Asks a person to decide over a task. Its hold stays, and polling goes on. */
 export async function raiseAttention(
@@ -19,5 +21,6 @@ export async function raiseAttention(
 ): Promise<void> {
   if (!(await store.raise({ taskId: task.id, reason, detail, since: clock.now() }))) return;
   count.attention(reason);
-  log.error({ taskId: task.id, reason, detail }, 'a task needs attention');
+  // The detail may quote the upstream, so it stands in the queue and in no line.
+  log.error({ taskId: task.id, reason }, 'a task needs attention');
 }

@@ -94,8 +94,13 @@ describe('a decision on usage far above the hold', () => {
   ])('as %s leaves its hold %s', async (resolution, state) => {
     const { world, task } = await withOverrun();
 
+    world.journal.clear();
+
     expect(await resolve(world, task, resolution)).toMatchObject({ state: 'completed' });
 
+    const settled = world.journal.calls.filter(({ name }) => name === 'billing.settle');
+    const confirmed = [{ args: [task.id, USAGE, { confirmed: true, channel: 'main' }] }];
+    expect(settled).toMatchObject(resolution === 'completed' ? confirmed : []);
     expect(holdOf(world, task)).toMatchObject(resolution === 'completed' ? { state, usage: USAGE } : { state });
     expect(await world.deps.store.open()).toEqual([]);
   });

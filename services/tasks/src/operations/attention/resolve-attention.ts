@@ -22,11 +22,11 @@ const UNFINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promis
 /** For a finished task only its money is open. */
 const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
   completed: async (deps, task) => {
-    await deps.billing.settle(task.id, task.usage, true);
+    await deps.billing.settle(task.id, task.usage, { confirmed: true, channel: task.mapping?.channel });
   },
   failed: (deps, task) => deps.billing.releaseHold(task.id),
   retry: async (deps, task) => {
-    if ((await deps.billing.settle(task.id, task.usage)) === 'deferred')
+    if ((await deps.billing.settle(task.id, task.usage, { channel: task.mapping?.channel })) === 'deferred')
       throw new Problem({
         kind: 'conflict',
         reason: 'still_deferred',

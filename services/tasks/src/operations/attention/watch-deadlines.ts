@@ -1,3 +1,4 @@
+import { inTask } from '../in-task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from './raise-attention.ts';
 
@@ -17,16 +18,21 @@ export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineM
   const { store, clock, count, log } = deps;
   const now = clock.now();
   let passed = 0;
-  for (const { id, state, mapping } of await store.late('soft', now - softDeadlineMs, BATCH_MAX)) {
+  for (const { id, state, mapping, requestId } of await store.late('soft', now - softDeadlineMs, BATCH_MAX)) {
     if (!(await store.passDeadline(id, 'soft', now))) continue;
     passed += 1;
     count.softDeadline();
-    log.warn({ taskId: id, state, channel: mapping?.channel }, 'an unfinished task is past the soft deadline');
+    log.warn(
+      { taskId: id, requestId, state, channel: mapping?.channel },
+      'an unfinished task is past the soft deadline',
+    );
   }
   for (const { id } of await store.late('hard', now - hardDeadlineMs, BATCH_MAX)) {
     if (await store.passDeadline(id, 'hard', now)) passed += 1;
   }
   for (const task of await store.overdue(BATCH_MAX))
-    await raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and is not finished');
+    await inTask(task, () =>
+      raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and is not finished'),
+    );
   return passed;
 }

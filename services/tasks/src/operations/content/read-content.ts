@@ -26,8 +26,8 @@ export type ContentPart = { readonly facts: ContentFacts } | { readonly data: Ui
 
 /**
  * Yields the facts of a video and then its bytes. It reads the next piece from the store only when the last one was
- * taken, so a slow reader costs one read buffer. A read that breaks off can go on at the next byte: a stored video never
- * changes.
+ * taken, so a slow reader costs one read buffer. A read that breaks off can go on at the next byte: a stored video
+ * never changes.
  */
 export async function* readContent(
   deps: ContentDeps,

@@ -1,4 +1,5 @@
 import { isProblem } from '@reelgate/platform/problem';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
 import type { Order } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
@@ -6,7 +7,7 @@ import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
-import { keyInUse, keyReused, tooManyTasks } from '../task-refusals.ts';
+import { keyInUse, keyReused, overloaded, tooManyTasks } from '../task-refusals.ts';
 import { assertOrder } from './assert-order.ts';
 import type { OrderCaller } from './assert-order.ts';
 import { resolveOrder } from './resolve-order.ts';
@@ -15,9 +16,13 @@ import type { ResolvedOrder } from './resolve-order.ts';
 export interface CreateRequest extends OrderCaller {
   readonly tokenId: string;
   readonly order: Order;
+  /** The id of the request, for log lines. */
+  readonly requestId?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
   /** The most tasks that the token may have in flight. Absent: the configured limit. */
   readonly inFlightLimit?: number | undefined;
+  /** The span of the call. Absent: it is not recorded. */
+  readonly span?: Span | undefined;
 }
 
 export type Admitted = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
@@ -27,6 +32,7 @@ export async function admitCreate(deps: Deps, request: CreateRequest): Promise<A
   assertOrder(deps, request, request.order);
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
+  if (deps.isOverloaded()) throw overloaded();
   const resolved = await resolveOrder(deps, request, request.order);
   return { resolved, facts: priceFacts(request.order, resolved.source?.seconds) };
 }

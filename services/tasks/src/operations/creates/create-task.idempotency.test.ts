@@ -183,9 +183,20 @@ describe('concurrent calls', () => {
 
   test('create one task, one hold and one submission, for any number of calls', async () => {
     const world = await open();
+    const { reached, letGo } = holdUp(world);
+    const concurrent = Array.from({ length: 30 }, () => create(world));
+    const { promise: othersRefused, resolve } = Promise.withResolvers<undefined>();
+    let refusals = 0;
+    for (const call of concurrent)
+      call.catch(() => {
+        refusals += 1;
+        if (refusals === concurrent.length - 1) resolve(undefined);
+      });
+    await reached;
+    await othersRefused;
+    letGo();
 
-    const calls = await Promise.allSettled(Array.from({ length: 30 }, () => create(world)));
-
+    const calls = await Promise.allSettled(concurrent);
     const made = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
     const reasons = calls.flatMap((call) =>
       call.status === 'rejected' ? [(call.reason as { readonly reason: string }).reason] : [],

@@ -46,13 +46,7 @@ describe('the steps of a create', () => {
 
     const { task, replayed } = await world.create();
 
-    expect(world.journal.names()).toEqual([
-      'store.begin',
-      'billing.placeHold',
-      'store.startAttempt',
-      'main.submit',
-      'store.accept',
-    ]);
+    expect(world.journal.names()).toEqual(['store.begin', 'billing.placeHold', 'main.submit', 'store.accept']);
     expect(task).toMatchObject({
       accountId: 'acme',
       tokenId: 'token_1',
@@ -65,7 +59,7 @@ describe('the steps of a create', () => {
     expect(task.mapping).toEqual({ channel: 'main', upstreamAccount: 'vendor', upstreamId: 'up-1' });
     expect(task.id).toMatch(/^task_[0-9a-v]{26}$/);
     expect(replayed).toBe(false);
-    expect(world.counted).toEqual(['attempt main accepted']);
+    expect(world.counted).toEqual(['attempt main accepted', 'created generation']);
   });
 
   test('read the key first, and stage every media item before the submission', async () => {
@@ -205,6 +199,22 @@ describe('an invalid create', () => {
 
     expect(world.journal.names()).toEqual([]);
     expect(world.counted).toEqual([]);
+  });
+});
+
+describe('while the database is overloaded', () => {
+  const idempotency = { key: 'k', fingerprint: 'f' };
+
+  test('a new create begins nothing and is to be repeated', async () => {
+    const world = await open({ isOverloaded: true });
+
+    await expect(world.create(anOrder(), { idempotency })).rejects.toMatchObject({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+      retryAfterMs: 5000,
+    });
+
+    expect(world.journal.names()).toEqual(['store.findKey']);
   });
 });
 

@@ -1,4 +1,6 @@
-import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
+import { isProblem } from '@reelgate/platform/problem';
+import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
+import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { priceFacts } from '../../domain/price-facts.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Task } from '../../domain/task.ts';
@@ -13,6 +15,8 @@ import type { SourceMedia } from '../staging/stage-source.ts';
 import { keyInUse, sourceGone } from '../task-refusals.ts';
 import { admitCreate, capsOf, findEarlier, refuseCapped } from './admit-create.ts';
 import type { CreateRequest } from './admit-create.ts';
+import { beginCreate } from './begin-create.ts';
+import type { Beginning } from './begin-create.ts';
 import { refuseCreate } from './refuse-create.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 
@@ -24,78 +28,78 @@ export interface Created {
 
 /**
  * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then
- * the hold, then each attempt as `started`. If the process dies in between, the next start finds the row. If the caller
- * leaves before the task is durable, nothing stays. If it leaves later, the create finishes, and a repeat with the key
- * returns its answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order
- * is not submitted.
+ * the hold. Each attempt is durable as `started` before it is submitted: the first one with its task, if no media must
+ * be staged before it. If the process dies in between, the next start finds the row. If the caller leaves before the
+ * task is durable, nothing stays. If it leaves later, the create finishes, and a repeat with the key returns its
+ * answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order is not
+ * submitted.
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
   const admitted = await admitCreate(deps, request);
-  if ('earlier' in admitted) return { task: admitted.earlier, replayed: true };
+  if ('earlier' in admitted) return replayOf(admitted.earlier, request);
+  const { span = NO_SPAN } = request;
   const task = newTask(deps, request, admitted.facts);
+  span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': task.accountId });
   deps.creating.set(task.id, 'working');
   try {
-    return await createNew(deps, request, { task, ...admitted, signal });
+    return await createNew(deps, request, { task, ...admitted, signal, span });
   } finally {
     if (deps.creating.get(task.id) === 'working') deps.creating.delete(task.id);
   }
 }
 
-interface NewCreate {
-  readonly task: NewTask;
-  readonly resolved: ResolvedOrder;
+interface NewCreate extends Beginning {
   readonly facts: PriceFacts;
-  readonly signal: AbortSignal | undefined;
 }
 
 async function createNew(deps: Deps, request: CreateRequest, create: NewCreate): Promise<Created> {
-  const { task, facts, signal } = create;
-  const begun = await begin(deps, task, signal);
+  const { facts, signal, span } = create;
+  const { begun, task } = await beginCreate(deps, create);
   if (begun === 'key_taken') return replayAfterRace(deps, request);
   if (begun !== 'begun') return refuseCapped(deps, request, facts, signal);
+  const { accountId, order } = task;
+  deps.log.info({ taskId: task.id, accountId, kind: order.kind, model: order.model }, 'a task was created');
   const bounds = request.idempotency === undefined ? signal : undefined;
   let created: Task | undefined;
   let isHeld = false;
   try {
-    await deps.billing.placeHold({ taskId: task.id, accountId: task.accountId, tokenId: task.tokenId, facts }, bounds);
+    await placeHold(deps, { taskId: task.id, accountId, tokenId: task.tokenId, facts }, { signal: bounds, span });
     isHeld = true;
-    created = await submit(deps, { ...create, signal: bounds });
+    created = await submit(deps, { ...create, task, signal: bounds });
   } catch (error) {
     // What an upstream may have accepted is never refused here. The sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
-    await refuseCreate(deps, task, { error, isHeld });
+    await refuseCreate(deps, task, { error, isHeld, span });
     throw nothingBegun(error);
   }
   // Another process may have decided over the task in the meantime.
   return { task: created ?? (await mustFind(deps, task.id)), replayed: false };
 }
 
-/** A failing database may still have written the row. The row has no attempt, so the sweep refuses it. */
-async function begin(
-  { store }: Deps,
-  task: NewTask,
-  signal: AbortSignal | undefined,
-): ReturnType<Deps['store']['begin']> {
+/** A new task has a void instead of a hold only if another process has taken its create over. */
+async function placeHold({ billing }: Deps, ...call: Parameters<Deps['billing']['placeHold']>): Promise<void> {
   try {
-    return await store.begin(task, signal);
+    await billing.placeHold(...call);
   } catch (error) {
-    throw nothingBegun(error);
+    throw isProblem(error, 'hold_voided') ? new Overtaken(`the create of ${call[0].taskId} was taken over`) : error;
   }
 }
 
-async function submit(deps: Deps, { task, resolved, facts, signal }: NewCreate): Promise<Task | undefined> {
+async function submit(deps: Deps, create: NewCreate): Promise<Task | undefined> {
+  const { task, resolved, facts, signal, span } = create;
   signal?.throwIfAborted();
-  const staged = await stageReferences(deps, task, resolved.order, signal);
+  const staged = await stageReferences(deps, task, resolved.order, { signal, span });
   const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
   if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds)
-    await deps.billing.extendHold(task.id, complete, signal);
+    await deps.billing.extendHold(task.id, complete, { signal, span });
   if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
     await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
-  const { runtimes, source } = await withSourceMedia(deps, task, resolved, signal);
+  const { runtimes, source } = await withSourceMedia(deps, create);
   signal?.throwIfAborted();
-  return submitAttempts(deps, task, { ...resolved, runtimes }, { byIndex: staged.byIndex, source });
+  const media = { byIndex: staged.byIndex, source };
+  return submitAttempts(deps, task, { resolved: { ...resolved, runtimes }, staged: media, span });
 }
 
 /**
@@ -103,13 +107,11 @@ async function submit(deps: Deps, { task, resolved, facts, signal }: NewCreate):
  */
 async function withSourceMedia(
   deps: Deps,
-  task: NewTask,
-  { source, runtimes }: ResolvedOrder,
-  signal: AbortSignal | undefined,
+  { task, resolved: { source, runtimes }, signal, span }: NewCreate,
 ): Promise<Pick<ResolvedOrder, 'runtimes'> & { readonly source: SourceMedia | undefined }> {
   const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
   if (source === undefined || byTask.length === runtimes.length) return { runtimes, source: undefined };
-  const media = await stageSource(deps, task, source, signal);
+  const media = await stageSource(deps, task, source, { signal, span });
   if (media === undefined && byTask.length === 0) throw sourceGone();
   return { runtimes: media === undefined ? byTask : runtimes, source: media };
 }
@@ -117,22 +119,33 @@ async function withSourceMedia(
 async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<Created> {
   const earlier = await findEarlier(deps, request);
   if (earlier === undefined) throw keyInUse();
+  return replayOf(earlier, request);
+}
+
+/** The answer of a repeated create. Its trace is linked to that of the task. */
+function replayOf(earlier: Task, { span }: CreateRequest): Created {
+  span?.set({ 'reelgate.task.id': earlier.id });
+  span?.link(earlier.trace);
   return { task: earlier, replayed: true };
 }
 
 function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask {
-  const { accountId, tokenId, order, idempotency } = request;
+  const { accountId, tokenId, order, idempotency, requestId, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
+  const trace = deps.tracing.mint(span);
   return {
     id: deps.newId('task'),
     accountId,
     tokenId,
     order,
     createdAt,
+    requestId,
     owner: deps.processId,
     seconds: facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     caps: capsOf(deps, request),
+    trace,
+    traceParent: trace === undefined ? undefined : span.carrier,
   };
 }
 

@@ -1,21 +1,32 @@
 import type { Task } from '../../domain/task.ts';
 import type { Finish } from '../../store/task-store.ts';
+import { writeTaskSpan } from '../tracing/task-span.ts';
+import { inWorkSpan, traceToPassOn } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
+
+const FINISH = { name: 'finish' };
 
 /**
  * Ends a task, once, and returns whether this call ended it. The store writes the event with the row and closes the
  * attention. The announcements only make waiting clients faster.
  */
 export async function endTask(
-  deps: Pick<Deps, 'store' | 'announce' | 'wake' | 'count' | 'log'>,
+  deps: Pick<Deps, 'store' | 'announce' | 'wake' | 'count' | 'log' | 'tracing' | 'clock'>,
   task: Task,
   finish: Finish,
 ): Promise<boolean> {
-  const won = await deps.store.finish(task.id, finish);
-  if (!won) return false;
-  deps.announce({ id: task.id, accountId: task.accountId, state: finish.state });
-  deps.count.finished(task.order.kind, finish.state);
-  deps.log.info({ taskId: task.id, state: finish.state, channel: task.mapping?.channel }, 'a task ended');
+  const times = await inWorkSpan(deps, task, FINISH, ({ carrier }) =>
+    deps.store.finish(task.id, carrier === undefined ? finish : { ...finish, trace: carrier }),
+  );
+  if (times === undefined) return false;
+  const { id, accountId } = task;
+  deps.announce({ id, accountId, state: finish.state, trace: traceToPassOn(deps, task) });
+  deps.count.finished(task, finish, times);
+  deps.log.info(
+    { taskId: task.id, state: finish.state, code: finish.failure?.code, channel: task.mapping?.channel },
+    'a task ended',
+  );
   deps.wake.outbox();
+  await writeTaskSpan(deps, task, { state: finish.state, at: finish.at, code: finish.failure?.code });
   return true;
 }

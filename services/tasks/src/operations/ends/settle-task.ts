@@ -1,21 +1,27 @@
+import type { Span } from '@reelgate/platform/trace/trace';
 import { isMedia } from '../../domain/order.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
-/** Settles the money of a finished task. Billing settles once, however often it is called. */
-export async function settleTask(deps: Deps, task: Task): Promise<void> {
+/**
+ * Settles the money of a finished task. Billing settles once, however often it is called. The caller marks the task
+ * afterwards.
+ */
+export async function settleTask(deps: Deps, task: Task, span: Span): Promise<void> {
   const settled =
-    task.state === 'completed' ? await deps.billing.settle(task.id, task.usage) : await release(deps, task);
+    task.state === 'completed'
+      ? await deps.billing.settle(task.id, task.usage, { span, channel: task.mapping?.channel })
+      : await release(deps, task, span);
   if (settled === 'deferred') {
     await raiseAttention(deps, task, 'overrun', 'the upstream reports usage far above the hold; nothing was charged');
   }
-  await deps.store.markSettled(task.id, deps.clock.now());
+  deps.log.info({ taskId: task.id, state: task.state, outcome: settled }, 'a task was settled');
 }
 
-async function release(deps: Deps, task: Task): Promise<'settled'> {
-  if (task.admission === 'refused') await releaseRefused(deps, task);
-  else await deps.billing.releaseHold(task.id);
+async function release(deps: Deps, task: Task, span: Span): Promise<'settled'> {
+  if (task.admission === 'refused') await releaseRefused(deps, task, span);
+  else await deps.billing.releaseHold(task.id, { span });
   return 'settled';
 }
 
@@ -23,9 +29,10 @@ async function release(deps: Deps, task: Task): Promise<'settled'> {
 export async function releaseRefused(
   { billing, media }: Pick<Deps, 'billing' | 'media'>,
   { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>,
+  span: Span,
 ): Promise<void> {
-  await billing.releaseHold(id);
+  await billing.releaseHold(id, { span });
   // A regeneration stages the media of its source.
   if (order.sourceTaskId !== undefined || order.content.some(isMedia))
-    await media.removeStaged({ accountId, taskId: id });
+    await media.removeStaged({ accountId, taskId: id }, { span });
 }

@@ -1,4 +1,6 @@
 import { maybeBegun } from '@reelgate/platform/service-unavailable';
+import type { Span } from '@reelgate/platform/trace/trace';
+import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { jobScopes } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobCall } from '../../domain/job.ts';
@@ -12,6 +14,8 @@ export interface JobRequest {
   readonly tokenId: string;
   readonly visibleModels: readonly string[];
   readonly requestId: string;
+  /** The span of the call. Absent: it is not recorded. */
+  readonly span?: Span | undefined;
   readonly call: JobCall;
   readonly repeatable: boolean;
   /** The worker that leases the job at once, to have it paid for. Absent: the job is queued. */
@@ -37,6 +41,10 @@ export async function createJob(deps: JobDeps, request: JobRequest, signal?: Abo
   const begun = await deps.jobs.beginJob(job, signal);
   if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
   if (begun !== 'begun') throw tooManyJobs();
+  deps.log.info(
+    { taskId: job.id, accountId: job.accountId, endpoint: job.call.endpoint, model: job.call.model },
+    'a job was created',
+  );
   if (job.lease === undefined) deps.announceQueued(job.id);
   return { job: await mustFind(deps, job.id), replayed: false, lease: job.lease?.name };
 }
@@ -57,13 +65,17 @@ async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
   return earlier;
 }
 
-function newJob({ clock, newId, limits }: JobDeps, { idempotency, worker, ...request }: JobRequest): NewJob {
+function newJob(deps: JobDeps, { idempotency, worker, span = NO_SPAN, ...request }: JobRequest): NewJob {
+  const { clock, newId, limits, tracing } = deps;
   const createdAt = clock.now();
+  const trace = tracing.mint(span);
   const [ofToken, total] = jobScopes(request.tokenId);
   return {
     ...request,
     id: newId('job'),
     createdAt,
+    trace,
+    traceParent: trace === undefined ? undefined : span.carrier,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
     caps: [

@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { Calls } from '../../clients/calls.ts';
 import type { Media } from '../../clients/media.ts';
 import type { Job } from '../../domain/job.ts';
@@ -17,6 +18,7 @@ export interface JobDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
+  readonly tracing: Tracing;
   readonly limits: JobLimits;
   /** Tells workers that a job is queued. */
   readonly announceQueued: (jobId: string) => void;

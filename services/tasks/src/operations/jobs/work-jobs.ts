@@ -3,6 +3,8 @@ import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';
 import { endLostJob } from '../recovery/end-lost-job.ts';
 import type { JobDeps } from './job-deps.ts';
+import { logReturned } from './log-returned.ts';
+import { writeJobSpan } from '../tracing/job-span.ts';
 import { jobNotFound, leaseLost } from '../task-refusals.ts';
 
 const TAKEN_MAX = 64;
@@ -32,8 +34,12 @@ export async function leaseJobs(
 }
 
 /** Withdraws a job that its creator cannot pay for. Returns whether the lease was still valid. */
-export function withdrawJob({ jobs }: JobDeps, lease: JobLease): Promise<boolean> {
-  return jobs.withdrawJob(lease);
+export async function withdrawJob(deps: JobDeps, lease: JobLease): Promise<boolean> {
+  const job = await deps.jobs.withdrawJob(lease);
+  if (job === undefined) return false;
+  deps.log.info({ taskId: lease.jobId }, 'a job was withdrawn');
+  writeJobSpan(deps, job, { state: 'withdrawn', at: deps.clock.now() });
+  return true;
 }
 
 /** Renews leases and returns the ids of the jobs whose lease has ended. */
@@ -50,8 +56,9 @@ export async function renewLeases(
  * Records the intent to call the upstream, before the call. If the lease has ended, it throws, and the call must not
  * follow.
  */
-export async function startJob({ jobs, clock }: JobDeps, lease: JobLease): Promise<void> {
+export async function startJob({ jobs, clock, log }: JobDeps, lease: JobLease): Promise<void> {
   if (!(await jobs.startJob(lease, clock.now()))) throw leaseLost();
+  log.info({ taskId: lease.jobId }, 'a job was started');
 }
 
 export interface GivenUp {
@@ -72,21 +79,28 @@ export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, del
     dueAt: now + Math.max(0, delayMs),
     why: 'the worker gave the job up before the call',
   });
+  if (returned) logReturned(deps, job, delayMs);
   if (returned && delayMs === 0) deps.announceQueued(job.id);
   return returned;
 }
 
 /** Ends a job, once. Returns whether this call ended it. */
 export async function finishJob(
-  { jobs, clock, count, announceEnded }: JobDeps,
+  deps: JobDeps,
   lease: JobLease,
   end: { readonly answer?: JobAnswer | undefined; readonly failure?: Failure | undefined },
 ): Promise<boolean> {
+  const { jobs, clock, count, announceEnded, log } = deps;
   const state = end.failure === undefined ? 'completed' : 'failed';
-  if (!(await jobs.finishJob(lease, { state, at: clock.now(), ...end }))) return false;
+  const at = clock.now();
+  if (!(await jobs.finishJob(lease, { state, at, ...end }))) return false;
   const job = await jobs.findJob(lease.jobId);
-  if (job !== undefined) announceEnded(job);
+  if (job !== undefined) {
+    announceEnded(job);
+    writeJobSpan(deps, job, { state, at, code: end.failure?.code });
+  }
   count.jobEnded(job?.endpoint ?? '', state);
+  log.info({ taskId: lease.jobId, endpoint: job?.endpoint, state, code: end.failure?.code }, 'a job ended');
   return true;
 }
 

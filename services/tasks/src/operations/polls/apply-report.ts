@@ -7,6 +7,7 @@ import { completeTask } from './complete-task.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
+import { traceToPassOn } from '../tracing/work-span.ts';
 
 /** The least progress of a task that runs, in percent. */
 const PROGRESS_RUNNING = 10;
@@ -28,6 +29,7 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
       at: deps.clock.now(),
       upstreamStatus: report.status,
       failure: report.failure,
+      upstreamEndedAt: report.endedAt,
     });
   },
   unrecognised: async (deps, task, report) => {
@@ -91,7 +93,10 @@ async function write(deps: Deps, task: Task, to: Progress, status: string): Prom
       ? undefined
       : { type: 'reported', detail: { status, state: to.state } };
   const won = await deps.store.progress(task.id, task.state, to, note);
-  if (won && changed) deps.announce({ id: task.id, accountId: task.accountId, state: to.state });
+  if (won && to.state !== task.state)
+    deps.log.info({ taskId: task.id, from: task.state, to: to.state, channel: task.mapping?.channel }, 'a task moved');
+  const { id, accountId } = task;
+  if (won && changed) deps.announce({ id, accountId, state: to.state, trace: traceToPassOn(deps, task) });
 }
 
 function base(deps: Deps, task: Task): Progress {
@@ -102,6 +107,7 @@ function base(deps: Deps, task: Task): Progress {
     unrecognised: false,
     progress: task.progress,
     pollErrors: 0,
+    pollSpans: task.pollSpans,
     at,
     wasDueAt: task.nextPollAt,
     nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),

@@ -3,7 +3,10 @@ import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
+import { inWorkSpan } from '../tracing/work-span.ts';
 import { pollAsPlanned, postponePoll } from './postpone-poll.ts';
+
+const STORE_RESULT = { name: 'store result' };
 
 type Success = Extract<Report, { phase: 'succeeded' }>;
 
@@ -22,14 +25,13 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     await postponePoll(deps, task, 'the upstream reports success without a URL', 'no_result');
     return;
   }
+  const begunAt = deps.clock.now();
   try {
-    const { result, expiresAt } = await deps.media.ingest({
-      accountId: task.accountId,
-      taskId: task.id,
-      url: report.url,
-      credential: report.credential,
-    });
-    await end(deps, task, report, { result, expiresAt });
+    const wanted = { accountId: task.accountId, taskId: task.id, url: report.url, credential: report.credential };
+    const { result, expiresAt } = await inWorkSpan(deps, task, STORE_RESULT, (span) =>
+      deps.media.ingest(wanted, { span }),
+    );
+    await end(deps, task, report, { result, expiresAt, fetchMs: deps.clock.now() - begunAt });
   } catch (error) {
     if (isProblem(error, 'media_busy')) {
       await pollAsPlanned(deps, task);
@@ -45,13 +47,14 @@ async function end(
   deps: Deps,
   task: Task,
   report: Success,
-  kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number },
+  kept: { readonly result: NonNullable<Task['result']>; readonly expiresAt?: number; readonly fetchMs?: number },
 ): Promise<void> {
   await endTask(deps, task, {
     state: 'completed',
     at: deps.clock.now(),
     upstreamStatus: report.status,
     usage: report.usage,
+    upstreamEndedAt: report.endedAt,
     ...kept,
   });
 }

@@ -1,7 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
+import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 
 const HINT_LENGTH_MAX = 128;
@@ -10,8 +12,11 @@ const POLLS_MAX = 32;
 const POLL_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
-/** `token` is the last part of the called path. `hint` is the id of the work as the upstream sent it, or empty. */
-export type HandleCallback = (token: string, hint: string) => Promise<void>;
+/**
+ * `token` is the last part of the called path. `hint` is the id of the work as the upstream sent it, or empty. `span`
+ * is that of the call.
+ */
+export type HandleCallback = (token: string, hint: string, span?: Span) => Promise<void>;
 
 /**
  * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. If the answer to the
@@ -20,40 +25,49 @@ export type HandleCallback = (token: string, hint: string) => Promise<void>;
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
-  return async (token, hint) => {
+  return async (token, hint, span) => {
     const attempt = deps.callbacks.attemptOf(token);
     if (attempt === undefined)
       throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
     const task = await deps.store.find(attempt.taskId);
     if (task?.mapping === undefined || isTerminal(task.state)) return;
-    if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now())))
+    if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
+      traceHeard(deps, task, span);
+    }
     if (task.admission !== 'unknown' || searching.has(task.id) || searching.size >= POLLS_MAX) return;
     searching.add(task.id);
     try {
-      await findHinted(deps, task, attempt.number, hint);
+      if (await findHinted(deps, task, attempt.number, hint)) traceHeard(deps, task, span);
     } finally {
       searching.delete(task.id);
     }
   };
 }
 
-async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: number, hint: string): Promise<void> {
+/** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */
+function traceHeard(deps: Deps, task: Task, { carrier }: Pick<Span, 'carrier'> = { carrier: undefined }): void {
+  workSpan(deps, task, 'callback heard', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
+}
+
+/** Returns whether the task adopted the work. */
+async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: number, hint: string): Promise<boolean> {
   const runtime = runtimeOf(deps, mapping);
-  if (runtime === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return;
+  if (runtime === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return false;
   const { settings } = runtime.channel;
   // The URL of an earlier, refused attempt says nothing about the attempt whose answer was lost.
-  if ((await deps.store.attempts(taskId)).at(-1)?.number !== number) return;
+  if ((await deps.store.attempts(taskId)).at(-1)?.number !== number) return false;
   if ((await deps.store.knownUpstreamIds(settings.upstreamAccount, [hint])).has(hint)) {
     deps.log.warn({ taskId, channel: settings.id }, 'a callback names the work of another task');
-    return;
+    return false;
   }
-  if (!runtime.polls.take()) return;
+  if (!runtime.polls.take()) return false;
   const polled = await runtime.channel.poll(hint, AbortSignal.timeout(POLL_TIMEOUT_MS));
-  if (!polled.found || !(await deps.store.adopt(taskId, hint, deps.clock.now()))) return;
+  if (!polled.found || !(await deps.store.adopt(taskId, hint, deps.clock.now()))) return false;
   await deps.store.resolve(taskId, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
   deps.log.info({ taskId, channel: settings.id }, 'a callback named the work of a lost answer');
   deps.wake.polls(settings.id);
+  return true;
 }
 
 /** The channel of the work. After a reload the same name may mean another upstream account, with other ids. */

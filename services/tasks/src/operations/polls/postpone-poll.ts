@@ -53,12 +53,15 @@ export async function pollAsPlanned(
   });
 }
 
-function unchanged(task: Task): Pick<Progress, 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt'> {
+type Unchanged = 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt' | 'pollSpans';
+
+function unchanged(task: Task): Pick<Progress, Unchanged> {
   return {
     state: task.state,
     upstreamStatus: task.upstreamStatus,
     unrecognised: task.unrecognised,
     progress: task.progress,
     wasDueAt: task.nextPollAt,
+    pollSpans: task.pollSpans,
   };
 }

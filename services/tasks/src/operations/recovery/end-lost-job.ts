@@ -1,6 +1,9 @@
 import { afterLoss } from '../../domain/job.ts';
 import type { Job, JobLease } from '../../domain/job.ts';
+import { logReturned } from '../jobs/log-returned.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
+import { writeJobSpan } from '../tracing/job-span.ts';
+import { workSpan } from '../tracing/work-span.ts';
 
 const UNKNOWN = {
   code: 'outcome_unknown',
@@ -21,7 +24,11 @@ export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: 
   const at = clock.now();
   if (afterLoss(job) === 'queue') {
     const returned = await jobs.requeueJob(lease, { starts: job.starts, at, dueAt: at, why });
-    if (returned) deps.announceQueued(job.id);
+    if (returned) {
+      workSpan(deps, job, 'recover job', { attributes: { 'reelgate.resumed': true } }).end();
+      logReturned(deps, job, 0);
+      deps.announceQueued(job.id);
+    }
     return returned;
   }
   if (
@@ -34,8 +41,9 @@ export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: 
   )
     return false;
   deps.announceEnded(job);
+  writeJobSpan(deps, job, { state: 'failed', at, code: UNKNOWN.code });
   count.jobEnded(job.endpoint, UNKNOWN.code);
   count.attention('unknown_outcome');
-  log.error({ taskId: job.id, endpoint: job.endpoint }, 'the outcome of a job is unknown');
+  log.error({ taskId: job.id, requestId: job.requestId, endpoint: job.endpoint }, 'the outcome of a job is unknown');
   return true;
 }

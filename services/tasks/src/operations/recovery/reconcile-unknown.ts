@@ -1,5 +1,6 @@
 import type { Channel, ListedWork } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
+import { inTask } from '../in-task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
@@ -25,7 +26,7 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
     // The longer a search finds nothing, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
     const search = await searchOf(deps, channelId, tasks);
-    for (const task of tasks) found += await settle(deps, task, search);
+    for (const task of tasks) found += await inTask(task, () => settle(deps, task, search));
   }
   return found;
 }

@@ -1,18 +1,28 @@
 import type { Task } from '../../domain/task.ts';
+import { inTask } from '../in-task.ts';
 import type { Deps } from '../deps.ts';
+import { showTask } from '../show-task.ts';
+import { writeTaskSpan } from '../tracing/task-span.ts';
+import { inWorkSpan } from '../tracing/work-span.ts';
 
 const BATCH_MAX = 100;
 /** More than a process ever has at once. */
 const OWN_MAX = 10_000;
+/** How long billing has to say whether a task has a hold. */
+const HOLD_TIMEOUT_MS = 2000;
 const INTERRUPTED = 'the create ended before the answer of the upstream was written';
+const INTERRUPTED_FAILURE = { code: 'interrupted', message: 'the service stopped before the task was submitted' };
+const RECOVER = { name: 'recover create', attributes: { 'reelgate.resumed': true } };
 
 /**
- * Settles the creates of dead processes. If an attempt was started, the upstream may have the work: the task becomes
- * `unknown` and keeps its hold. Otherwise the create is refused, and its hold is released. Returns how many there were.
+ * Settles the creates of dead processes. If an attempt was started and the task has a hold, the upstream may have the
+ * work: the task becomes `unknown` and keeps its hold. Otherwise the create is refused, and its hold is released.
+ * Returns how many there were.
  */
-export async function recoverCreates(deps: Deps, aliveOwners: readonly string[]): Promise<number> {
-  const abandoned = await deps.store.abandoned(aliveOwners, BATCH_MAX);
-  for (const task of abandoned) await recover(deps, task);
+export async function recoverCreates(deps: Deps, deadOwners: readonly string[]): Promise<number> {
+  const abandoned = await deps.store.abandoned(deadOwners, BATCH_MAX);
+  const hadNoHold = askForHolds(deps);
+  for (const task of abandoned) await inTask(task, () => recover(deps, task, hadNoHold));
   return abandoned.length;
 }
 
@@ -23,39 +33,62 @@ export async function recoverCreates(deps: Deps, aliveOwners: readonly string[])
 export async function recoverOwnCreates(deps: Deps): Promise<void> {
   const givenUp = [...deps.creating].flatMap(([id, now]) => (now === 'given_up' ? [id] : []));
   const rows = await deps.store.submittedBy(deps.processId, OWN_MAX);
+  const hadNoHold = askForHolds(deps);
   for (const id of rows) {
     const now = deps.creating.get(id);
-    if (now === undefined) await recover(deps, { id });
-    if (now === 'given_up') await refuse(deps, id);
+    if (now === 'working') continue;
+    const task = await deps.store.find(id);
+    if (task === undefined) continue;
+    await (now === 'given_up' ? refuse(deps, task) : recover(deps, task, hadNoHold));
   }
   for (const id of givenUp) deps.creating.delete(id);
 }
 
-async function recover(deps: Deps, task: Pick<Task, 'id'>): Promise<void> {
+async function recover(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
   // If its process lives after all, it can start no further attempt from here on, so what is read below stays true.
   if (!(await deps.store.disown(task.id))) return;
-  const at = deps.clock.now();
-  const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
-  if (started !== undefined) {
-    const upstreamAccount = deps.channels.find(started.channel)?.channel.settings.upstreamAccount ?? '';
-    const left = await deps.store.leaveUnknown(task.id, {
-      number: started.number,
-      mapping: { channel: started.channel, upstreamAccount },
-      error: INTERRUPTED,
-      at,
-    });
-    if (left !== undefined) deps.announce(left);
-    deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
-    return;
-  }
-  await refuse(deps, task.id);
+  await inWorkSpan(deps, task, RECOVER, () => settle(deps, task, hadNoHold));
 }
 
-async function refuse({ store, clock, log }: Deps, taskId: string): Promise<void> {
-  await store.refuse(
-    taskId,
-    { code: 'interrupted', message: 'the service stopped before the task was submitted' },
-    clock.now(),
-  );
-  log.warn({ taskId }, 'a create was interrupted before its submission');
+async function settle(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
+  const at = deps.clock.now();
+  const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
+  if (started === undefined || (await hadNoHold(task.id))) {
+    await refuse(deps, task);
+    return;
+  }
+  const upstreamAccount = deps.channels.find(started.channel)?.channel.settings.upstreamAccount ?? '';
+  const left = await deps.store.leaveUnknown(task.id, {
+    number: started.number,
+    mapping: { channel: started.channel, upstreamAccount },
+    error: INTERRUPTED,
+    at,
+  });
+  if (left !== undefined) showTask(deps, left);
+  deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
+}
+
+/** Whether a task has no hold and can get none from here on, so that nothing was or will be submitted. */
+type HadNoHold = (taskId: string) => Promise<boolean>;
+
+/** Once billing could not be asked, each further task may have a hold: a start waits for one answer at most. */
+function askForHolds({ billing, log }: Deps): HadNoHold {
+  let isAway = false;
+  return async (taskId) => {
+    if (isAway) return false;
+    try {
+      return await billing.precludeHold(taskId, { signal: AbortSignal.timeout(HOLD_TIMEOUT_MS) });
+    } catch (error) {
+      isAway = true;
+      log.warn({ taskId, err: error }, 'billing could not say whether an interrupted create has a hold');
+      return false;
+    }
+  };
+}
+
+async function refuse(deps: Deps, task: Task): Promise<void> {
+  const at = deps.clock.now();
+  if (await deps.store.refuse(task.id, INTERRUPTED_FAILURE, at))
+    await writeTaskSpan(deps, task, { state: 'failed', at, code: INTERRUPTED_FAILURE.code });
+  deps.log.warn({ taskId: task.id }, 'a create was interrupted before its submission');
 }

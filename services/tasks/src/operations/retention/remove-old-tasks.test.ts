@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { useWorlds } from '../../../testing/open-world.ts';
 import { aRegeneration } from '../../../testing/orders.ts';
 import type { World } from '../../../testing/open-world.ts';
@@ -18,7 +19,8 @@ async function finished(world: World): Promise<Task> {
     url: 'https://upstream.example/v.mp4',
   });
   const ended = (await world.deps.store.find(task.id))!;
-  await settleTask(world.deps, ended);
+  await settleTask(world.deps, ended, NO_SPAN);
+  await world.deps.store.markSettled([ended.id], world.clock.now());
   return ended;
 }
 

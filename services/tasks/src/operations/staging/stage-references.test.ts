@@ -15,7 +15,7 @@ function mediaThat(...stages: readonly ((signal: AbortSignal) => Promise<never>)
   let calls = 0;
   return {
     ...fakeMedia().port,
-    stage: (_request, signal) => {
+    stage: (_request, { signal } = {}) => {
       calls += 1;
       const stage = stages[calls - 1];
       if (stage === undefined || signal === undefined) throw new Error('no such staging');

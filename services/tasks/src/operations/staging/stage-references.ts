@@ -1,5 +1,7 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { eitherSignal } from '@reelgate/platform/passed-deadline';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
 import type { MediaItem, Order } from '../../domain/order.ts';
@@ -25,12 +27,12 @@ export async function stageReferences(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
   order: Order,
-  signal?: AbortSignal,
+  options: StageOptions = {},
 ): Promise<StagedReferences> {
   const wanted = order.content.flatMap((item, index) =>
     isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : [],
   );
-  const byIndex = await stageAll(deps, task, wanted, signal);
+  const byIndex = await stageAll(deps, task, wanted, options);
   const total = (role: string): number =>
     wanted.reduce(
       (sum, { item, index }) => sum + (roleOf(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
@@ -60,6 +62,12 @@ export async function stageReferences(
   };
 }
 
+/** How long the caller waits, and the span of its call. */
+export interface StageOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly span?: Span | undefined;
+}
+
 interface Wanted {
   readonly item: MediaItem;
   readonly index: number;
@@ -74,10 +82,10 @@ async function stageAll(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
   wanted: readonly Wanted[],
-  signal: AbortSignal | undefined,
+  { signal, span }: StageOptions,
 ): Promise<ReadonlyMap<number, StagedMedia>> {
   const refused = new AbortController();
-  const bounds = eitherSignal(signal, refused.signal);
+  const bounds = { signal: eitherSignal(signal, refused.signal), span };
   const stagings = wanted.map(async (each) => {
     try {
       return [each.index, await stageOne(deps, task, each, bounds)] as const;
@@ -96,20 +104,18 @@ async function stageOne(
   { media }: Pick<Deps, 'media'>,
   task: TaskName,
   { item, index }: Wanted,
-  signal: AbortSignal,
+  { signal, span: parent }: StageOptions,
 ): Promise<StagedMedia> {
+  const request = {
+    accountId: task.accountId,
+    taskId: task.id,
+    category: categoryOf(item),
+    url: item.url,
+    object: item.object,
+    declaredType: item.declaredType,
+  };
   try {
-    return await media.stage(
-      {
-        accountId: task.accountId,
-        taskId: task.id,
-        category: categoryOf(item),
-        url: item.url,
-        object: item.object,
-        declaredType: item.declaredType,
-      },
-      signal,
-    );
+    return await inStageSpan(parent, request.category, (span) => media.stage(request, { signal, span }));
   } catch (error) {
     if (!isProblem(error, 'invalid_media')) throw error;
     throw new Problem({
@@ -120,6 +126,15 @@ async function stageOne(
       cause: error,
     });
   }
+}
+
+/** The span of one staged item. */
+export function inStageSpan<T>(
+  parent: Span | undefined,
+  category: MediaCategory,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  return inSpan(parent, 'stage media', { attributes: { 'reelgate.media.category': category } }, work);
 }
 
 export function categoryOf(item: MediaItem): MediaCategory {

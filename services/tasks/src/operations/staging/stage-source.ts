@@ -3,7 +3,8 @@ import type { MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { categoryOf } from './stage-references.ts';
+import { categoryOf, inStageSpan } from './stage-references.ts';
+import type { StageOptions } from './stage-references.ts';
 
 /** The references and the result of a source, staged for the task that renders it. */
 export interface SourceMedia {
@@ -20,7 +21,7 @@ export async function stageSource(
   { media }: Pick<Deps, 'media'>,
   task: Pick<Task, 'id' | 'accountId'>,
   { order, staged = {}, result }: Task,
-  signal?: AbortSignal,
+  { signal, span: parent }: StageOptions = {},
 ): Promise<SourceMedia | undefined> {
   const wanted = order.content.flatMap((item, index) =>
     isMedia(item) && !isUpstreamFile(item)
@@ -29,7 +30,9 @@ export async function stageSource(
   );
   const again = async (category: MediaCategory, object: string | undefined): Promise<StagedMedia> => {
     if (object === undefined) throw new Gone();
-    return media.stage({ accountId: task.accountId, taskId: task.id, category, object }, signal);
+    return inStageSpan(parent, category, (span) =>
+      media.stage({ accountId: task.accountId, taskId: task.id, category, object }, { signal, span }),
+    );
   };
   try {
     const base = await again('base_video', result?.object);

@@ -2,13 +2,14 @@ import type { SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobAnswer, JobBytes, JobCall } from '../../domain/job.ts';
 import type { Failure, State } from '../../domain/task.ts';
-import { json, optionalNumber, text } from '../tasks/task-rows.ts';
+import { json, optionalNumber, optionalText, text } from '../tasks/task-rows.ts';
 
 export const UNFINISHED_JOB = 'finished_at IS NULL';
 
 /** The columns that `fromJobRow` reads. */
 export const JOB_COLUMNS = `id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
-  lease, starts, answer_json, failure_json, created_at, updated_at, finished_at`;
+  lease, starts, answer_json, failure_json, created_at, updated_at, finished_at,
+  trace, trace_parent`;
 
 export function fromJobRow(row: SqlRow): Job {
   return {
@@ -28,6 +29,8 @@ export function fromJobRow(row: SqlRow): Job {
     finishedAt: optionalNumber(row['finished_at']),
     answer: json<JobAnswer>(row['answer_json']),
     failure: json<Failure>(row['failure_json']),
+    trace: optionalText(row['trace']),
+    traceParent: optionalText(row['trace_parent']),
   };
 }
 

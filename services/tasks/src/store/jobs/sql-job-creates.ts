@@ -8,7 +8,7 @@ import { raiseIn } from '../tasks/sql-attention.ts';
 import { countDown, countedIn, rowsOf } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
 import type { WithPermits } from '../tasks/sql-permits.ts';
-import { UNFINISHED_JOB, objectOf } from './job-rows.ts';
+import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
 
 /** What the end of a job needs of its row. */
 const ENDED_COLUMNS = 'token_id, shards_json';
@@ -33,15 +33,15 @@ export function sqlJobCreates(
     withdrawJob: ({ jobId, lease }) =>
       sql.transaction(async (query) => {
         const [row] = await query<EndedRow>(
-          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${ENDED_COLUMNS}`,
+          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${JOB_COLUMNS}, shards_json`,
           [jobId, lease],
         );
-        if (row === undefined) return false;
+        if (row === undefined) return undefined;
         await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
         for (const table of ['idempotency_keys', 'task_events'])
           await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
         await leaveCounters(query, row);
-        return true;
+        return fromJobRow(row);
       }),
     finishJob: ({ jobId, lease }, finished) =>
       sql.transaction(async (query) => {
@@ -81,8 +81,9 @@ async function insertJob(
   const [, shardsJson] = countedIn(permits);
   await query(
     `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
-       due_at, lease, lease_until, worker, body_object, created_at, updated_at, shards_json)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15)`,
+       due_at, lease, lease_until, worker, body_object, created_at, updated_at, shards_json,
+       trace, trace_parent)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15, $16, $17)`,
     [
       job.id,
       job.accountId,
@@ -99,6 +100,8 @@ async function insertJob(
       objectOf(call.body),
       job.createdAt,
       shardsJson,
+      job.trace ?? null,
+      job.traceParent ?? null,
     ],
   );
   await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);

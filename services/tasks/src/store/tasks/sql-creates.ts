@@ -1,3 +1,4 @@
+import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
@@ -12,6 +13,17 @@ import type { CreateStore, NewTask } from '../task-store.ts';
 
 /** The owner of a create that was taken from its process. */
 const DISOWNED = 'nobody';
+
+const INSERT_TASK = `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state,
+    seconds, created_at, updated_at, request_id, trace, trace_parent, channel, ${COUNTED_COLUMNS})
+  VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11, $12, $13, $14, $15)`;
+/** The last attempt that started has set the channel, unless another release started it. */
+const ACCEPT_ON_CHANNEL = acceptWith('', 'AND channel = $1');
+const ACCEPT_ON_OTHER_CHANNEL = acceptWith('channel = $1,', '');
+const ACCEPT_ATTEMPT = `UPDATE attempts SET outcome = 'accepted', upstream_id = $2, ended_at = $3
+  WHERE task_id = $4 AND number = $5
+    AND NOT EXISTS (SELECT 1 FROM tasks AS other
+      WHERE other.upstream_account = $1 AND other.upstream_id = $2 AND other.id <> $4)`;
 
 export function sqlCreates(sql: Sql, note: WriteNote, withPermits: WithPermits): CreateStore {
   return {
@@ -37,7 +49,11 @@ function sqlBegins(
     },
 
     begin: ({ id, caps, ...task }, signal) =>
-      begunIn(withPermits({ id, caps, signal }, (query, permits) => begin(query, { id, ...task }, permits))),
+      begunIn(
+        withPermits({ id, caps: [...caps, ...capsOf(task.attempt)], signal, trace: task.trace }, (query, permits) =>
+          begin(query, { id, ...task }, permits),
+        ),
+      ),
 
     refuse: (taskId, failure, at) =>
       sql.transaction(async (query) => {
@@ -48,6 +64,11 @@ function sqlBegins(
           [JSON.stringify(failure), at, taskId],
         );
         if (row === undefined) return false;
+        await query(
+          `UPDATE attempts SET outcome = 'refused', error = 'not sent', ended_at = $1
+           WHERE task_id = $2 AND outcome = 'started'`,
+          [at, taskId],
+        );
         await query('DELETE FROM idempotency_keys WHERE task_id = $1', [taskId]);
         await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
         await leaveCounters(query, taskId, row);
@@ -95,8 +116,7 @@ function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | '
 function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAttempt'> {
   return {
     startAttempt: async (taskId, attempt) => {
-      const caps = [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
-      const full = await withPermits({ id: taskId, caps }, (query, permits) =>
+      const full = await withPermits({ id: taskId, caps: capsOf(attempt) }, (query, permits) =>
         startAttempt(query, taskId, attempt, permits),
       );
       return full === undefined;
@@ -108,23 +128,15 @@ function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' |
   return {
     accept: (taskId, { number, mapping, at, nextPollAt }) =>
       sql.transaction(async (query) => {
-        const [row] = await query(
-          `UPDATE tasks SET admission = 'accepted', owner = NULL, channel = $1, upstream_account = $2,
-           upstream_id = $3, next_poll_at = $4,
-           updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
-         WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL
-           AND NOT EXISTS (SELECT 1 FROM tasks AS other
-             WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)
-         RETURNING ${TASK_COLUMNS}`,
-          [mapping.channel, mapping.upstreamAccount, mapping.upstreamId ?? null, nextPollAt, at, taskId],
-        );
-        if (row === undefined && (await isKnown(query, taskId, mapping))) return 'id_known';
-        await query(
-          `UPDATE attempts SET outcome = 'accepted', upstream_id = $1, ended_at = $2
-           WHERE task_id = $3 AND number = $4`,
-          [mapping.upstreamId ?? null, at, taskId, number],
-        );
-        return row === undefined ? undefined : fromTaskRow(row);
+        const { channel, upstreamAccount, upstreamId = null } = mapping;
+        const values = [channel, upstreamAccount, upstreamId, nextPollAt, at, taskId];
+        const [onChannel] = await Promise.all([
+          query(ACCEPT_ON_CHANNEL, values),
+          query(ACCEPT_ATTEMPT, [upstreamAccount, upstreamId, at, taskId, number]),
+        ]);
+        const [row] = onChannel.length > 0 ? onChannel : await query(ACCEPT_ON_OTHER_CHANNEL, values);
+        if (row !== undefined) return fromTaskRow(row);
+        return (await isKnown(query, taskId, mapping)) ? 'id_known' : undefined;
       }),
 
     refuseAttempt: (taskId, { number, channel, error, at }) =>
@@ -158,6 +170,20 @@ function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' |
   };
 }
 
+/**
+ * A task takes no work that another task has, and then its attempt stays as it is. SQLite writes each index whose
+ * column is set, even to the value that it has, so a channel that the task has already is not set again.
+ */
+function acceptWith(set: string, condition: string): string {
+  return `UPDATE tasks SET admission = 'accepted', owner = NULL, ${set} upstream_account = $2,
+      upstream_id = $3, next_poll_at = $4,
+      updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
+    WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL ${condition}
+      AND NOT EXISTS (SELECT 1 FROM tasks AS other
+        WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)
+    RETURNING ${TASK_COLUMNS}`;
+}
+
 /** Whether another task has the work. */
 async function isKnown(
   query: SqlQuery,
@@ -182,26 +208,41 @@ async function startAttempt(
 ): Promise<void> {
   const shard = permit === undefined || permit.row === permit.scope ? null : JSON.stringify(permit.row);
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
-  const own = await query(
-    `UPDATE tasks SET in_flight_json = ${joined('in_flight_json', '$3')},
-       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${joined('shards_json', '$4')} END
+  const [own] = await Promise.all([
+    query(
+      `UPDATE tasks SET in_flight_json = ${joined('in_flight_json', '$3')},
+       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${joined('shards_json', '$4')} END,
+       channel = $5
      WHERE id = $1 AND admission = 'submitting' AND owner = $2 RETURNING id`,
-    [taskId, owner, JSON.stringify(channelScope(channel)), shard],
-  );
-  if (own.length === 0) throw new Error(`the create of ${taskId} was taken over`);
+      [taskId, owner, JSON.stringify(channelScope(channel)), shard, channel],
+    ),
+    insertStarted(query, taskId, { number, channel, at }),
+  ]);
+  if (own.length === 0) throw new Overtaken(`the create of ${taskId} was taken over`);
+}
+
+async function insertStarted(
+  query: SqlQuery,
+  taskId: string,
+  { number, channel, at }: Pick<NewAttempt, 'number' | 'channel' | 'at'>,
+): Promise<void> {
   await query(
     "INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)",
     [taskId, number, channel, at],
   );
 }
 
+/** The counter of the attempt's channel. */
+function capsOf(attempt: Pick<NewAttempt, 'channel' | 'inFlightMax'> | undefined): NewTask['caps'] {
+  return attempt === undefined ? [] : [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
+}
+
+/** The key comes first: a create whose key another one has waits for it before it locks anything else. */
 async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: readonly Permit[]): Promise<void> {
-  if (task.idempotency !== undefined) await takeKey(query, task, task.idempotency);
-  await query(
-    `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state, seconds,
-       created_at, updated_at, ${COUNTED_COLUMNS})
-     VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11)`,
-    [
+  const { idempotency, attempt } = task;
+  await Promise.all([
+    idempotency && takeKey(query, task, idempotency),
+    query(INSERT_TASK, [
       task.id,
       task.accountId,
       task.tokenId,
@@ -211,7 +252,12 @@ async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: read
       task.owner,
       task.seconds,
       task.createdAt,
+      task.requestId ?? null,
+      task.trace ?? null,
+      task.traceParent ?? null,
+      attempt?.channel ?? null,
       ...countedIn(permits),
-    ],
-  );
+    ]),
+    attempt && insertStarted(query, task.id, { number: 1, channel: attempt.channel, at: task.createdAt }),
+  ]);
 }

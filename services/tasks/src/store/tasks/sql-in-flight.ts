@@ -36,8 +36,10 @@ export async function countDown(query: SqlQuery, rows: readonly string[]): Promi
 export async function leaveCounters(query: SqlQuery, taskId: string, row: CountedRow): Promise<void> {
   const scopes = listOf(row.in_flight_json);
   if (scopes.length === 0) return;
-  await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);
-  await countDown(query, rowsOf(scopes, row.shards_json));
+  await Promise.all([
+    query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]),
+    countDown(query, rowsOf(scopes, row.shards_json)),
+  ]);
 }
 
 /** Takes a task out of some of its counters, as far as it is in them. It must be the last step of a transaction. */

@@ -5,7 +5,7 @@ import type { MoveStore } from '../task-store.ts';
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
 /** Puts a task that an upstream called for before all others: no task is ever overdue by this much. */
-const AHEAD_MS = 24 * 3600 * 1000;
+export const AHEAD_MS = 24 * 3600 * 1000;
 
 /** Which process polls a task. */
 export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease'> {
@@ -23,7 +23,7 @@ export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' |
       ).map(fromTaskRow),
     dropLeases: async (owner) => {
       await sql.write(
-        'UPDATE tasks SET lease_until = NULL, owner = NULL WHERE owner = $1 AND lease_until IS NOT NULL',
+        'UPDATE tasks SET lease_until = NULL, owner = NULL, resumed = 1 WHERE owner = $1 AND lease_until IS NOT NULL',
         [owner],
       );
     },

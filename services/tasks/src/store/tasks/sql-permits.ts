@@ -5,10 +5,10 @@ import type { Cap, Shard, Permit } from './counter-shards.ts';
 import { text } from './task-rows.ts';
 
 /*
- * The counters of tasks in flight. A transaction takes its permits last, in one statement, because others wait for these
- * rows until it is committed. Rows are locked in one order: the token's before those of all tokens, a counter's before
- * its shards. So transactions never wait for each other in a circle. INSERT takes its rows in the order of their values;
- * UPDATE does not.
+ * The counters of tasks in flight. A transaction takes its permits last, in one statement, because others wait for
+ * these rows until it is committed. Rows are locked in one order: the token's before those of all tokens, a counter's
+ * before its shards. So transactions never wait for each other in a circle. INSERT takes its rows in the order of their
+ * values; UPDATE does not.
  */
 
 /** Who is counted, and in which counters. */
@@ -16,6 +16,8 @@ interface Counted {
   readonly id: string;
   readonly caps: readonly Cap[];
   readonly signal?: AbortSignal | undefined;
+  /** The carrier of the task; absent: it is not recorded. */
+  readonly trace?: string | undefined;
 }
 
 /**
@@ -49,19 +51,19 @@ export function shardsOn({ engine }: Pick<Sql, 'engine'>): number {
 const TRIES_MAX = 4;
 
 /**
- * First each permit is taken from one row. If a row has none, another row may have: then the transaction runs again, and
- * decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates of a process
- * one does that at a time, and the others use what it dealt out.
+ * First each permit is taken from one row. If a row has none, another row may have: then the transaction runs again,
+ * and decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates of a
+ * process one does that at a time, and the others use what it dealt out.
  */
 export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
   const choosePermits = permitChooser(shardsMax);
   let dealing: Promise<unknown> | undefined;
-  return async ({ id, caps, signal }, work) => {
+  return async ({ id, caps, ...call }, work) => {
     const run = (take: Take): Promise<string | undefined> =>
-      inTransaction(sql, signal, async (query) => {
+      inTransaction(sql, call, async (query) => {
         const permits = choosePermits(id, caps);
-        await work(query, permits);
-        return take(query, permits);
+        const [, full] = await Promise.all([work(query, permits), take(query, permits)]);
+        return full;
       });
     for (let tries = 1; ; tries += 1) {
       if ((await run(tryTake)) === undefined) return undefined;
@@ -83,15 +85,17 @@ export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
 /** Commits the work, or rolls it back if it names a full counter. */
 async function inTransaction(
   sql: Sql,
-  signal: AbortSignal | undefined,
+  { signal, trace }: Pick<Counted, 'signal' | 'trace'>,
   work: (query: SqlQuery) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   try {
-    await sql.transaction((query) =>
-      whileAwaited(signal, async () => {
-        const full = await work(query);
-        if (full !== undefined) throw new Full(full);
-      }),
+    await sql.transaction(
+      (query) =>
+        whileAwaited(signal, async () => {
+          const full = await work(query);
+          if (full !== undefined) throw new Full(full);
+        }),
+      trace,
     );
     return undefined;
   } catch (error) {

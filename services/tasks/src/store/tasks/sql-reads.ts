@@ -41,12 +41,13 @@ export function sqlReads(sql: Sql): ReadStore {
     },
     ...sqlHistory(sql),
     inFlight: (scope) => inFlight(sql.read, scope),
-    abandoned: (aliveOwners, limit) =>
+    abandoned: (deadOwners, limit) =>
       tasks(
         `admission = 'submitting'
-         AND ${aliveOwners.length === 0 ? '1 = 1' : `owner NOT IN (${placeholders(aliveOwners.length, 2)})`}
+         AND (NOT EXISTS (SELECT 1 FROM processes WHERE processes.id = tasks.owner)
+         ${deadOwners.length === 0 ? '' : `OR owner IN (${placeholders(deadOwners.length, 2)})`})
          ORDER BY id LIMIT $1`,
-        [limit, ...aliveOwners],
+        [limit, ...deadOwners],
       ),
     submittedBy: async (owner, limit) =>
       (

@@ -5,7 +5,8 @@ import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Ta
 /** The columns that `fromTaskRow` reads. */
 export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised,
   progress, seconds, created_at, updated_at, finished_at, expires_at, channel, upstream_account, upstream_id,
-  result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks`;
+  result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks, request_id,
+  trace, trace_parent, polls, poll_spans, resumed`;
 
 export function fromTaskRow(row: SqlRow): Task {
   return {
@@ -31,6 +32,12 @@ export function fromTaskRow(row: SqlRow): Task {
     nextPollAt: optionalNumber(row['next_poll_at']),
     pollErrors: Number(row['poll_errors']),
     doubt: doubtOf(row),
+    requestId: optionalText(row['request_id']),
+    trace: optionalText(row['trace']),
+    traceParent: optionalText(row['trace_parent']),
+    polls: Number(row['polls']),
+    pollSpans: Number(row['poll_spans']),
+    resumed: Number(row['resumed']) === 1,
   };
 }
 

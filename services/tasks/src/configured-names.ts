@@ -1,0 +1,12 @@
+import type { Model } from './domain/model.ts';
+
+/** What the configuration names at this moment: a label has only these models and channels. */
+export interface Configured {
+  readonly models: () => ReadonlyMap<string, Model>;
+  readonly channels: () => readonly string[];
+}
+
+/** The label of a model, which may have left the configuration since its task was created. */
+export function shownModel(model: string, { models }: Pick<Configured, 'models'>): string {
+  return models().has(model) ? model : 'removed';
+}

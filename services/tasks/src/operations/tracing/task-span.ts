@@ -1,0 +1,64 @@
+import type { Attributes, Tracing } from '@reelgate/platform/trace/trace';
+import type { Task } from '../../domain/task.ts';
+import type { NewTask, ReadStore } from '../../store/task-store.ts';
+
+/** A task that has ended, or a create that was refused. */
+type EndedTask = NewTask | Task;
+
+export interface TaskEnd {
+  readonly state: 'completed' | 'failed';
+  readonly at: number;
+  /** Why it failed. */
+  readonly code?: string | undefined;
+}
+
+/**
+ * Writes the span of a task that has ended, under the id that its create minted: from its create to its end. Only the
+ * caller whose write ended the task calls this, so it happens once, in whichever process that is.
+ */
+export async function writeTaskSpan(
+  { tracing, store }: { readonly tracing: Tracing; readonly store: Pick<ReadStore, 'attempts' | 'find'> },
+  task: EndedTask,
+  end: TaskEnd,
+): Promise<void> {
+  if (task.trace === undefined) return;
+  const [attempts, source] = await Promise.all([
+    store.attempts(task.id).catch(() => []),
+    sourceTrace(store, task).catch(() => undefined),
+  ]);
+  tracing.written(task.trace, `task ${task.order.kind}`, {
+    parent: task.traceParent,
+    from: task.createdAt,
+    to: end.at,
+    attributes: { ...attributesOf(task), ...attributesOfEnd(end), 'reelgate.task.attempt': attempts.length },
+    links: source === undefined ? [] : [source],
+    failed: end.code,
+  });
+}
+
+function attributesOf(task: EndedTask): Attributes {
+  const { id, accountId, order, seconds } = task;
+  const polled = 'polls' in task ? task : undefined;
+  return {
+    'reelgate.task.id': id,
+    'reelgate.account.id': accountId,
+    'reelgate.task.kind': order.kind,
+    'reelgate.task.model': order.model,
+    'reelgate.task.resolution': order.resolution,
+    'reelgate.task.seconds': seconds,
+    'reelgate.task.channel': polled?.mapping?.channel,
+    'reelgate.task.polls': polled?.polls ?? 0,
+    'reelgate.task.poll_spans': polled?.pollSpans ?? 0,
+    'gen_ai.operation.name': 'generate_content',
+    'gen_ai.request.model': order.model,
+  };
+}
+
+function attributesOfEnd({ state, code }: TaskEnd): Attributes {
+  return { 'reelgate.task.state': state, 'reelgate.task.outcome': code ?? state };
+}
+
+/** The span of the task that a regeneration is made from. */
+async function sourceTrace(store: Pick<ReadStore, 'find'>, { order }: EndedTask): Promise<string | undefined> {
+  return order.sourceTaskId === undefined ? undefined : (await store.find(order.sourceTaskId))?.trace;
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { errorTypeOf } from '@reelgate/platform/trace/error-type';
+import type { Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
+import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import type { Task } from '../../domain/task.ts';
+
+/**
+ * Work after this age has traces of its own: what keeps or drops whole traces has decided over the first one by then.
+ */
+const ONE_TRACE_MS = 30 * 60_000;
+
+/** What the spans of the work of a task, or of a job, are made with. */
+export interface SpanDeps {
+  readonly tracing: Tracing;
+  readonly clock: Clock;
+}
+
+/** A task or a job. */
+export type TracedWork = Pick<Task, 'id' | 'createdAt' | 'trace'>;
+
+/** The carrier that others go on from; undefined: the task is not recorded, or too old for its first trace. */
+export function traceToPassOn(
+  { clock }: Pick<SpanDeps, 'clock'>,
+  { createdAt, trace }: Pick<TracedWork, 'createdAt' | 'trace'>,
+): string | undefined {
+  return clock.now() - createdAt <= ONE_TRACE_MS ? trace : undefined;
+}
+
+/** Begins the span of a step in the life of a task: below the task's own span, or, if the task is old, linked to it. */
+export function workSpan(
+  { tracing, clock }: SpanDeps,
+  { id, createdAt, trace }: TracedWork,
+  name: string,
+  options: SpanOptions = {},
+): Span {
+  if (trace === undefined) return NO_SPAN;
+  const attributes = { 'reelgate.task.id': id, ...options.attributes };
+  if (clock.now() - createdAt <= ONE_TRACE_MS) return tracing.enter(trace).child(name, { ...options, attributes });
+  return tracing.root(name, {
+    ...options,
+    class: 'work',
+    attributes: { ...attributes, 'reelgate.link.type': 'continues' },
+    links: [trace, ...(options.links ?? [])],
+  });
+}
+
+/** Runs a step in the life of a task. Its span ends with the step and fails with it. */
+export async function inWorkSpan<T>(
+  deps: SpanDeps,
+  task: TracedWork,
+  { name, ...options }: SpanOptions & { readonly name: string },
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  if (task.trace === undefined) return work(NO_SPAN);
+  const span = workSpan(deps, task, name, options);
+  try {
+    return await work(span);
+  } catch (thrown) {
+    span.fail(errorTypeOf(thrown));
+    throw thrown;
+  } finally {
+    span.end();
+  }
+}

@@ -1,0 +1,91 @@
+import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
+import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import type { Deps } from './operations/deps.ts';
+import type { BacklogStore } from './store/backlog-store.ts';
+import type { RecentAttempt, SelfCheckStore } from './store/self-check-store.ts';
+
+const MINUTE_MS = 60_000;
+const RECENT_MS = 15 * MINUTE_MS;
+/** Fewer attempts say nothing about a channel. */
+const ATTEMPTS_MIN = 5;
+const REFUSED_SHARE_MAX = 0.2;
+const ERROR_SHOWN_MAX = 160;
+
+/** What this service asks itself for an operator. */
+export function tasksSelfChecks(
+  { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
+  { backlog, checks }: { readonly backlog: BacklogStore; readonly checks: SelfCheckStore },
+): readonly SelfCheck[] {
+  return [
+    {
+      part: 'attention',
+      check: async () => {
+        const waiting = await store.open();
+        const [oldest] = waiting;
+        if (oldest === undefined) return ok('nothing waits for a person');
+        const since = new Date(oldest.since).toISOString();
+        const detail = `${String(waiting.length)} wait for a person, the first since ${since} (${oldest.reason})`;
+        return { grade: 'warn', detail, advice: 'reelgate attention list' };
+      },
+    },
+    backlogCheck({
+      part: 'outbox',
+      clock,
+      what: 'events',
+      warnMs: MINUTE_MS,
+      failMs: 10 * MINUTE_MS,
+      advice: 'look at the bus: see the line of this process, and its log for failed passes of the outbox',
+      read: () => checks.outbox(),
+    }),
+    backlogCheck({
+      part: 'settlement',
+      clock,
+      what: 'ended tasks',
+      warnMs: MINUTE_MS,
+      failMs: 5 * MINUTE_MS,
+      advice: 'look at billing and its database; the log of tasks names each task that could not be settled',
+      read: async () => ({ oldestAt: await backlog.unsettledSince() }),
+    }),
+    backlogCheck({
+      part: 'polls',
+      clock,
+      what: 'due polls',
+      warnMs: MINUTE_MS / 2,
+      failMs: 5 * MINUTE_MS,
+      advice: 'raise limits.polls_per_minute of the channel, or add replicas of tasks',
+      read: async () => {
+        const since = await backlog.dueSince(
+          channels.all().map(({ channel }) => channel.settings.id),
+          clock.now(),
+        );
+        return { oldestAt: since.size === 0 ? undefined : Math.min(...since.values()) };
+      },
+    }),
+    { part: 'attempts', check: async () => attempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
+  ];
+}
+
+/** One verdict for each channel of which too many attempts failed. */
+function attempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
+  const failing = [...Map.groupBy(recent, ({ channel }) => channel)].flatMap(([channel, all]): Verdict[] => {
+    const bad = all.filter(({ outcome }) => outcome === 'refused' || outcome === 'unknown');
+    if (all.length < ATTEMPTS_MIN || bad.length / all.length <= REFUSED_SHARE_MAX) return [];
+    const lost = bad.filter(({ outcome }) => outcome === 'unknown').length;
+    return [
+      {
+        grade: lost > 0 ? 'fail' : 'warn',
+        detail:
+          `channel ${channel}: of ${String(all.length)} attempts in 15 minutes ${String(bad.length)} were not accepted, ` +
+          `${String(lost)} without an answer; the last one: ${shortened(bad[0]?.error ?? '')}`,
+        advice: `reelgate channel test ${channel}; the upstream's status`,
+      },
+    ];
+  });
+  return failing.length > 0 ? failing : ok(`${String(recent.length)} in 15 minutes, no channel stands out`);
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.length <= ERROR_SHOWN_MAX ? line : `${line.slice(0, ERROR_SHOWN_MAX)}…`;
+}

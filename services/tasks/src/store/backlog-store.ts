@@ -1,0 +1,20 @@
+/** How much waits, and since when. */
+export interface Waiting {
+  /** Up to a maximum. */
+  readonly count: number;
+  /** Undefined: nothing waits. */
+  readonly oldest: number | undefined;
+}
+
+/** Numbers over all tasks. They are read from indexes that hold only what waits or runs, which the limits bound. */
+export interface BacklogStore {
+  /** Unfinished tasks by their channel and their state. The channel is undefined before the first attempt. */
+  openTasks(): Promise<
+    readonly { readonly channel: string | undefined; readonly state: string; readonly count: number }[]
+  >;
+  /** Since when the oldest due task of each channel has waited for its poll. A task that is being polled does not. */
+  dueSince(channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
+  attention(): Promise<Waiting>;
+  /** When the oldest task ended whose money is not settled. */
+  unsettledSince(): Promise<number | undefined>;
+}

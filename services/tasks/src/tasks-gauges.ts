@@ -1,0 +1,112 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { GaugeSampler, Point } from '@reelgate/platform/metrics/sampled-gauges';
+import type { ChannelRegistry } from './channels/channel-registry.ts';
+import type { BacklogStore } from './store/backlog-store.ts';
+import type { JobStore } from './store/job-store.ts';
+
+const WHOLE = 'over the whole database: aggregate with max';
+const JOB_STATES = ['queued', 'in_progress'] as const;
+
+export interface Backlogs {
+  readonly tasks: BacklogStore;
+  readonly jobs: Pick<JobStore, 'pendingJobs'>;
+  readonly channels: Pick<ChannelRegistry, 'all' | 'find'>;
+  readonly clock: Clock;
+}
+
+/** What waits in the database, for tasks and for asynchronous calls. */
+export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, clock }: Backlogs): void {
+  const age = (since: number | undefined): number =>
+    since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
+  watchDue(sampler, { tasks, channels, clock }, age);
+  sampler.add(
+    [
+      {
+        name: 'reelgate_tasks_open',
+        help: `Unfinished tasks by state and channel, ${WHOLE}`,
+        labelNames: ['state', 'channel'],
+      },
+    ],
+    async () => [openPoints(await tasks.openTasks(), (id) => channels.find(id) !== undefined)],
+  );
+  sampler.add(
+    [
+      { name: 'reelgate_attention_open', help: `Tasks that wait for a person, ${WHOLE}` },
+      { name: 'reelgate_attention_oldest_seconds', help: `How long the first of them has waited, ${WHOLE}` },
+    ],
+    async () => {
+      const { count, oldest } = await tasks.attention();
+      return [[only(count)], [only(age(oldest))]];
+    },
+  );
+  sampler.add(
+    [
+      {
+        name: 'reelgate_settlement_lag_seconds',
+        help: `Age of the oldest end of a task whose money is not settled, ${WHOLE}`,
+      },
+    ],
+    async () => [[only(age(await tasks.unsettledSince()))]],
+  );
+  watchJobs(sampler, jobs, age);
+}
+
+type Age = (since: number | undefined) => number;
+
+function watchDue(
+  sampler: GaugeSampler,
+  { tasks, channels, clock }: Pick<Backlogs, 'tasks' | 'channels' | 'clock'>,
+  age: Age,
+): void {
+  sampler.add(
+    [
+      {
+        name: 'reelgate_tasks_due_lag_seconds',
+        help: `How late the oldest due poll of a channel is, ${WHOLE}`,
+        labelNames: ['channel'],
+      },
+    ],
+    async () => {
+      const ids = channels.all().map(({ channel }) => channel.settings.id);
+      const since = await tasks.dueSince(ids, clock.now());
+      return [ids.map((id) => ({ labels: [id], value: age(since.get(id)) }))];
+    },
+  );
+}
+
+function watchJobs(sampler: GaugeSampler, jobs: Backlogs['jobs'], age: Age): void {
+  sampler.add(
+    [
+      { name: 'reelgate_jobs', help: `Jobs that have not ended, by state, ${WHOLE}`, labelNames: ['state'] },
+      {
+        name: 'reelgate_jobs_oldest_seconds',
+        help: `Age of the oldest job that has not ended, by state, ${WHOLE}`,
+        labelNames: ['state'],
+      },
+    ],
+    async () => {
+      const pending = new Map((await jobs.pendingJobs()).map((row) => [row.state, row]));
+      return [
+        JOB_STATES.map((state) => ({ labels: [state], value: pending.get(state)?.count ?? 0 })),
+        JOB_STATES.map((state) => ({ labels: [state], value: age(pending.get(state)?.oldestAt) })),
+      ];
+    },
+  );
+}
+
+/** A channel that is no longer configured has no name here, so that the names are those of the configuration. */
+function openPoints(open: Awaited<ReturnType<BacklogStore['openTasks']>>, isKnown: (id: string) => boolean): Point[] {
+  const points = new Map<string, { readonly labels: readonly string[]; value: number }>();
+  for (const { channel, state, count } of open) {
+    const name = channel === undefined ? 'none' : isKnown(channel) ? channel : 'removed';
+    const key = `${state} ${name}`;
+    const point = points.get(key) ?? { labels: [state, name], value: 0 };
+    point.value += count;
+    points.set(key, point);
+  }
+  return [...points.values()];
+}
+
+function only(value: number): Point {
+  return { labels: [], value };
+}
