@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
@@ -11,12 +12,12 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { Scope } from '@reelgate/proto/access/v1/access';
 import { blobFolder } from './blobs/blob-folder.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
-import { openDiskBlobs } from './blobs/disk-blobs.ts';
 import { guardedBlobs } from './blobs/guarded-blobs.ts';
 import { guardedIncoming } from './blobs/guarded-incoming.ts';
 import { openIncoming } from './blobs/incoming.ts';
 import type { Incoming } from './blobs/incoming.ts';
-import { isForbidden, openS3Blobs } from './blobs/s3-blobs.ts';
+import { openBlobs } from './blobs/open-blobs.ts';
+import { isForbidden } from './blobs/s3-refusal.ts';
 import { storageFaults } from './blobs/storage-faults.ts';
 import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
@@ -27,10 +28,12 @@ import type { Fetcher } from './fetch/fetcher.ts';
 import { isPublicHost } from './fetch/addresses/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
 import type { MediaBytes } from './http/media-bytes.ts';
+import { blobsCheck } from './blobs/blobs-check.ts';
 import { mediaRoutes } from './http/routes.ts';
 import { collectGarbage } from './operations/garbage/collect-garbage.ts';
 import { ingestResult } from './operations/results/ingest-result.ts';
 import type { IngestOrder } from './operations/results/ingest-result.ts';
+import { keptResults } from './operations/results/watch-kept-results.ts';
 import { linkObject } from './operations/staging/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { drawThumbnails } from './thumbnails/draw-thumbnails.ts';
@@ -46,9 +49,11 @@ import { openProbePools } from './probe/pool/probe-pools.ts';
 import type { ProbePools } from './probe/pool/probe-pools.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
+import { sqlKeptResults } from './store/sql-kept-results.ts';
 import { sqlMediaStore } from './store/sql-media-store.ts';
 
 const SWEEP_IDLE_MS = 30_000;
+const COUNT_IDLE_MS = 1000;
 
 export { CLAIMED_CONTENT, blobFolder, blobKeysIn, blobPath } from './blobs/blob-folder.ts';
 export type { MediaBytes } from './http/media-bytes.ts';
@@ -72,8 +77,13 @@ export async function startMedia(
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
   try {
-    const ffmpeg = await findFfmpeg(config.ffmpeg, foundation.log);
-    const media = build(config, foundation, { ...callers, sql, lifecycle, ffmpeg });
+    const ffmpeg = findFfmpeg(config.ffmpeg, foundation.log);
+    // a named path can be wrong; the search on the PATH goes on beside the start
+    if (config.ffmpeg !== undefined) await ffmpeg;
+    const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
+    const scratch = path.join(folder, 'incoming');
+    const blobs = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
+    const media = build(config, foundation, { ...callers, sql, lifecycle, ffmpeg, folder, scratch, blobs });
     if (config.blobs.kind === 's3') await untilBucket(config.blobs, media, foundation);
     return media;
   } catch (error) {
@@ -95,21 +105,23 @@ async function untilBucket(
 interface Opened extends MediaCallers {
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
-  readonly ffmpeg: Ffmpeg | undefined;
+  readonly ffmpeg: Promise<Ffmpeg | undefined>;
+  readonly folder: string;
+  /** The folder of files that arrive. */
+  readonly scratch: string;
+  readonly blobs: BlobStore;
 }
 
 function build(
   config: MediaConfig,
   foundation: Foundation,
-  { sql, lifecycle, ffmpeg, identify }: Opened,
+  { sql, lifecycle, ffmpeg, identify, folder, scratch, blobs: opened }: Opened,
 ): RunningMedia {
   const { clock, log, newId } = foundation;
   const stopping = new AbortController();
-  const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
-  const scratch = path.join(folder, 'incoming');
   const faults = storageFaults(log);
   const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
-  const blobs = guardedBlobs(openBlobs(config.blobs, { folder, scratch, ...foundation, lifecycle }), faults);
+  const blobs = guardedBlobs(opened, faults);
   const { pools, thumbnails } = openParsing(config.probe, { clock, log, newId, folder, lifecycle, ffmpeg });
   const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
   const deps = {
@@ -129,6 +141,7 @@ function build(
   const thumbnailOf = (result: MediaObject): Promise<MediaObject | undefined> =>
     drawing.run(result.id, () => makeThumbnail(deps, result), stopping.signal);
   const ingest = withThumbnails(
+    clock,
     (order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order),
     thumbnailOf,
   );
@@ -145,7 +158,16 @@ function build(
     pass: () => collectGarbage(deps),
   });
   lifecycle.add('sweep', () => sweep.stop());
+  const results = startWorker({
+    name: 'count of results',
+    clock,
+    log,
+    idleMs: COUNT_IDLE_MS,
+    pass: keptResults(sqlKeptResults(sql), foundation),
+  });
+  lifecycle.add('count of results', () => results.stop());
 
+  foundation.checks?.add(blobsCheck(blobs, config.blobs), diskCheck('disk of files', folder));
   const bytes = mediaBytes({ ...deps, thumbnailOf });
   return {
     bytes,
@@ -176,7 +198,7 @@ function build(
     }),
     ready: async () => {
       await blobs.check();
-      return (await sql.read('SELECT 1 AS ok')).length === 1;
+      return (await sql.reserved.read('SELECT 1 AS ok')).length === 1;
     },
     reload: async () => undefined,
     stop: () => lifecycle.stop(),
@@ -186,7 +208,7 @@ function build(
 interface ParsingDeps extends Pick<Foundation, 'clock' | 'log' | 'newId'> {
   readonly folder: string;
   readonly lifecycle: Lifecycle;
-  readonly ffmpeg: Ffmpeg | undefined;
+  readonly ffmpeg: Promise<Ffmpeg | undefined>;
 }
 
 /** Opens the processes that parse files, and the thumbnails that are drawn with them. */
@@ -197,8 +219,8 @@ function openParsing(
   const parsing = { ...deps, ...config, folder: path.join(folder, 'parsing'), confinement: confinementOnce(deps.log) };
   const pools = openProbePools(parsing);
   lifecycle.add('parsers', () => pools.stop());
-  const extractor = ffmpeg && openFrameExtractor({ ...parsing, program: ffmpeg.program });
-  lifecycle.add('ffmpeg', async () => extractor?.stop());
+  const extractor = ffmpeg.then((found) => found && openFrameExtractor({ ...parsing, program: found.program }));
+  lifecycle.add('ffmpeg', async () => (await extractor)?.stop());
   return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
 }
 
@@ -223,21 +245,6 @@ function openGuardedFetcher(
 }
 
 const assertMayMoveBytes = scopeCheck(Scope.MEDIA_INTERNAL, '/bytes');
-
-interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> {
-  readonly folder: string;
-  readonly scratch: string;
-  readonly lifecycle: Lifecycle;
-}
-
-function openBlobs(config: MediaConfig['blobs'], { folder, lifecycle, ...deps }: BlobsDeps): BlobStore {
-  if (config.kind === 'folder') return openDiskBlobs(folder);
-  const bucket = openS3Blobs({ ...config, ...deps });
-  lifecycle.add('bucket', async () => {
-    bucket.close();
-  });
-  return bucket;
-}
 
 /** Whether channels can reach the bucket: its address is public. */
 function isReachable(blobs: MediaConfig['blobs']): boolean {

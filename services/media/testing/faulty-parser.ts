@@ -2,9 +2,11 @@ import { pbkdf2Sync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /* The program of a compromised parser process. It does what its file says. */
-const say = (what: unknown): void => {
-  process.stdout.write(`${JSON.stringify(what)}\n`);
+const say = (what: object): void => {
+  process.stdout.write(`${JSON.stringify({ job, ...what })}\n`);
 };
+let job = 0;
+let atNextJob = (): void => undefined;
 const facts = { family: 'image', mediaType: 'image/png', width: 1, height: 1 };
 const kept: Buffer[] = [];
 
@@ -36,6 +38,20 @@ const DOES: Readonly<Record<string, (job: { readonly into: string }) => void>> =
     say({ facts });
     say({ facts: { ...facts, width: 2 } });
   },
+  // what it says of this file arrives with the answer to the next file, or instead of it
+  late: () => {
+    say({ facts });
+    const late = job;
+    atNextJob = () => {
+      say({ job: late, facts: { ...facts, width: 2 } });
+    };
+  },
+  leaveLater: () => {
+    say({ facts });
+    atNextJob = () => {
+      process.exit(0);
+    };
+  },
   babble: () => {
     process.stdout.write('hello\n');
   },
@@ -52,7 +68,9 @@ const DOES: Readonly<Record<string, (job: { readonly into: string }) => void>> =
 };
 
 process.stdin.setEncoding('utf8').on('data', (line: string) => {
-  const job = JSON.parse(line) as { readonly path: string; readonly into: string };
-  DOES[readFileSync(job.path, 'utf8')]?.(job);
+  const given = JSON.parse(line) as { readonly job: number; readonly path: string; readonly into: string };
+  atNextJob();
+  job = given.job;
+  DOES[readFileSync(given.path, 'utf8')]?.(given);
 });
-say({ ready: true });
+process.stdout.write('{"ready":true}\n');

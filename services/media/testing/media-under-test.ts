@@ -19,6 +19,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret } from '@reelgate/platform/secret';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { startMedia } from '../src/app.ts';
 import type { RunningMedia } from '../src/app.ts';
 import { mediaConfig, mediaSchema } from '../src/config.ts';
@@ -78,6 +79,7 @@ export async function startMediaUnderTest({
       bus: openLocalBus(clock, silentLog),
       signingKey: SIGNING_KEY,
       acceptedKeys: acceptOnly(SIGNING_KEY),
+      tracing: NO_TRACING,
       publicUrl: PUBLIC_URL,
       dataDir: folder,
     },

@@ -30,6 +30,19 @@ describe('blobs in a folder', () => {
   });
 });
 
+test('a subfolder that was removed is made again', async () => {
+  const kept = async (key: string): Promise<number | undefined> => {
+    const draft = await incoming.begin(10);
+    await draft.append([Buffer.from('x')]);
+    await blobs.keep(key, await draft.finish());
+    return blobs.sizeOf(key);
+  };
+  expect(await kept('cd0001')).toBe(1);
+  rmSync(path.join(root, 'cd'), { recursive: true });
+
+  expect(await kept('cd0002')).toBe(1);
+});
+
 describe('an incoming file', () => {
   async function* chunks(...parts: readonly string[]): AsyncGenerator<Uint8Array> {
     for (const part of parts) yield Buffer.from(part);

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsync, mkdirSync, openSync } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { FAN_OUT_CHARACTERS, blobPath } from './blob-folder.ts';
 import { checkedKey } from './blob-key.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
@@ -10,15 +11,29 @@ import { filePieces } from './file-pieces.ts';
 export function openDiskBlobs(root: string): BlobStore {
   mkdirSync(root, { recursive: true });
   const pathOf = (key: string): string => path.join(root, blobPath(checkedKey(key)));
+  /** The subfolders that this process has made or found, and flushed: at most one for each two first characters. */
+  const known = new Set<string>();
+  const prepare = async (folder: string): Promise<void> => {
+    if (known.has(folder)) return;
+    await mkdir(folder, { recursive: true });
+    await flushFolder(root);
+    known.add(folder);
+  };
   const sizeOf = (key: string): Promise<number | undefined> => orNothing(async () => (await stat(pathOf(key))).size);
 
   return {
     keep: async (key, file) => {
       const target = pathOf(key);
-      const made = await mkdir(path.dirname(target), { recursive: true });
-      await rename(file.path, target);
-      await flushFolder(path.dirname(target));
-      if (made !== undefined) await flushFolder(root);
+      const folder = path.dirname(target);
+      await prepare(folder);
+      await rename(file.path, target).catch(async (error: unknown) => {
+        // a folder that was removed is made again
+        if (!isAbsent(error)) throw error;
+        known.delete(folder);
+        await prepare(folder);
+        await rename(file.path, target);
+      });
+      await flushFolder(folder);
     },
     sizeOf,
     open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range })),
@@ -46,13 +61,16 @@ async function listFolder(root: string, after: string, limit: number): Promise<r
   return found;
 }
 
-/** A rename is durable only when its folder is flushed. */
+/**
+ * A rename is durable only when its folder is flushed. The folder is opened and closed at once: the kernel knows it
+ * since the rename, and through the thread pool each of the two took longer.
+ */
 async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+  const opened = openSync(folder, 'r');
   try {
-    await handle.sync();
+    await promisify(fsync)(opened);
   } finally {
-    await handle.close();
+    closeSync(opened);
   }
 }
 
@@ -60,7 +78,9 @@ async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }
+
+const isAbsent = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

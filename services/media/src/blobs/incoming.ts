@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { NewId } from '@reelgate/platform/ids';
 
@@ -53,7 +53,7 @@ export function openIncoming(folder: string, newId: NewId): Incoming {
 }
 
 async function fillFile(file: string, write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined> {
-  const discard = (): Promise<void> => rm(file, { force: true });
+  const discard = (): Promise<void> => removeFile(file);
   try {
     await (await open(file, 'wx', 0o600)).close();
     if (!(await write(file))) {
@@ -96,7 +96,7 @@ async function beginDraft(file: string, bytesMax: number): Promise<Draft> {
     try {
       await handle.close();
     } finally {
-      await rm(file, { force: true });
+      await removeFile(file);
     }
   };
   return {
@@ -114,8 +114,17 @@ async function beginDraft(file: string, bytesMax: number): Promise<Draft> {
     finish: async () => {
       await handle.sync();
       await handle.close();
-      return { path: file, bytes, sha256: hash.digest('hex'), discard: () => rm(file, { force: true }) };
+      return { path: file, bytes, sha256: hash.digest('hex'), discard: () => removeFile(file) };
     },
     discard,
   };
+}
+
+/** One call of the system. `rm` makes two, because it takes folders too. */
+async function removeFile(file: string): Promise<void> {
+  try {
+    await unlink(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }

@@ -1,8 +1,18 @@
-/** `slow`, `network`, `status` and `busy` can pass by themselves. The others are faults of the address. */
-export type FetchFaultCode =
-  'url' | 'address' | 'redirects' | 'encoding' | 'declared_type' | 'too_large' | 'status' | 'slow' | 'network' | 'busy';
+/** The faults that can pass by themselves. */
+const PASSING_CODES = ['status', 'slow', 'network', 'busy'] as const;
+/** These, and the faults of an address. */
+export const FETCH_FAULT_CODES = [
+  'url',
+  'address',
+  'redirects',
+  'encoding',
+  'declared_type',
+  'too_large',
+  ...PASSING_CODES,
+] as const;
+export type FetchFaultCode = (typeof FETCH_FAULT_CODES)[number];
 
-const PASSING: ReadonlySet<FetchFaultCode> = new Set(['status', 'slow', 'network', 'busy']);
+const PASSING: ReadonlySet<FetchFaultCode> = new Set(PASSING_CODES);
 
 /** One text for all faults of an address, so that a client cannot map a network with requests. */
 export const NOT_REACHED = 'could not be fetched: its address cannot be reached';
@@ -16,8 +26,8 @@ export class FetchFault extends Error {
   readonly code: FetchFaultCode;
   readonly said: string;
 
-  constructor(code: FetchFaultCode, said: string, detail: string = said, cause?: unknown) {
-    super(detail, cause === undefined ? undefined : { cause });
+  constructor(code: FetchFaultCode, said: string, detail: string = said) {
+    super(detail);
     this.code = code;
     this.said = said;
   }
@@ -27,10 +37,18 @@ export function addressFault(detail: string): FetchFault {
   return new FetchFault('address', NOT_REACHED, detail);
 }
 
-/** Wraps an error of the network. A FetchFault stays unchanged. */
+/**
+ * Stands for an error of the network. A FetchFault stays unchanged. Only the error's code is kept, because its message
+ * names the host and the address of an upstream, and every log line of the fault would have them.
+ */
 export function networkFault(error: unknown): FetchFault {
-  if (error instanceof FetchFault) return error;
-  return new FetchFault('network', NOT_REACHED, error instanceof Error ? error.message : String(error), error);
+  return error instanceof FetchFault ? error : new FetchFault('network', NOT_REACHED, codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
 }
 
 /** Whether a later fetch of the same address can succeed. */

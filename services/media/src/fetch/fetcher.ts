@@ -5,14 +5,21 @@ import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
 import { openFairSemaphore } from './permits/fair-semaphore.ts';
-import { FetchFault } from './fetch-fault.ts';
+import { FETCH_FAULT_CODES, FetchFault } from './fetch-fault.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
 import { guardedFetch } from './transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
+import { keptConnections } from './requests/kept-connections.ts';
 import { openKeyedPermits } from './permits/keyed-permits.ts';
 import { openTransferPermits } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
+import { transfersUnderWay } from './permits/transfers-under-way.ts';
 import type { TransferLimits } from './transfers/transfer-watch.ts';
+
+const PURPOSES = ['reference', 'result'] as const;
+type Purpose = (typeof PURPOSES)[number];
+/** How a fetch can end; `failed`: by a fault of ours. */
+const OUTCOMES = ['ok', ...FETCH_FAULT_CODES, 'failed'] as const;
 
 /** The most transfers that wait for one host, for one address, or over all. */
 const WAITING_MAX = 256;
@@ -52,13 +59,15 @@ export interface FetcherDeps extends GuardedFetchDeps {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
+  const kept = keptConnections(deps.clock, deps.stopping);
   const fetches = deps.metrics.counter(
     'reelgate_media_fetches_total',
     'Fetches of external media, by purpose and outcome',
     ['what', 'outcome'],
   );
+  fetches.begin(() => PURPOSES.flatMap((what) => OUTCOMES.map((outcome) => [what, outcome])));
 
-  const counted = async (what: string, order: FetchOrder): Promise<ReceivedFile> => {
+  const counted = async (what: Purpose, order: FetchOrder): Promise<ReceivedFile> => {
     try {
       await order.permits.enterHost(parseTarget(order.url, deps.policy));
       const file = await guardedFetch(deps, order);
@@ -91,6 +100,7 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
         authorization,
         bytesMax: results.bytesMax,
         permits,
+        kept,
         limits,
         resume: true,
         acceptType: acceptAny,
@@ -116,11 +126,12 @@ function openPermits(
     yieldAfterMs,
     timeouts: { queueMs },
   } = fetch;
+  const underWay = transfersUnderWay(stopping);
   const kind = { clock, yieldAfterMs, waitingMax: WAITING_MAX, keepsLast: false };
   return {
     ofReferences: {
       clock,
-      stopping,
+      underWay,
       queueMs,
       total: openFairSemaphore({ ...kind, permits: inFlight.total }),
       narrow: {
@@ -132,7 +143,7 @@ function openPermits(
     // a result that yields is fetched again from its beginning, so the last one of an account does not yield
     ofResults: {
       clock,
-      stopping,
+      underWay,
       queueMs,
       narrow: undefined,
       total: openFairSemaphore({

@@ -88,7 +88,7 @@ function living({ folder, sql, clock }: Machine, life: Life) {
     redraw: mortal(pool.redraw),
     thumbnails: drawThumbnails(
       { thumbnail: mortal(pool.thumbnail), pictureThumbnail: mortal(pool.pictureThumbnail) },
-      undefined,
+      Promise.resolve(undefined),
     ),
   };
 }

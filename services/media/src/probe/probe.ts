@@ -31,3 +31,12 @@ export interface ProbeJob {
   readonly pixelsMax: number;
   readonly timeoutMs: number;
 }
+
+/** A job as its process gets it. */
+export interface NumberedJob extends ProbeJob {
+  /** The answer repeats the number, so that no file gets the facts of another one. */
+  readonly job: number;
+}
+
+/** The answer of a process. */
+export type NumberedOutcome = ProbeOutcome & Pick<NumberedJob, 'job'>;

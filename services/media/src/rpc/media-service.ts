@@ -18,11 +18,11 @@ export interface MediaServiceDeps extends RemoveDeps {
 
 export function mediaServiceBinding({ stage, ingest, link, ...deps }: MediaServiceDeps): Binding {
   return bind(MediaService, {
-    stageMedia: async (request, { requestId, signal }) => ({
-      media: toWireStaged(await stage(fromWireStage(request, requestId), signal)),
+    stageMedia: async (request, { requestId, signal, span }) => ({
+      media: toWireStaged(await stage({ ...fromWireStage(request, requestId), span }, signal)),
     }),
-    ingestResult: async (request, { signal }) => ({
-      result: toWireResult(await ingest(fromWireIngest(request), signal)),
+    ingestResult: async (request, { signal, span }) => ({
+      result: toWireResult(await ingest({ ...fromWireIngest(request), span }, signal)),
     }),
     removeResult: async ({ taskId }) => ({
       removed: await deps.store.removeResult(taskId, deps.clock.now()),

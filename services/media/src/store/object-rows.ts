@@ -1,6 +1,6 @@
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
-import type { SqlRow } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import type { NewObject } from './media-store.ts';
 
 export interface BlobRow extends SqlRow {
@@ -10,7 +10,7 @@ export interface BlobRow extends SqlRow {
   readonly facts: string | null;
 }
 
-export interface ObjectRow extends BlobRow {
+interface ObjectRow extends BlobRow {
   readonly id: string;
   readonly account_id: string;
   readonly task_id: string;
@@ -20,7 +20,7 @@ export interface ObjectRow extends BlobRow {
   readonly removed_at: number | null;
 }
 
-export const SELECT_OBJECTS = `SELECT
+const SELECT_OBJECTS = `SELECT
   o.id, o.account_id, o.task_id, o.purpose, o.created_at, o.expires_at, o.removed_at, o.sha256,
   COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
@@ -52,7 +52,7 @@ export function fromBlobRow(row: BlobRow): Blob {
   };
 }
 
-export function fromObjectRow(row: ObjectRow): MediaObject {
+function fromObjectRow(row: ObjectRow): MediaObject {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -63,4 +63,9 @@ export function fromObjectRow(row: ObjectRow): MediaObject {
     removedAt: row.removed_at ?? undefined,
     blob: fromBlobRow(row),
   };
+}
+
+export async function findObject(query: SqlQuery, [where, values]: Where): Promise<MediaObject | undefined> {
+  const [row] = await query<ObjectRow>(`${SELECT_OBJECTS} WHERE ${where}`, values);
+  return row === undefined ? undefined : fromObjectRow(row);
 }

@@ -11,6 +11,7 @@ import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaStore, NewObject } from './media-store.ts';
 import { sqlMediaStore } from './sql-media-store.ts';
+import { SETTLE } from './sql-removals.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const NOW = 1_800_000_000_000;
@@ -50,6 +51,24 @@ function suite(url: () => string | undefined): void {
       await sql.write(`DELETE FROM ${table}`);
   });
   const pin = (sha256: string, until = NOW) => store.pinBlob({ sha256, bytes: 3, key: `${sha256}-1` }, until);
+
+  test('a claim of content that a thousand others claim reads one entry of them', async () => {
+    await pin('aa');
+    await store.addObject(anObject(), facts);
+    await sql.write(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+       INSERT INTO objects (id, account_id, task_id, purpose, sha256, created_at, expires_at)
+       SELECT 'many_' || i, 'demo', 'task_' || i, 'inline', CASE WHEN i % 10 = 0 THEN 'aa' ELSE 'b' || i END, 1, ${String(NOW)} + i FROM n`,
+    );
+    if (sql.engine === 'postgres') await sql.write('ANALYZE objects');
+    const plan = await sql.read(
+      `EXPLAIN ${sql.engine === 'sqlite' ? 'QUERY PLAN ' : ''}${SETTLE.replace('$1', "'aa'").replace('$2', '0')}`,
+    );
+
+    expect(JSON.stringify(plan)).toMatch(/objects_ends/);
+    await store.removeObjects(['many_10000'], ['inline'], NOW);
+    expect(await sql.read('SELECT keep_until FROM blobs')).toEqual([{ keep_until: NOW + 9990 }]);
+  });
 
   test('an object is found with its content and its facts', async () => {
     await pin('aa');

@@ -11,6 +11,8 @@ export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
   return {
     pinBlob: ({ sha256, bytes, key }, until) =>
       sql.transaction(async (query) => {
+        // the row of the content comes last, because all uploads of the same content wait for it
+        await query(PIN, [key, sha256, until]);
         const [row] = await query<BlobRow>(
           `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
         ON CONFLICT (sha256) DO UPDATE
@@ -19,7 +21,6 @@ export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
           [sha256, key, bytes, until],
         );
         if (row === undefined) throw new Error('an upsert gave no row');
-        await query(PIN, [key, sha256, until]);
         return fromBlobRow(row);
       }),
     renewPin: ({ sha256, key }, pin, until) =>

@@ -13,24 +13,26 @@ export interface DrawOrder {
 export interface Thumbnails {
   draw(video: string, into: string, order: DrawOrder): Promise<ProbeOutcome>;
   /** Whether a thumbnail of such a video can exist here. */
-  canDraw(facts: VideoFacts): boolean;
+  canDraw(facts: VideoFacts): Promise<boolean>;
 }
 
 /**
  * The parsers draw what they decode themselves. For every other codec, and for kinds of H.264 that their decoder does
- * not have, ffmpeg extracts the frame, and a parser draws that.
+ * not have, ffmpeg extracts the frame, and a parser draws that. A thumbnail waits until the search for ffmpeg has
+ * ended.
  */
 export function drawThumbnails(
   pool: Pick<ProbePool, 'thumbnail' | 'pictureThumbnail'>,
-  ffmpeg: FrameExtractor | undefined,
+  extractor: Promise<FrameExtractor | undefined>,
 ): Thumbnails {
   return {
-    canDraw: (facts) => ffmpeg !== undefined || isDecoded(facts.videoCodec),
+    canDraw: async (facts) => isDecoded(facts.videoCodec) || (await extractor) !== undefined,
     draw: async (video, into, { accountId, facts }) => {
       if (isDecoded(facts.videoCodec)) {
         const outcome = await pool.thumbnail(video, into, { accountId });
         if (!('fault' in outcome) || outcome.fault !== 'not_decoded') return outcome;
       }
+      const ffmpeg = await extractor;
       if (ffmpeg === undefined) return { fault: 'not_decoded' };
       const isExtracted = await ffmpeg.extract(video, into, { accountId, mediaType: facts.mediaType });
       return isExtracted ? pool.pictureThumbnail(into, into, { accountId }) : { fault: 'not_decoded' };

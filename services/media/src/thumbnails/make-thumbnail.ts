@@ -18,7 +18,7 @@ export interface ThumbnailDeps extends KeepFileDeps, ClaimDeps {
 export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): Promise<MediaObject | undefined> {
   const { taskId, blob } = result;
   const { facts } = blob;
-  if (facts?.family !== 'video' || !deps.thumbnails.canDraw(facts)) return undefined;
+  if (facts?.family !== 'video' || !(await deps.thumbnails.canDraw(facts))) return undefined;
   try {
     return (await deps.store.findThumbnail(taskId)) ?? (await drawThumbnail(deps, result, facts));
   } catch (error) {

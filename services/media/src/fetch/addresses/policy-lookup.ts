@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { AddressPolicy } from './address-policy.ts';
-import { FetchFault, NOT_REACHED, addressFault } from '../fetch-fault.ts';
+import { addressFault, networkFault } from '../fetch-fault.ts';
 
 const TRIES = 2;
 const ANSWERS_MAX = 32;
@@ -31,8 +31,7 @@ async function lookUp(
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   signal.removeEventListener('abort', cancel);
   const found = [...addressesOf(four, 4), ...addressesOf(six, 6)];
-  if (found.length === 0)
-    throw new FetchFault('network', NOT_REACHED, `no address for ${name}`, reasonOf(four) ?? reasonOf(six));
+  if (found.length === 0) throw networkFault(reasonOf(four) ?? reasonOf(six) ?? { code: 'ENOTFOUND' });
   const refused = found.find(({ address }) => !policy.permits(address, port));
   if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
   return found.slice(0, ANSWERS_MAX);

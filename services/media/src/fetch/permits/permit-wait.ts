@@ -1,3 +1,4 @@
+import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { tooManyTransfers } from './fair-semaphore.ts';
 import type { Release } from './fair-semaphore.ts';
@@ -20,7 +21,8 @@ export function openPermitWait({ clock, queueMs, signal }: PermitWaitDeps): Perm
     const waited = new AbortController();
     const patience = new AbortController();
     void clock.sleep(queueMs, waited.signal).then(() => {
-      patience.abort();
+      // an abort after the wait would make an error with a stack for each transfer
+      if (!waited.signal.aborted) patience.abort();
     });
     const either = AbortSignal.any([patience.signal, signal]);
     try {
@@ -32,7 +34,7 @@ export function openPermitWait({ clock, queueMs, signal }: PermitWaitDeps): Perm
         throw tooManyTransfers();
       }
     } finally {
-      waited.abort();
+      waited.abort(NOT_AWAITED);
     }
   };
 }

@@ -1,6 +1,7 @@
 import { tooManyTransfers } from './fair-semaphore.ts';
 import type { Holder } from './fair-semaphore.ts';
 import { FetchFault } from '../fetch-fault.ts';
+import type { TransfersUnderWay } from './transfers-under-way.ts';
 
 /** One transfer, from its first wait to its end. */
 export interface TransferHolder extends Holder {
@@ -14,15 +15,16 @@ export interface TransferHolder extends Holder {
   end(): void;
 }
 
-export function openTransferHolder(accountId: string, stopping: AbortSignal): TransferHolder {
+/** Made once: every transfer ends with it, and an error with a stack takes longer than the rest of the end. */
+const ENDED = tooManyTransfers('it has ended');
+
+export function openTransferHolder(accountId: string, underWay: TransfersUnderWay): TransferHolder {
   const ending = new AbortController();
   let speedOf = (): number => 0;
   let hasArrived = false;
-  const stop = (): void => {
+  const leave = underWay.add(() => {
     ending.abort(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again'));
-  };
-  stopping.addEventListener('abort', stop, { once: true });
-  if (stopping.aborted) stop();
+  });
   return {
     accountId,
     signal: ending.signal,
@@ -38,8 +40,8 @@ export function openTransferHolder(accountId: string, stopping: AbortSignal): Tr
       hasArrived = true;
     },
     end: () => {
-      stopping.removeEventListener('abort', stop);
-      ending.abort(tooManyTransfers('it has ended'));
+      leave();
+      ending.abort(ENDED);
     },
   };
 }

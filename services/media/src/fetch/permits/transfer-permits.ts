@@ -9,6 +9,7 @@ import { openPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
 import { openTransferHolder } from './transfer-holder.ts';
 import type { TransferHolder } from './transfer-holder.ts';
+import type { TransfersUnderWay } from './transfers-under-way.ts';
 
 /** What one transfer must hold while it runs. */
 export interface TransferPermits extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
@@ -25,7 +26,7 @@ export interface HeldPermits extends TransferPermits, Pick<TransferHolder, 'arri
 
 export interface TransferPermitsDeps {
   readonly clock: Clock;
-  readonly stopping: AbortSignal;
+  readonly underWay: TransfersUnderWay;
   readonly queueMs: number;
   /** The permits over all hosts and accounts. */
   readonly total: FairSemaphore;
@@ -34,8 +35,8 @@ export interface TransferPermitsDeps {
 }
 
 export function openTransferPermits(deps: TransferPermitsDeps, accountId: string): HeldPermits {
-  const { clock, stopping, queueMs, total, narrow } = deps;
-  const holder = openTransferHolder(accountId, stopping);
+  const { clock, underWay, queueMs, total, narrow } = deps;
+  const holder = openTransferHolder(accountId, underWay);
   const wait = openPermitWait({ clock, queueMs, signal: holder.signal });
   const addresses = narrow === undefined ? ANY_ADDRESS : openAddressPermits(narrow.addresses, holder, wait);
   const toTheEnd: Release[] = [];

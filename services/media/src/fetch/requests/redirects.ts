@@ -1,9 +1,10 @@
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Secret } from '@reelgate/platform/secret';
 import { isList } from '../../domain/formats.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
-import { FetchFault, NOT_REACHED, addressFault, networkFault } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED, addressFault } from '../fetch-fault.ts';
 import { checkTarget } from '../addresses/fetch-target.ts';
+import type { FetchConnections } from './fetch-connections.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
 import type { TransferWatch } from '../transfers/transfer-watch.ts';
 
@@ -19,7 +20,7 @@ const PLAIN = {
 const USER_AGENT = 'reelgate-media/1';
 
 export interface RequestDeps {
-  readonly agent: Agent;
+  readonly connections: Pick<FetchConnections, 'get'>;
   readonly watch: TransferWatch;
   readonly policy: AddressPolicy;
   readonly redirectsMax: number;
@@ -80,7 +81,7 @@ interface Asked {
 
 /** The request carries no data of the client, and asks for unencoded bytes. */
 async function ask(
-  { agent, watch }: RequestDeps,
+  { connections }: RequestDeps,
   url: URL,
   { continuation, authorization }: Asked,
 ): Promise<Dispatcher.ResponseData> {
@@ -89,20 +90,11 @@ async function ask(
     continuation === undefined
       ? {}
       : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
-  try {
-    const response = await agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: 'GET',
-      signal: watch.signal,
-      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential },
-    });
-    // an error of a body that is not read must not end the process
-    response.body.on('error', () => undefined);
-    return response;
-  } catch (error) {
-    throw networkFault(error);
-  }
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential };
+  const response = await connections.get(url, headers);
+  // an error of a body that is not read must not end the process
+  response.body.on('error', () => undefined);
+  return response;
 }
 
 function targetOf(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {

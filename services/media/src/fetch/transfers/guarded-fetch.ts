@@ -1,6 +1,3 @@
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { Agent } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
@@ -10,7 +7,10 @@ import { inBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
 import { parseTarget } from '../addresses/fetch-target.ts';
-import { guardedConnector } from '../requests/guarded-connector.ts';
+import { openFetchConnections } from '../requests/fetch-connections.ts';
+import type { FetchConnections } from '../requests/fetch-connections.ts';
+import { IDLE_MS } from '../requests/kept-connections.ts';
+import type { KeptConnections } from '../requests/kept-connections.ts';
 import { requestFollowing } from '../requests/redirects.ts';
 import type { Answer, Continuation } from '../requests/redirects.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
@@ -43,6 +43,8 @@ export interface FetchOrder {
   readonly resume: boolean;
   /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
   readonly permits: TransferPermits;
+  /** The idle connections that it uses and adds to. Absent: it shares none, so its permits count its addresses. */
+  readonly kept?: KeptConnections | undefined;
 }
 
 /**
@@ -53,18 +55,9 @@ export interface FetchOrder {
 export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
   const url = parseTarget(order.url, deps.policy);
   const draft = await deps.incoming.begin(order.bytesMax);
-  const sockets = new Set<Socket>();
   const broken: Error[] = [];
-  const watch = watchTransfer(deps.clock, order.limits, () => bytesThrough(sockets));
-  const opened = (socket: Socket): void => {
-    sockets.add(
-      socket.on('error', (error) => {
-        // the client ends its connections with its own errors
-        if ('syscall' in error) broken.push(error);
-      }),
-    );
-  };
-  const agent = openAgent(deps, order, { watch, opened });
+  const watch = watchTransfer(deps.clock, order.limits, () => connections.bytes());
+  const connections = connectionsOf(deps, order, { watch, broke: (error) => void broken.push(error) });
   const { signal, measure } = order.permits;
   const end = (): void => {
     watch.stop(signal.reason);
@@ -72,28 +65,25 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
   measure(() => watch.speed());
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
+  let wasRead = false;
   try {
-    await receive({ ...deps, ...order, agent, watch, broken }, order, { url, draft });
+    await receive({ ...deps, ...order, connections, watch, broken }, order, { url, draft });
+    wasRead = true;
     return await draft.finish();
   } catch (error) {
     await draft.discard();
     throw faultOf(watch.signal.aborted ? watch.signal.reason : error);
   } finally {
     signal.removeEventListener('abort', end);
+    const isKept = wasRead && !watch.signal.aborted;
+    // first the requests, then their sockets
     watch.stop();
-    // TLS first: the process crashes if the socket below it is destroyed first
-    for (const socket of [...sockets].toReversed()) socket.destroy();
-    void agent.destroy();
+    connections.end(isKept);
   }
 }
 
-/** The bytes of the connections, below any protocol. */
-function bytesThrough(sockets: ReadonlySet<Socket>): number {
-  return sockets.values().reduce((total, socket) => total + (socket instanceof TLSSocket ? 0 : socket.bytesRead), 0);
-}
-
 interface Transfer {
-  readonly agent: Agent;
+  readonly connections: FetchConnections;
   readonly watch: TransferWatch;
   /** The errors of its connections. */
   readonly broken: readonly Error[];
@@ -122,7 +112,7 @@ async function receive(
       const mayGoOn =
         order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
-      deps.log.info({ host: url.hostname, from: draft.bytes, err: error }, 'a transfer broke off and continues');
+      deps.log.info({ from: draft.bytes, err: error }, 'a transfer broke off and continues');
     }
   }
 }
@@ -154,42 +144,33 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
   }
 }
 
-/** Each fetch has its own agent: it shares no connection, proxy or credential. */
-function openAgent(
-  { policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
-  { limits, permits }: FetchOrder,
-  { watch, opened }: { watch: TransferWatch; opened: (socket: Socket) => void },
-): Agent {
-  return new Agent({
-    connect: guardedConnector({
-      policy,
+/** A fetch uses no proxy, and no connection of another fetch except the kept ones that its order names. */
+function connectionsOf(
+  { clock, policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
+  { limits, permits, kept }: FetchOrder,
+  { watch, broke }: { readonly watch: TransferWatch; readonly broke: (error: Error) => void },
+): FetchConnections {
+  return openFetchConnections({
+    settings: { policy, dnsServers, headerBytesMax, idleMs: kept === undefined ? undefined : IDLE_MS },
+    now: () => clock.now(),
+    kept,
+    user: {
       permits,
-      dnsServers,
+      broke,
       dnsMs: limits.stagesMs.resolve,
       signal: watch.signal,
       enter: (stage) => {
         watch.enter(stage);
       },
-      opened,
-    }),
-    pipelining: 0,
-    allowH2: false,
-    maxHeaderSize: headerBytesMax,
-    headersTimeout: 0,
-    bodyTimeout: 0,
+    },
   });
 }
 
-function tooLarge(bytesMax: number, cause?: unknown): FetchFault {
-  return new FetchFault(
-    'too_large',
-    `must have at most ${inBytes(bytesMax)}`,
-    `more than ${String(bytesMax)} bytes`,
-    cause,
-  );
+function tooLarge(bytesMax: number): FetchFault {
+  return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${String(bytesMax)} bytes`);
 }
 
 /** Errors of the network are FetchFaults here. Every other error is a fault of this service. */
 function faultOf(error: unknown): unknown {
-  return error instanceof TooLarge ? tooLarge(error.bytesMax, error) : error;
+  return error instanceof TooLarge ? tooLarge(error.bytesMax) : error;
 }

@@ -1,3 +1,4 @@
+import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
 import { recentSpeed } from './recent-speed.ts';
@@ -78,8 +79,8 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
       speed.received(bytes);
     },
     speed: () => speed.now(),
-    stop: (reason) => {
-      stopped.abort();
+    stop: (reason: unknown = NOT_AWAITED) => {
+      stopped.abort(NOT_AWAITED);
       abort.abort(reason);
     },
   };

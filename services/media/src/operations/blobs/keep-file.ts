@@ -36,7 +36,9 @@ export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<
   const pin = `${file.sha256}-${newId('b')}`;
   const blob = await store.pinBlob({ sha256: file.sha256, bytes: file.bytes, key: pin }, began + PIN_MS);
   try {
-    await storeUnder(deps, blob.key, file);
+    // a row that this pin made has no bytes yet
+    if (blob.key === pin) await deps.blobs.keep(pin, file);
+    else await storeUnder(deps, blob.key, file);
     if (clock.now() - began > PIN_MS - CLAIM_MS && !(await store.renewPin(blob, pin, clock.now() + PIN_MS)))
       await dropSwept(deps, blob);
   } catch (error) {

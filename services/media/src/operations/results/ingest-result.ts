@@ -1,6 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
 import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';
@@ -9,6 +11,7 @@ import type { VideoFacts } from '../../domain/media-facts.ts';
 import { FetchFault, mayPass } from '../../fetch/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Probe } from '../../probe/probe.ts';
+import { beginFetch } from '../fetch-span.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
@@ -29,31 +32,28 @@ export interface IngestOrder {
   readonly url: string;
   /** The credential for the origin of the address. It is never stored and never logged. */
   readonly authorization?: Secret | undefined;
+  /** The span of the first call for it. Absent: it is not recorded. */
+  readonly span?: Span | undefined;
 }
 
 /** Stores a finished video. The task identifies it, so a repeated call returns the stored one. */
 export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
-  const { accountId, taskId } = order;
+  const { accountId, taskId, span } = order;
   const before = await deps.store.findResult(taskId);
   if (before !== undefined) return stillKept(before, deps.clock.now());
 
   return withResult(deps, order, async (file) => {
     try {
-      const facts = await videoIn(deps, accountId, file);
-      const result = claimed(
-        await claimFile(deps, file, {
-          accountId,
-          taskId,
-          purpose: 'result',
-          reference: '',
-          facts,
-          lifetimeMs: deps.results.lifetimeMs,
-        }),
-      );
+      const facts = await inSpan(span, 'probe', {}, () => videoIn(deps, accountId, file));
+      const { lifetimeMs } = deps.results;
+      const claim = { accountId, taskId, purpose: 'result', reference: '', facts, lifetimeMs } as const;
+      const result = claimed(await inSpan(span, 'keep', {}, () => claimFile(deps, file, claim)));
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
       return stillKept(result, deps.clock.now());
-    } finally {
+    } catch (error) {
+      // a file that was kept is gone
       await file.discard();
+      throw error;
     }
   });
 }
@@ -69,9 +69,14 @@ async function withResult<T>(
   order: IngestOrder,
   use: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> {
+  const fetching = beginFetch(order.span);
   try {
-    return await fetcher.withResult(order, use);
+    return await fetcher.withResult(order, (file) => {
+      fetching?.arrived(file);
+      return use(file);
+    });
   } catch (error) {
+    fetching?.failed(error);
     if (!(error instanceof FetchFault)) throw error;
     if (error.code === 'busy') throw mediaBusy(error.said, error);
     log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');

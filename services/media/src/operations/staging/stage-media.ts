@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '@reelgate/platform/log';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Incoming, ReceivedFile } from '../../blobs/incoming.ts';
 import { decodedBytes } from '../../domain/data-url.ts';
 import { mayDeclare } from '../../domain/formats.ts';
@@ -18,6 +20,7 @@ import { claimBlob } from '../blobs/claim-blob.ts';
 import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
+import { beginFetch } from '../fetch-span.ts';
 import { claimed, invalidMedia, mediaBusy, unknownMedia, unknownObject } from '../media-refusals.ts';
 
 export interface StageDeps extends KeepFileDeps, ClaimDeps {
@@ -42,6 +45,8 @@ export interface StageOrder {
   readonly requestId: string;
   /** Aborted when no caller waits for the media. Media whose parsing has not begun are then given up. */
   readonly signal?: AbortSignal | undefined;
+  /** The span of the first call for it. Absent: it is not recorded. */
+  readonly span?: Span | undefined;
 }
 
 /** New bytes, or stored bytes. */
@@ -63,17 +68,14 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
       : await findReference(deps, order, order.source.url);
   try {
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
-    const facts = await factsOf(deps, order, found);
+    const facts = await inSpan(order.span, 'probe', {}, () => factsOf(deps, order, found));
     checkFacts(order, facts);
     const { accountId, taskId } = order;
+    const named = { accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference } as const;
     const freeze = (content: Content): Promise<MediaObject> =>
-      claimContent(deps, content, {
-        accountId,
-        taskId,
-        purpose: 'staged',
-        reference: taskId === '' ? '' : reference,
-        lifetimeMs: deps.stagedLifetimeMs,
-      });
+      inSpan(order.span, 'keep', {}, () =>
+        claimContent(deps, content, { ...named, lifetimeMs: deps.stagedLifetimeMs }),
+      );
     return await (deps.redraw !== undefined && mayRedraw(found, facts)
       ? withRedrawn(deps, order, found, freeze)
       : freeze({ found, facts }));
@@ -156,11 +158,14 @@ async function receiveData(
 
 async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<Found> {
   const { accountId, taskId, category, requestId } = order;
+  const fetching = beginFetch(order.span);
+  const wanted = { url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] };
   try {
-    return {
-      file: await fetcher.fetchReference({ url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] }),
-    };
+    const file = await fetcher.fetchReference(wanted);
+    fetching?.arrived(file);
+    return { file };
   } catch (error) {
+    fetching?.failed(error);
     if (!(error instanceof FetchFault)) throw error;
     log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
     throw error.code === 'busy' ? mediaBusy(error.said, error) : invalidMedia(error.said, error);

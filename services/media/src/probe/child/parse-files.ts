@@ -1,6 +1,8 @@
 /* The program of the child process that parses files. It reads one job per line and writes one answer per line. */
 import './close-world.ts';
-import type { ProbeJob, ProbeOutcome, Work } from '../probe.ts';
+import { readdirSync, rmSync } from 'node:fs';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
+import type { NumberedJob, NumberedOutcome, ProbeJob, ProbeOutcome, Work } from '../probe.ts';
 
 // loaded before the first file, so that the load does not count as its time, and after the modules are closed
 const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }] = await Promise.all([
@@ -12,6 +14,11 @@ const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }]
   import('../containers/probe-container.ts'),
 ]);
 
+// before the first file: the copy of what another process compiled is removed, or what this one compiled is left
+const compiled = getCompileCacheDir();
+if (compiled !== undefined && readdirSync(compiled).length > 0) rmSync(compiled, { recursive: true, force: true });
+else flushCompileCache();
+
 const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = {
   probe: probeFile,
   redraw: redrawImage,
@@ -19,11 +26,11 @@ const WORKS: Readonly<Record<Work, (job: ProbeJob) => Promise<ProbeOutcome>>> = 
   picture_thumbnail: pictureThumbnail,
 };
 
-async function answer(job: ProbeJob): Promise<ProbeOutcome> {
+async function answer(job: NumberedJob): Promise<NumberedOutcome> {
   try {
-    return await WORKS[job.work](job);
+    return { job: job.job, ...(await WORKS[job.work](job)) };
   } catch {
-    return { fault: 'broken' };
+    return { job: job.job, fault: 'broken' };
   }
 }
 
@@ -32,7 +39,7 @@ process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
   received += chunk;
   const end = received.indexOf('\n');
   if (end < 0) return;
-  const job = JSON.parse(received.slice(0, end)) as ProbeJob;
+  const job = JSON.parse(received.slice(0, end)) as NumberedJob;
   received = received.slice(end + 1);
   void answer(job).then((outcome) => process.stdout.write(`${JSON.stringify(outcome)}\n`));
 });

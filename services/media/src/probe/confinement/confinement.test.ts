@@ -16,13 +16,18 @@ import { readableCode } from '../parsers/readable-code.ts';
 const MIB = 1024 ** 2;
 const TEST_MS = 60_000;
 const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'media-confined-')));
-const [own, secret] = [path.join(folder, 'own'), path.join(folder, 'secret')];
+const [own, secret, code] = ['own', 'secret', 'code'].map((name) => path.join(folder, name)) as [
+  string,
+  string,
+  string,
+];
 const script = fileURLToPath(new URL('../../../testing/confined-child.ts', import.meta.url));
 const server = createServer((socket) => socket.end());
 let confinement: Confinement;
 
 beforeAll(async () => {
   mkdirSync(own);
+  mkdirSync(code);
   writeFileSync(secret, 'signing key');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   confinement = await findConfinement(silentLog);
@@ -38,6 +43,7 @@ const commandWith = (by: Confinement): readonly [string, ...string[]] =>
     script,
     readable: [...readableCode(), script],
     writable: own,
+    code,
     heapBytes: 64 * MIB,
     memoryBytes: 512 * MIB,
     processorMs: 20_000,
@@ -47,14 +53,14 @@ async function openTo(by: Confinement): Promise<Record<string, unknown>> {
   const [program, ...args] = commandWith(by);
   const { port } = server.address() as AddressInfo;
   const { stdout } = await promisify(execFile)(program, [...args, secret, String(port), String(process.pid), own], {
-    env: parserEnvironment(own),
+    env: parserEnvironment(own, code),
     cwd: own,
   });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 const CLOSED = {
-  environment: ['MALLOC_ARENA_MAX', 'TMPDIR'],
+  environment: ['MALLOC_ARENA_MAX', 'NODE_COMPILE_CACHE', 'TMPDIR'],
   secret: false,
   root: false,
   parent: false,

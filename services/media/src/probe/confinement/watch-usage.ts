@@ -8,6 +8,8 @@ const POLL_MS = 50;
 
 export interface UsageBounds {
   readonly clock: Clock;
+  /** The usage before the job; undefined: it is unknown, or the process is new. */
+  readonly before: ProcessUsage | undefined;
   /** The processor time that the process can use from now on. */
   readonly ms: number;
   readonly memoryBytes: number;
@@ -21,13 +23,13 @@ export interface UsageBounds {
  */
 export async function boundsReached(
   usage: () => ProcessUsage | undefined,
-  { clock, ms, memoryBytes, signal }: UsageBounds,
+  { clock, before, ms, memoryBytes, signal }: UsageBounds,
 ): Promise<void> {
-  const before = usage()?.processorMs ?? 0;
+  const from = before?.processorMs ?? 0;
   const atMost = clock.now() + TIMES_MAX * ms;
   while (!signal.aborted && clock.now() < atMost) {
     await clock.sleep(Math.min(POLL_MS, Math.max(1, atMost - clock.now())), signal);
     const now = usage();
-    if (now !== undefined && (now.processorMs - before >= ms || now.residentBytes > memoryBytes)) return;
+    if (now !== undefined && (now.processorMs - from >= ms || now.residentBytes > memoryBytes)) return;
   }
 }

@@ -12,12 +12,12 @@ const CODEC = /^[a-z0-9][a-z0-9.-]{0,31}$/;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answer of a child process; undefined: the answer is invalid. A compromised process can write
- * anything.
+ * Reads the answer of a child process to a job; undefined: the answer is invalid, or it belongs to another job. A
+ * compromised process can write anything.
  */
-export function parserAnswer(line: string): ProbeOutcome | undefined {
+export function parserAnswer(line: string, job: number): ProbeOutcome | undefined {
   const said = fieldsOf(line);
-  if (said === undefined) return undefined;
+  if (said?.['job'] !== job) return undefined;
   if (typeof said['fault'] === 'string')
     return Object.hasOwn(PROBE_FAULTS, said['fault']) ? { fault: said['fault'] as ProbeFault } : undefined;
   const facts = isFields(said['facts']) ? factsOf(said['facts']) : undefined;

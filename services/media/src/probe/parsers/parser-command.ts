@@ -25,6 +25,8 @@ export interface ParserCommand extends ParserLimits {
   readonly readable: readonly string[];
   /** The one folder that the child may write to. */
   readonly writable: string;
+  /** The folder of its compiled code. Node uses none that the child may not write to. */
+  readonly code: string | undefined;
 }
 
 /** The command of a confined child process. It can read its code and its file, write into its folder, and compute. */
@@ -33,16 +35,18 @@ export function parserCommand({
   script,
   readable,
   writable,
+  code,
   heapBytes,
   memoryBytes,
   processorMs,
 }: ParserCommand): readonly [program: string, ...args: string[]] {
+  const writables = code === undefined ? [writable] : [writable, code];
   const node = [
     process.execPath,
     '--permission',
     '--allow-addons',
-    ...[...readable, writable].map((location) => `--allow-fs-read=${location}`),
-    `--allow-fs-write=${writable}`,
+    ...[...readable, ...writables].map((location) => `--allow-fs-read=${location}`),
+    ...writables.map((location) => `--allow-fs-write=${location}`),
     '--disallow-code-generation-from-strings',
     '--disable-sigusr1',
     '--no-warnings',
@@ -57,8 +61,14 @@ export function parserCommand({
   );
 }
 
-/** The whole environment of the child. */
-export const parserEnvironment = (writable: string): Readonly<Record<string, string>> => ({
+/** The whole environment of a parser. Node reads and writes what it compiles in the folder of its code. */
+export const parserEnvironment = (writable: string, code: string | undefined): Readonly<Record<string, string>> => ({
+  ...scratchEnvironment(writable),
+  ...(code === undefined ? {} : { NODE_COMPILE_CACHE: code }),
+});
+
+/** The environment of a child that has a folder for temporary files. */
+export const scratchEnvironment = (writable: string): Readonly<Record<string, string>> => ({
   TMPDIR: writable,
   MALLOC_ARENA_MAX: '2',
 });

@@ -1,4 +1,4 @@
-import { constants, linkSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { constants, linkSync, mkdirSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { copyFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -45,7 +45,7 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
     take: (into) => takeOver(drawn, into),
     clear: () => {
       try {
-        rmSync(file, { force: true });
+        unlinkSync(file);
         for (const left of readdirSync(writable)) rmSync(path.join(writable, left), { recursive: true, force: true });
       } catch {
         // what could not be removed goes with the folder

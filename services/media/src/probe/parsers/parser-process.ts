@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { ProbeJob, ProbeOutcome } from '../probe.ts';
+import type { NumberedJob, ProbeJob, ProbeOutcome } from '../probe.ts';
+import type { CodeFolder } from './code-cache.ts';
 import { parserAnswer } from './parser-answer.ts';
 import { parserEnvironment } from './parser-command.ts';
 import type { ParserFolder } from './parser-folder.ts';
 import { usageOf } from '../confinement/process-usage.ts';
+import type { ProcessUsage } from '../confinement/process-usage.ts';
 import { boundsReached } from '../confinement/watch-usage.ts';
 
 /** The time for a process to load its code. */
@@ -27,6 +30,8 @@ export interface ParserJob extends ProbeJob {
  */
 export interface ParserRun {
   readonly outcome: ProbeOutcome | undefined;
+  /** Whether an earlier file may be the reason that there is no outcome: only a new process can judge this file. */
+  readonly isInDoubt: boolean;
   /** Processor time, or wall-clock time if it is unknown. */
   readonly usedMs: number;
 }
@@ -44,14 +49,21 @@ export interface Parser {
   kill(): Promise<void>;
 }
 
-/** Starts a parser in a folder of its own, which is removed with it. */
-export function startParser([program, ...args]: readonly [string, ...string[]], folder: ParserFolder): Parser {
+/**
+ * Starts a parser in a folder of its own, which is removed with it. The folder of its code is removed when it has
+ * started.
+ */
+export function startParser(
+  [program, ...args]: readonly [string, ...string[]],
+  folder: ParserFolder,
+  code: CodeFolder | undefined,
+): Parser {
   const child = spawn(program, args, {
     cwd: folder.writable,
-    env: parserEnvironment(folder.writable),
+    env: parserEnvironment(folder.writable, code?.path),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  const lines = linesOf(child);
+  const [lines, usage] = [linesOf(child), usageIn(child)];
   const ready = lines.next();
   const ended = new Promise<void>((resolve) => {
     child
@@ -61,7 +73,7 @@ export function startParser([program, ...args]: readonly [string, ...string[]], 
       .once('error', () => {
         resolve();
       });
-  }).then(() => folder.remove());
+  }).then(() => Promise.all([folder.remove(), code?.end(false)]));
   letGo(child);
   let [jobs, usedMs] = [0, 0];
   const kill = async (): Promise<void> => {
@@ -81,10 +93,14 @@ export function startParser([program, ...args]: readonly [string, ...string[]], 
     get usedMs() {
       return usedMs;
     },
-    isUp: async (clock) => (await firstOf(ready, (signal) => clock.sleep(START_MS, signal))) === READY && !lines.isOver,
+    isUp: async (clock) => {
+      const isLoaded = (await firstOf(ready, (signal) => clock.sleep(START_MS, signal))) === READY && !lines.isOver;
+      await code?.end(isLoaded);
+      return isLoaded && !lines.isOver;
+    },
     run: async (job) => {
       jobs += 1;
-      const ran = await runJob({ child, lines, folder }, job);
+      const ran = await runJob({ child, lines, folder, number: jobs, usage }, job);
       usedMs += ran.usedMs;
       if (ran.outcome === undefined) await kill();
       return ran;
@@ -92,39 +108,79 @@ export function startParser([program, ...args]: readonly [string, ...string[]], 
   };
 }
 
+/** A job in a process, and the usage of the process before it. */
 interface Running {
   readonly child: ChildProcess;
   readonly lines: Lines;
   readonly folder: ParserFolder;
+  /** The number of the job in the life of the process. */
+  readonly number: number;
+  readonly usage: Usage;
 }
 
-async function runJob({ child, lines, folder }: Running, job: ParserJob): Promise<ParserRun> {
-  const { clock, work, path, into, pixelsMax, timeoutMs: ms, memoryBytes } = job;
-  const usage = (): ReturnType<typeof usageOf> => (child.pid === undefined ? undefined : usageOf(child.pid));
-  await folder.put(path);
+/** The usage of a process as it was read last: a process without a file uses hardly anything. */
+interface Usage {
+  readonly last: ProcessUsage | undefined;
+  readonly read: () => ProcessUsage | undefined;
+}
+
+function usageIn(child: ChildProcess): Usage {
+  let last: ProcessUsage | undefined;
+  const read = (): ProcessUsage | undefined => {
+    last = child.pid === undefined ? undefined : usageOf(child.pid);
+    return last;
+  };
+  return {
+    read,
+    get last() {
+      return last;
+    },
+  };
+}
+
+async function runJob(running: Running, job: ParserJob): Promise<ParserRun> {
+  const { lines, folder, number } = running;
+  if (lines.isOver) return { outcome: undefined, isInDoubt: true, usedMs: 0 };
+  await folder.put(job.path);
   try {
-    const [began, before] = [clock.now(), usage()];
-    const answered = lines.next();
-    const given: ProbeJob = {
-      work,
-      path: folder.file,
-      into: into === '' ? '' : folder.drawn,
-      pixelsMax,
-      timeoutMs: ms,
-    };
-    child.stdin?.write(`${JSON.stringify(given)}\n`);
-    const line = await firstOf(answered, (signal) => boundsReached(usage, { clock, ms, memoryBytes, signal }));
-    const after = usage();
-    const outcome = line === undefined ? undefined : parserAnswer(line);
-    const usedMs =
-      before === undefined || after === undefined
-        ? Math.min(ms, clock.now() - began)
-        : after.processorMs - before.processorMs;
-    const isTaken = into === '' || outcome === undefined || !('facts' in outcome) || (await folder.take(into));
-    return { outcome: isTaken ? outcome : undefined, usedMs: outcome === undefined ? Math.max(usedMs, ms) : usedMs };
+    const { line, usedMs } = await ask(running, job);
+    const outcome = line === undefined ? undefined : parserAnswer(line, number);
+    if (outcome === undefined) {
+      const isInDoubt = number > 1 && (line !== undefined || lines.isOver);
+      return { outcome, isInDoubt, usedMs: isInDoubt ? usedMs : Math.max(usedMs, job.timeoutMs) };
+    }
+    const isTaken = job.into === '' || !('facts' in outcome) || (await folder.take(job.into));
+    return { outcome: isTaken ? outcome : undefined, isInDoubt: false, usedMs };
   } finally {
     folder.clear();
   }
+}
+
+/** Gives the process a job. No line: the process has ended or has reached a bound. */
+async function ask(
+  { child, lines, folder, number, usage }: Running,
+  { clock, work, into, pixelsMax, timeoutMs: ms, memoryBytes }: ParserJob,
+): Promise<{ readonly line: string | undefined; readonly usedMs: number }> {
+  const [began, before] = [clock.now(), usage.last ?? usage.read()];
+  const answered = lines.next();
+  const given: NumberedJob = {
+    job: number,
+    work,
+    path: folder.file,
+    into: into === '' ? '' : folder.drawn,
+    pixelsMax,
+    timeoutMs: ms,
+  };
+  child.stdin?.write(`${JSON.stringify(given)}\n`);
+  const line = await firstOf(answered, (signal) =>
+    boundsReached(usage.read, { clock, before, ms, memoryBytes, signal }),
+  );
+  const after = usage.read();
+  const usedMs =
+    before === undefined || after === undefined
+      ? Math.min(ms, clock.now() - began)
+      : after.processorMs - before.processorMs;
+  return { line, usedMs };
 }
 
 /** The child does not keep this process from ending. */
@@ -140,7 +196,7 @@ async function firstOf<T>(work: Promise<T>, bound: (signal: AbortSignal) => Prom
   try {
     return await Promise.race([work, bound(done.signal).then(() => undefined)]);
   } finally {
-    done.abort();
+    done.abort(NOT_AWAITED);
   }
 }
 
@@ -150,7 +206,10 @@ interface Lines {
   next(): Promise<string | undefined>;
 }
 
-/** The lines that a process writes, one for each job. A process that writes more, or out of order, is ended. */
+/**
+ * The lines that a process writes, one for each job. A process that writes a line while none is awaited, or several at
+ * once, is ended. A line that comes too late to be noticed so names an earlier job.
+ */
 function linesOf(child: ChildProcess): Lines {
   let received = '';
   let isOver = false;

@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { ParserLimits } from './parser-command.ts';
@@ -21,14 +22,17 @@ export interface ParserStarter {
   /** Starts a process that takes files. If no process starts, the starter is busy, longer after each failure. */
   start(): Promise<Parser>;
   readonly isHeldBack: boolean;
+  readonly isStarting: boolean;
+  /** Whether a process started at most `ms` ago. */
+  isYounger(parser: Parser, ms: number): boolean;
   end(parser: Parser): Promise<void>;
   endAll(): Promise<void>;
 }
 
 export function parserStarter({ clock, log, parsers, limits, stopping }: StarterOptions): ParserStarter {
-  const all = new Set<Parser>();
-  let failures = 0;
-  let notBefore = 0;
+  /** When each process started. */
+  const all = new Map<Parser, number>();
+  let [starting, failures, notBefore] = [0, 0, 0];
   const isHeldBack = (): boolean => stopping.aborted || clock.now() < notBefore;
 
   const end = async (parser: Parser): Promise<void> => {
@@ -37,7 +41,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
   };
   const start = async (): Promise<Parser> => {
     const parser = await parsers.start(limits);
-    all.add(parser);
+    all.set(parser, clock.now());
     if ((await parser.isUp(clock)) && !stopping.aborted) return parser;
     await end(parser);
     throw new Error('a parser did not start');
@@ -47,8 +51,13 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
     get isHeldBack() {
       return isHeldBack();
     },
+    get isStarting() {
+      return starting > 0;
+    },
+    isYounger: (parser, ms) => isRecent(clock, all.get(parser) ?? -Infinity, ms),
     start: async () => {
       if (isHeldBack()) throw notStarted(notBefore - clock.now());
+      starting += 1;
       try {
         const parser = await start();
         failures = 0;
@@ -58,10 +67,12 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
         notBefore = clock.now() + Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
         if (!stopping.aborted) log.error({ failures, err: error }, 'a parser was not started');
         throw notStarted(notBefore - clock.now(), error);
+      } finally {
+        starting -= 1;
       }
     },
     endAll: async () => {
-      await Promise.all([...all].map(end));
+      await Promise.all([...all.keys()].map(end));
     },
   };
 }

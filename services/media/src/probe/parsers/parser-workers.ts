@@ -1,14 +1,24 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Parser } from './parser-process.ts';
+import { openParserWaits } from './parser-waits.ts';
 import { parserStarter } from './parser-starter.ts';
 import type { Parsers } from './parsers.ts';
+import { openRestedParsers } from './rested-parsers.ts';
 
-/** A process is replaced after `JOBS_MAX` files or `PROCESSOR_LIFE_MS` of processor time, so leaks are bounded. */
-const JOBS_MAX = 500;
+/**
+ * A process is replaced after `JOBS_MAX` files, `PROCESSOR_LIFE_MS` of processor time or at its first file after
+ * `LIFE_MS`: so leaks are bounded, and the time in which a process that a file has taken over sees the files of others.
+ * A start and its first files cost as much as 900 small videos, a fifth of `JOBS_MAX`.
+ */
+const JOBS_MAX = 5000;
 const PROCESSOR_LIFE_MS = 120_000;
-/** A process that is idle for this long ends, unless it is kept warm. */
-const IDLE_MS = 60_000;
+const LIFE_MS = 10 * 60_000;
+/**
+ * A job waits for a process in use for as long as a start takes, and only then has another one started: most files take
+ * a thousandth of that.
+ */
+const PATIENCE_MS = 300;
 
 export interface ParserWorkersOptions {
   readonly clock: Clock;
@@ -23,9 +33,14 @@ export interface ParserWorkersOptions {
   readonly jobProcessorMs: number;
 }
 
-/** The processes of a pool. A process that is given back is used again, unless it has ended or is worn. */
+/**
+ * The processes of a pool. A process that is given back is used again, unless it has ended or is worn. One more starts
+ * when no other one starts and none of those in use was given back in time.
+ */
 export interface ParserWorkers {
   take(): Promise<Parser>;
+  /** Takes a process that has parsed no file yet. It waits for no other one. */
+  start(): Promise<Parser>;
   giveBack(parser: Parser): void;
   /** Starts the missing warm processes. */
   warm(): void;
@@ -36,7 +51,7 @@ export function openParserWorkers({
   clock,
   log,
   parsers,
-  warm: warmMin,
+  warm,
   heapBytes,
   memoryBytes,
   jobProcessorMs,
@@ -44,48 +59,52 @@ export function openParserWorkers({
   const stopping = new AbortController();
   const limits = { heapBytes, memoryBytes, processorMs: PROCESSOR_LIFE_MS + 2 * jobProcessorMs };
   const starter = parserStarter({ clock, log, parsers, limits, stopping: stopping.signal });
-  const ready: Promise<Parser>[] = [];
+  const rested = openRestedParsers(clock, starter, warm);
+  const waits = openParserWaits(clock, PATIENCE_MS);
+  let inUse = 0;
 
-  const forget = (offered: Promise<Parser>): boolean => {
-    const at = ready.indexOf(offered);
-    if (at >= 0) void ready.splice(at, 1);
-    return at >= 0;
+  const start = async (): Promise<Parser> => {
+    inUse += 1;
+    try {
+      return await starter.start();
+    } catch (error) {
+      inUse -= 1;
+      throw error;
+    }
   };
-  const offer = (parser: Promise<Parser>): void => {
-    ready.push(parser);
-    // the caller of `take` gets the error
-    parser.catch(() => {
-      forget(parser);
-    });
-  };
-  const warm = (): void => {
-    while (ready.length < warmMin && !starter.isHeldBack) offer(starter.start());
-  };
-  /** Ends a process that no job has taken for `IDLE_MS`. */
-  const rest = async (parser: Parser): Promise<void> => {
-    const offered = Promise.resolve(parser);
-    offer(offered);
-    await clock.sleep(IDLE_MS, stopping.signal);
-    if (ready.length > warmMin && !stopping.signal.aborted && forget(offered)) await starter.end(parser);
+  const take = async (): Promise<Parser> => {
+    for (;;) {
+      const parser = await rested.take();
+      if (parser !== undefined) {
+        inUse += 1;
+        return parser;
+      }
+      if (inUse === 0) return start();
+      const freed = await waits.next();
+      if (freed !== undefined) return freed;
+      if (!starter.isStarting) return start();
+    }
   };
   return {
-    warm,
-    take: async () => {
-      for (let offered = ready.pop(); offered !== undefined; offered = ready.pop()) {
-        const parser = await offered;
-        if (!parser.isOver) return parser;
-        await starter.end(parser);
-      }
-      return starter.start();
+    start,
+    take,
+    warm: () => {
+      rested.warm();
     },
     giveBack: (parser) => {
-      const isWorn =
-        parser.isOver || parser.jobs >= JOBS_MAX || parser.usedMs >= PROCESSOR_LIFE_MS || stopping.signal.aborted;
-      void (isWorn ? starter.end(parser) : rest(parser));
-      warm();
+      const isWorn = parser.isOver || parser.jobs >= JOBS_MAX || parser.usedMs >= PROCESSOR_LIFE_MS;
+      const isKept = !isWorn && starter.isYounger(parser, LIFE_MS) && !stopping.signal.aborted;
+      // it stays in use
+      if (isKept && waits.give(parser)) return;
+      inUse -= 1;
+      if (isKept) rested.rest(parser);
+      else void starter.end(parser);
+      rested.warm();
+      if (!isKept) waits.giveUp();
     },
     stop: async () => {
       stopping.abort();
+      rested.stop();
       await starter.endAll();
     },
   };

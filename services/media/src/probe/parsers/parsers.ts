@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Confinement } from '../confinement/confinement.ts';
+import { openCodeCache } from './code-cache.ts';
+import type { CodeCache } from './code-cache.ts';
 import { parserCommand } from './parser-command.ts';
 import type { ParserLimits } from './parser-command.ts';
 import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
@@ -26,9 +28,17 @@ export interface ParsersOptions {
   readonly confinement: () => Promise<Confinement>;
   /** The script of the process; absent: the script of the parsers. */
   readonly script?: string;
+  /** Absent: a cache in the system's temporary folder. */
+  readonly cache?: CodeCache;
 }
 
-export function openParsers({ newId, folder, confinement, script = SCRIPT }: ParsersOptions): Parsers {
+export function openParsers({
+  newId,
+  folder,
+  confinement,
+  script = SCRIPT,
+  cache = openCodeCache(),
+}: ParsersOptions): Parsers {
   sweepParserFolders(folder);
   let code: readonly string[] | undefined;
   return {
@@ -36,16 +46,16 @@ export function openParsers({ newId, folder, confinement, script = SCRIPT }: Par
       code ??= readableCode();
       const confined = await confinement();
       const own = makeParserFolder(folder, newId('parser'));
-      return startParser(
-        parserCommand({
-          ...limits,
-          confinement: confined,
-          script,
-          readable: [...code, script, own.readable],
-          writable: own.writable,
-        }),
-        own,
-      );
+      const compiled = await cache.begin();
+      const command = parserCommand({
+        ...limits,
+        confinement: confined,
+        script,
+        readable: [...code, script, own.readable],
+        writable: own.writable,
+        code: compiled?.path,
+      });
+      return startParser(command, own, compiled);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { openParserWorkers } from '../parsers/parser-workers.ts';
+import type { Parser, ParserRun } from '../parsers/parser-process.ts';
 import { openFairQueue } from './fair-queue.ts';
 import type { Parsers } from '../parsers/parsers.ts';
 import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
@@ -58,12 +59,16 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
   const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
     const permit = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
     let used = 0;
-    try {
-      const parser = await workers.take();
-      const { outcome, usedMs } = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
+    const parse = async (parser: Parser): Promise<ParserRun> => {
+      const ran = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
         workers.giveBack(parser);
       });
-      used = usedMs;
+      used += ran.usedMs;
+      return ran;
+    };
+    try {
+      const first = await parse(await workers.take());
+      const { outcome, usedMs } = first.isInDoubt ? await parse(await workers.start()) : first;
       if (outcome === undefined)
         log.warn({ accountId, usedMs }, 'a file blocked, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };

@@ -6,7 +6,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Confinement } from '../../probe/confinement/confinement.ts';
 import { openFairQueue } from '../../probe/pool/fair-queue.ts';
-import { parserEnvironment } from '../../probe/parsers/parser-command.ts';
+import { scratchEnvironment } from '../../probe/parsers/parser-command.ts';
 import { makeParserFolder } from '../../probe/parsers/parser-folder.ts';
 import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
 import { usageOf } from '../../probe/confinement/process-usage.ts';
@@ -121,7 +121,7 @@ async function runFfmpeg(
   const [shell, ...args] = command;
   const child = spawn(shell, args, {
     cwd: own.writable,
-    env: parserEnvironment(own.writable),
+    env: scratchEnvironment(own.writable),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const said = firstWords(child);
@@ -131,7 +131,11 @@ async function runFfmpeg(
     over.abort();
   });
   const usage = (): ReturnType<typeof usageOf> => (child.pid === undefined ? undefined : usageOf(child.pid));
-  await boundsReached(usage, { clock, ms, memoryBytes, signal: AbortSignal.any([over.signal, stopping]) });
+  await boundsReached(usage, {
+    ...{ clock, ms, memoryBytes },
+    before: undefined,
+    signal: AbortSignal.any([over.signal, stopping]),
+  });
   child.kill('SIGKILL');
   const end = await ended;
   return { isDone: end === 'exit 0', end, said: said() };

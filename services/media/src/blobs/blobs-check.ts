@@ -1,0 +1,26 @@
+import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import type { SelfCheck } from '@reelgate/platform/diagnosis/self-checks';
+import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import type { MediaConfig } from '../config.ts';
+import type { BlobStore } from './blob-store.ts';
+
+/** Whether the store of the bytes answers. */
+export function blobsCheck(blobs: Pick<BlobStore, 'check'>, config: MediaConfig['blobs']): SelfCheck {
+  const where = config.kind === 's3' ? `the bucket ${config.address.bucket}` : 'the folder of the bytes';
+  return {
+    part: 'bytes',
+    check: async () => {
+      try {
+        await blobs.check();
+        return ok(`${where} answers`);
+      } catch (error) {
+        return {
+          grade: 'fail',
+          detail: `${where} does not answer: ${reasonOf(error)}`,
+          advice:
+            'check the address, the credentials and the rights of media.blobs; results are fetched again afterwards',
+        };
+      }
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { newActiveSet } from '@reelgate/platform/active-set';
+
+/** The transfers that end when the service stops. */
+export interface TransfersUnderWay {
+  /** Calls `stop` when the service stops, at once if it has stopped. The returned function leaves the set. */
+  add(stop: () => void): () => void;
+}
+
+/** One listener stands for all transfers: a signal compares a new listener with each that it has. */
+export function transfersUnderWay(stopping: AbortSignal): TransfersUnderWay {
+  const stops = newActiveSet<() => void>();
+  stopping.addEventListener(
+    'abort',
+    () => {
+      for (const stop of stops.all()) stop();
+    },
+    { once: true },
+  );
+  return {
+    add: (stop) => {
+      if (stopping.aborted) stop();
+      return stops.add(stop);
+    },
+  };
+}

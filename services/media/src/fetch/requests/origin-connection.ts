@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { Client } from 'undici';
+import type { Dispatcher, buildConnector } from 'undici';
+import { addressFault } from '../fetch-fault.ts';
+import { guardedConnector } from './guarded-connector.ts';
+import type { ConnectorOptions } from './guarded-connector.ts';
+
+/** Made once: without it the client makes errors with a stack at the end of each connection. */
+const ENDED = new Error('the connection has ended');
+
+/** The fetch that uses a connection: its limits, its permits and its signal hold for what it connects to. */
+export interface ConnectionUser extends Pick<ConnectorOptions, 'dnsMs' | 'enter' | 'permits' | 'signal'> {
+  /** Takes an error of the network. */
+  broke(error: Error): void;
+}
+
+export interface ConnectionSettings extends Pick<ConnectorOptions, 'policy' | 'dnsServers'> {
+  readonly headerBytesMax: number;
+  /** The time after which an idle connection ends; undefined: after each answer. */
+  readonly idleMs: number | undefined;
+}
+
+/** One connection to one origin, for one fetch at a time. If it is closed, the next request passes the guard again. */
+export interface OriginConnection {
+  readonly origin: string;
+  /** When the address was judged and connected to. */
+  readonly connectedAt: number;
+  /** Whether a request needs no new connection. */
+  readonly isOpen: boolean;
+  /** The bytes that have come since the present user took it, below any protocol. */
+  bytes(): number;
+  use(user: ConnectionUser): void;
+  leave(): void;
+  request(options: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData>;
+  destroy(): void;
+}
+
+export function openConnection(
+  origin: string,
+  { policy, dnsServers, headerBytesMax, idleMs }: ConnectionSettings,
+  now: () => number,
+): OriginConnection {
+  let user: ConnectionUser | undefined;
+  let current: Socket | undefined;
+  let connectedAt = 0;
+  let sockets: readonly Socket[] = [];
+  let bytesBefore = 0;
+
+  const opened = (socket: Socket): void => {
+    socket.on('error', (error) => {
+      // the client ends its connections with its own errors
+      if ('syscall' in error) user?.broke(error);
+    });
+    sockets = [...sockets, socket];
+  };
+  const connect: buildConnector.connector = (target, settle) => {
+    if (user === undefined) {
+      settle(addressFault('no fetch uses this connection'), null);
+      return;
+    }
+    guardedConnector({ policy, dnsServers, ...user, opened })(target, (...outcome) => {
+      current = outcome[1] ?? undefined;
+      connectedAt = now();
+      settle(...outcome);
+    });
+  };
+  const client = new Client(origin, {
+    connect,
+    allowH2: false,
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(idleMs === undefined ? { pipelining: 0 } : { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
+  });
+  return {
+    origin,
+    get connectedAt() {
+      return connectedAt;
+    },
+    get isOpen() {
+      return current !== undefined && !current.destroyed && !current.readableEnded;
+    },
+    bytes: () => bytesThrough(sockets) - bytesBefore,
+    use: (next) => {
+      sockets = sockets.filter((socket) => !socket.destroyed);
+      bytesBefore = bytesThrough(sockets);
+      user = next;
+    },
+    leave: () => {
+      user = undefined;
+    },
+    request: (options) => client.request(options),
+    destroy: () => {
+      user = undefined;
+      // TLS first: the process crashes if the socket below it is destroyed first
+      for (const socket of sockets.toReversed()) socket.destroy();
+      void client.destroy(ENDED);
+    },
+  };
+}
+
+/** The bytes of the connections, below any protocol. */
+function bytesThrough(sockets: readonly Socket[]): number {
+  return sockets.reduce((total, socket) => total + (socket instanceof TLSSocket ? 0 : socket.bytesRead), 0);
+}
