@@ -29,17 +29,21 @@ import { dialects } from './dialects/index.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
+import { watchHeld } from './http/gateway-gauges.ts';
 import type { GatewayParts } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
+import { beginRequests } from './http/request-counter.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
+import { openWaitPermits } from './http/routes/wait-permits.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
 import { batchedCharges } from './relay/charges/batched-charges.ts';
+import { openHoldForecast } from './relay/charges/hold-forecast.ts';
 import { rememberedPriceKeys } from './relay/charges/price-keys.ts';
 import { openRealtime } from './relay/realtime/realtime.ts';
 import type { Realtime } from './relay/realtime/realtime.ts';
@@ -48,6 +52,7 @@ import type { Relay } from './relay/relay.ts';
 import { openRelayChannels } from './relay/channels/relay-channels.ts';
 import type { RelayChannels } from './relay/channels/relay-channels.ts';
 import { relayMeter } from './relay/relay-metrics.ts';
+import { relayCheck } from './relay/channels/relay-checks.ts';
 import { startCallWatch } from './relay/attempts/watch-calls.ts';
 
 export { openGatewayPorts } from './http/gateway-ports.ts';
@@ -87,7 +92,7 @@ export async function startGateway(
   clients: GatewayClients,
   { public: server }: Pick<GatewayPorts, 'public'>,
 ): Promise<RunningGateway> {
-  const { clock, newId, log, metrics, bus } = foundation;
+  const { clock, newId, log, metrics, tracing, bus } = foundation;
   const lifecycle = openLifecycle(log);
   try {
     let catalogue = config.catalogue;
@@ -102,6 +107,7 @@ export async function startGateway(
     const changes = openTaskChanges();
     const stopping = new AbortController();
     const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits }, lifecycle);
+    foundation.checks?.add(relayCheck(channels));
     const parts: GatewayParts = {
       clock,
       newId,
@@ -123,27 +129,32 @@ export async function startGateway(
         clock: foundation.clock,
         waitMsMax: BODY_WAIT_MS_MAX,
       }),
+      waits: openWaitPermits(),
       callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
     };
-    const taskEvents = await onTaskChanged(bus, reader, changes);
+    watchHeld(metrics, parts);
+    const taskEvents = await onTaskChanged(bus, { reader, changes, tracing });
     lifecycle.add('task events', () => taskEvents.stop());
     const tokenEvents = await onTokenChanged(bus, principals);
     lifecycle.add('token events', () => tokenEvents.stop());
 
     const admission = { principals, counters, limits: config.limits };
     const pool = await startJobs(config, foundation, parts, lifecycle);
+    const routes = gatewayRoutes(dialects, parts, foundation.publicUrl);
+    beginRequests(metrics, routes);
     const app = koaApp({
-      routes: gatewayRoutes(dialects, parts, foundation.publicUrl),
+      routes,
       admission,
       observe: observer({ clock, log, metrics }),
       clock,
       newId,
       log,
+      tracing,
     });
     const callback = app.callback();
     server.serve({
       handle: (request, response) => void callback(request, response),
-      upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics }),
+      upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics, tracing }),
     });
     lifecycle.add('public port', () => server.stop());
     lifecycle.add('realtime sessions', () => realtime.stop());
@@ -184,14 +195,15 @@ interface RelayParts {
 
 /** The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
 function startRelay(
-  { catalogue, realtime: settings }: GatewayConfig,
+  { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
   { clock, newId, log, metrics, random }: Foundation,
   { calls, limits }: Pick<GatewayClients, 'calls'> & { readonly limits: SharedLimits },
   lifecycle: Lifecycle,
 ): RelayParts {
   const channels = openRelayChannels(catalogue.relay, { clock, limits, chance: chanceFrom(random) });
   lifecycle.add('relay channels', () => channels.close());
-  const charges = batchedCharges({ requests: callsClient(calls), clock, log });
+  const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
+  const charges = batchedCharges({ requests: callsClient(calls), forecast, clock, log });
   const priceKeys = rememberedPriceKeys();
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);

@@ -15,6 +15,8 @@ export { relayChannelSchema } from './relay/channels/channel-config.ts';
 export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
+/** Billionths of a unit of currency. */
+const NANOS = 1e9;
 
 const address = (fallback?: string): object => ({
   type: 'string',
@@ -47,6 +49,13 @@ export const gatewaySchema = {
       reads_per_minute: count(600),
       calls_per_minute: count(600),
     }),
+    send_beside_max: {
+      type: 'string',
+      format: 'decimal',
+      default: '0.1',
+      description:
+        'the largest hold of a relayed call that may be sent while billing still reserves it, such as "0.10"',
+    },
     drain: drainSchema('90s'),
     realtime: section(realtimeProperties),
     async: section({
@@ -90,6 +99,8 @@ export interface GatewayConfig {
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
   readonly limits: GatewayLimits;
+  /** The largest hold, in billionths, that a call may be sent beside. */
+  readonly sendBesideMaxNanos: number;
   readonly realtime: RealtimeSettings;
   /** The number of workers for asynchronous calls, and how long a stop waits for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
@@ -121,6 +132,7 @@ interface Checked {
       readonly reads_per_minute: number;
       readonly calls_per_minute: number;
     };
+    readonly send_beside_max: string;
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
   };
@@ -130,7 +142,15 @@ interface Checked {
 
 /** Reads the settings from a value that the schema has accepted. */
 export function gatewayConfig(value: unknown): GatewayConfig {
-  const { listen, admin, redis, limits, realtime, async: jobs } = (value as Checked).gateway;
+  const {
+    listen,
+    admin,
+    redis,
+    limits,
+    send_beside_max: besideMax,
+    realtime,
+    async: jobs,
+  } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
@@ -141,6 +161,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
       readsPerMinute: limits.reads_per_minute,
       callsPerMinute: limits.calls_per_minute,
     },
+    sendBesideMaxNanos: Number(besideMax) * NANOS,
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     catalogue: readCatalogue(value),

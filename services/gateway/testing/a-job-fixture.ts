@@ -2,6 +2,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
 import { restoreCall } from '../src/http/relay/restore-call.ts';
@@ -108,7 +109,7 @@ export function aJobFixture(): JobFixture {
           body: { inline: body },
         },
       },
-      'req_1',
+      { requestId: 'req_1' },
     );
   };
   return {
@@ -124,6 +125,7 @@ export function aJobFixture(): JobFixture {
       restore: restoreCall,
       clock,
       log: silentLog,
+      tracing: NO_TRACING,
       bytesMax: 1_000_000,
     },
     queue,

@@ -20,6 +20,14 @@ export interface FakeCalls {
   refusal: Problem | undefined;
   /** The number of settlements to fail next. */
   settleFaults: number;
+  /** What the account has left after each batch; undefined: billing does not say. */
+  left: bigint | undefined;
+  /** The hold of each call. */
+  held: bigint;
+  /** What each batch waits for before it is answered. */
+  reserving: (() => Promise<void>) | undefined;
+  /** What confirms each batch; undefined: the holds are durable when they are placed. */
+  confirming: (() => Promise<void>) | undefined;
 }
 
 export function fakeCalls(): FakeCalls {
@@ -29,7 +37,11 @@ export function fakeCalls(): FakeCalls {
     batches: [],
     open: new Set(),
     refusal: undefined,
+    left: undefined,
+    held: 1n,
+    reserving: undefined,
     settleFaults: 0,
+    confirming: undefined,
   };
   const client = directClient(
     CallService,
@@ -37,11 +49,25 @@ export function fakeCalls(): FakeCalls {
       placeCalls: async ({ calls }) => {
         fake.batches.push(calls.length);
         fake.placed.push(...calls);
+        await fake.reserving?.();
         const { refusal } = fake;
         if (refusal !== undefined)
           return { refused: calls.map(({ callId }) => ({ callId, refusal: toWireProblem(refusal) })) };
         for (const { callId } of calls) fake.open.add(callId);
-        return { held: calls.length };
+        const { held, left } = fake;
+        return {
+          held: calls.length,
+          unwrittenBatch: fake.confirming === undefined ? '' : 'batch_1',
+          heldNanos: calls.map(() => held),
+          remainders:
+            left === undefined
+              ? []
+              : calls.map(({ accountId, tokenId }) => ({ accountId, tokenId, accountNanos: left })),
+        };
+      },
+      confirmCalls: async () => {
+        await fake.confirming?.();
+        return {};
       },
       settleCalls: async ({ ends }) => {
         if (fake.settleFaults > 0) {

@@ -15,6 +15,8 @@ import { untilAfter } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { Tracing } from '@reelgate/platform/trace/trace';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig, gatewaySchema } from '../src/config.ts';
@@ -61,6 +63,8 @@ export interface TestSettings {
   readonly admin?: string;
   readonly redis?: string;
   readonly host?: string;
+  /** Absent: nothing is recorded. */
+  readonly tracing?: Tracing;
 }
 
 const MODELS = {
@@ -151,6 +155,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       newId,
       signingKey: new Secret('a key'),
       acceptedKeys: acceptOnly(new Secret('a key')),
+      tracing: settings.tracing ?? NO_TRACING,
       publicUrl: PUBLIC_URL,
       dataDir: '/nowhere',
     },

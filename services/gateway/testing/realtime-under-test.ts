@@ -16,7 +16,7 @@ import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-u
 import { localRateCounters } from '../src/rate-counters/local-rate-counters.ts';
 import { openPublicPort } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
-import type { CallCharges, CallOrder, Charge } from '../src/relay/charges/call-charges.ts';
+import type { CallCharges, CallEnd, CallOrder } from '../src/relay/charges/call-charges.ts';
 import { priceKeysOf } from '../src/relay/charges/price-keys.ts';
 import type { RelayChannelSettings } from '../src/relay/channels/channel-config.ts';
 import { openRelayChannels } from '../src/relay/channels/relay-channels.ts';
@@ -25,6 +25,7 @@ import { openRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
 import { until } from '@reelgate/platform/testing/until';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 
 export const REALTIME_SETTINGS: RealtimeSettings = {
   messageBytesMax: 1_000_000,
@@ -66,7 +67,7 @@ export interface RealtimeUnderTest {
   readonly channels: RelayChannels;
   readonly realtime: Realtime;
   readonly orders: readonly CallOrder[];
-  readonly settled: readonly { readonly callId: string; readonly charge: Charge }[];
+  readonly settled: readonly CallEnd[];
   channel(id: keyof typeof UPSTREAM_MODELS, more?: Partial<RelayChannelSettings>): RelayChannelSettings;
   /** Sets the refusal of the token from now on; undefined: none. */
   refuseToken(problem: Problem | undefined): void;
@@ -83,15 +84,15 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   const clock = fakeClock();
   const upstream = await startRelayUpstream();
   const orders: CallOrder[] = [];
-  const settled: { readonly callId: string; readonly charge: Charge }[] = [];
+  const settled: CallEnd[] = [];
   const open: WebSocket[] = [];
   let refused: Problem | undefined;
-  const charges: CallCharges = {
+  const charges: Pick<CallCharges, 'place' | 'settle'> = {
     place: async (order) => {
       if (refused !== undefined) throw refused;
       orders.push(order);
     },
-    settle: (callId, charge) => void settled.push({ callId, charge }),
+    settle: (end) => void settled.push(end),
   };
   const channel: RealtimeUnderTest['channel'] = (id, more = {}) => ({
     id: `relay-secret-${id}`,
@@ -219,6 +220,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
       newId: newIds(clock),
       log: silentLog,
       metrics: openMetrics(false),
+      tracing: NO_TRACING,
     }),
   });
   return server;

@@ -35,7 +35,14 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
     }
     const { calls } = under.gateway;
     await untilAfter(under.gateway.clock, () => calls.open.size === 0);
-    Object.assign(calls, { refusal: undefined, settleFaults: 0 });
+    Object.assign(calls, {
+      refusal: undefined,
+      settleFaults: 0,
+      left: undefined,
+      held: 1n,
+      reserving: undefined,
+      confirming: undefined,
+    });
     under.gateway.warnings.length = 0;
     for (const list of [calls.placed, calls.settled, calls.batches]) list.length = 0;
   });

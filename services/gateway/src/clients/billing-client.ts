@@ -1,4 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -27,11 +28,11 @@ export interface Principal {
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
-export type Authenticate = (key: string, requestId: string) => Promise<Principal>;
+export type Authenticate = (key: string, requestId: string, span?: Span) => Promise<Principal>;
 
 export function billingAuthenticate(billing: Pick<Client<typeof BillingService>, 'authenticate'>): Authenticate {
-  return async (key, requestId) => {
-    const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId });
+  return async (key, requestId, span) => {
+    const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
     const { accountId, tokenId, models, expiresAt, limits } = principal;

@@ -9,33 +9,51 @@ import type {
   CallService,
   CallUsage,
   RefusedCall,
+  Remainder,
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
-import type { CallEnd, CallOrder, Charge, ChargeRequests } from '../relay/charges/call-charges.ts';
+import type { CallEnd, CallOrder, Charge, ChargeRequests, Left } from '../relay/charges/call-charges.ts';
 import type { PriceFacts, Usage } from '../relay/protocols/protocol.ts';
 
 const DEADLINE_MS = 5000;
-const HELD = { refusal: undefined };
 
 export type BillingCalls = Client<typeof CallService>;
 
 /** Sends batches of calls as billing's contract defines them. */
 export function callsClient(billing: BillingCalls): ChargeRequests {
   return {
-    place: async (orders) => {
-      const { refused, held } = await billing.placeCalls(
-        { calls: orders.map(toWireOrder), refusalsOnly: true },
+    reserve: async (orders) => {
+      const { refused, held, heldNanos, remainders, unwrittenBatch } = await billing.placeCalls(
+        { calls: orders.map(toWireOrder), refusalsOnly: true, ahead: true },
         { timeoutMs: DEADLINE_MS },
       );
       if (held + refused.length !== orders.length) throw noAnswer();
-      if (refused.length === 0) return orders.map(() => HELD);
+      const durable = unwrittenBatch === '' ? undefined : confirmed(billing, unwrittenBatch);
       const refusals = new Map(refused.map((call) => [call.callId, { refusal: refusalOf(call) }]));
-      return orders.map(({ callId }) => refusals.get(callId) ?? HELD);
+      const lefts = new Map(remainders.map((remainder) => [remainder.tokenId, leftOf(remainder)]));
+      return orders.map(
+        ({ callId, tokenId }, at) =>
+          refusals.get(callId) ?? { durable, heldNanos: Number(heldNanos[at] ?? 0n), left: lefts.get(tokenId) },
+      );
     },
     settle: async (ends) => {
       await billing.settleCalls({ ends: ends.map(toWireEnd), withoutSettlements: true }, { timeoutMs: DEADLINE_MS });
     },
   };
+}
+
+/** The disk is slower than a tick of the event loop, in which the calls of the batch are sent first. */
+function confirmed(billing: BillingCalls, unwrittenBatch: string): Promise<void> {
+  const durable = new Promise((resolve) => setImmediate(resolve)).then(async () => {
+    await billing.confirmCalls({ unwrittenBatch }, { timeoutMs: DEADLINE_MS });
+  });
+  // every held call of the batch waits for it, but a batch can have none
+  durable.catch(() => undefined);
+  return durable;
+}
+
+function leftOf({ accountNanos, tokenNanos }: Remainder): Left {
+  return { ofAccount: Number(accountNanos), ofToken: tokenNanos === undefined ? undefined : Number(tokenNanos) };
 }
 
 function refusalOf({ refusal }: RefusedCall): Problem {
@@ -86,11 +104,11 @@ const BASES: Readonly<Record<Charge['basis'], Basis>> = {
   released: Basis.RELEASED,
 };
 
-function toWireEnd({ callId, charge }: CallEnd): WireEnd {
+function toWireEnd({ callId, charge, channel = '' }: CallEnd): WireEnd {
   const basis = BASES[charge.basis];
   return 'usage' in charge
-    ? { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, usage: toWireUsage(charge.usage) }
-    : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis };
+    ? { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, channel, usage: toWireUsage(charge.usage) }
+    : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, channel };
 }
 
 function toWireUsage({ inputTokens, outputTokens, seconds, images, cachedInputTokens, characters }: Usage): CallUsage {

@@ -1,5 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job as WireJob, JobAnswer as WireAnswer } from '@reelgate/proto/tasks/v1/job';
 import type { JobService, LeasedJob as WireLeased } from '@reelgate/proto/tasks/v1/job_service';
@@ -63,6 +64,8 @@ export interface LeasedJob {
   readonly callId: string;
   /** The job has waited too long and must be ended. */
   readonly isOverdue: boolean;
+  /** What its runs go on from; undefined: nothing of it is recorded. */
+  readonly carrier?: string | undefined;
 }
 
 export interface NewJob {
@@ -80,7 +83,7 @@ export interface NewJob {
 export interface Jobs {
   create(
     job: NewJob,
-    requestId: string,
+    caller: Pick<CallOptions, 'requestId' | 'span'>,
   ): Promise<{
     readonly id: string;
     readonly replayed: boolean;
@@ -88,7 +91,7 @@ export interface Jobs {
     readonly waitMs: number;
   }>;
   withdraw(lease: JobLease): Promise<void>;
-  get(accountId: string, jobId: string, requestId: string): Promise<Job>;
+  get(accountId: string, jobId: string, requestId: string, span?: Span): Promise<Job>;
   lease(
     worker: string,
     limit: number,
@@ -96,19 +99,20 @@ export interface Jobs {
   /** Returns the ids of the jobs whose lease is over. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
   /** Records the intent before the upstream is called; refuses if the lease is over. */
-  start(lease: JobLease): Promise<void>;
+  start(lease: JobLease, span?: Span): Promise<void>;
   /** `untouched`: the upstream was certainly not called. */
-  giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }): Promise<void>;
+  giveBack(lease: JobLease, how: { readonly untouched: boolean; readonly delayMs: number }, span?: Span): Promise<void>;
   finish(
     lease: JobLease,
     end: { readonly answer?: JobAnswer | undefined; readonly failure?: JobFailure | undefined },
+    span?: Span,
   ): Promise<void>;
 }
 
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
-    create: async ({ call, isRepeatable, worker = '', idempotency, ...who }, requestId) => {
+    create: async ({ call, isRepeatable, worker = '', idempotency, ...who }, caller) => {
       const { job, replayed, lease, waitMs } = await rpc.createJob(
         {
           ...who,
@@ -118,34 +122,34 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
           idempotencyKey: idempotency?.key ?? '',
           requestFingerprint: idempotency?.fingerprint ?? '',
         },
-        { ...bounded, requestId },
+        { ...bounded, ...caller },
       );
       return { id: must(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
     },
     withdraw: async (lease) => {
       await rpc.withdrawJob({ lease }, bounded);
     },
-    get: async (accountId, jobId, requestId) =>
-      fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId })).job)),
+    get: async (accountId, jobId, requestId, span) =>
+      fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId, span })).job)),
     lease: async (worker, limit) => {
       const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, bounded);
       return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
     },
     renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, bounded)).lostJobIds,
-    start: async (lease) => {
-      await rpc.markJobStarted({ lease }, bounded);
+    start: async (lease, span) => {
+      await rpc.markJobStarted({ lease }, { ...bounded, span });
     },
-    giveBack: async (lease, { untouched, delayMs }) => {
-      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, bounded);
+    giveBack: async (lease, { untouched, delayMs }, span) => {
+      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, { ...bounded, span });
     },
-    finish: async (lease, { answer, failure }) => {
+    finish: async (lease, { answer, failure }, span) => {
       await rpc.finishJob(
         {
           lease,
           ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
           ...(failure === undefined ? {} : { failure }),
         },
-        bounded,
+        { ...bounded, span },
       );
     },
   };
@@ -216,6 +220,7 @@ function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob
     requestId: who.requestId,
     callId: who.callId,
     isOverdue: overdue,
+    carrier: who.trace === '' ? undefined : who.trace,
     lease: { jobId: must(lease).jobId, lease: must(lease).lease },
     call: {
       endpoint,

@@ -28,8 +28,10 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
   const { status, headers, body } = answerTo(problem, {
     path: exchange.path,
     family: clientFamilyOf(exchange),
-    ...exchange.state,
+    requestId: exchange.state.requestId,
+    submitted: exchange.state.submitted === true,
   });
+  exchange.state.reason = problem.reason;
   exchange.status = status;
   exchange.set(headers);
   exchange.body = body;

@@ -1,22 +1,27 @@
 import type { ParameterizedContext } from 'koa';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
+import type { ExchangeEnd } from './exchange-end.ts';
 
 export interface ExchangeState {
   readonly requestId: string;
   /** The path of the matched route, such as `/v1/videos/{task_id}`; absent if no route matched. */
   route?: string;
+  /** Of the whole request. */
+  span: Span;
   /** Absent on routes that need no token. */
   principal?: Principal;
   /** For the log line. */
   taskId?: string;
   /** For the log line of a relayed call: the public id. */
   model?: string;
+  /** The reason of a refusal, for the metrics. */
+  reason?: string;
   /** Set once a create was sent to the tasks service: from then on a failure leaves its outcome uncertain. */
   submitted?: boolean;
   /** Whether the client waits for `100 Continue` before it sends its body. */
   expectsContinue: boolean;
-  /** Aborted when the client leaves before it has its answer. */
-  readonly gone: AbortSignal;
+  readonly end: ExchangeEnd;
 }
 
 /** One request and its answer. */

@@ -13,6 +13,7 @@ import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
+import type { WaitPermits } from './routes/wait-permits.ts';
 
 /** What `app.ts` builds for the routes. */
 export interface GatewayParts {
@@ -29,6 +30,8 @@ export interface GatewayParts {
   readonly relay: Relay;
   readonly jobs: Jobs;
   readonly budget: BodyBudget;
+  /** Reads of tasks and of asynchronous calls that wait for a change. */
+  readonly waits: WaitPermits;
   readonly counters: RateCounters;
   /** Verifies the addresses of callbacks. The tasks service derives the same key and signs them. */
   readonly callbackKeys: readonly Secret[];

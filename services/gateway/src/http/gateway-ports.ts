@@ -1,13 +1,16 @@
 import type { RequestListener } from 'node:http';
 import type { Foundation } from '@reelgate/platform/foundation';
+import { healthRoutes } from '@reelgate/platform/http/health-routes';
+import { openHttpPort } from '@reelgate/platform/http/http-port';
+import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { GatewayConfig } from '../config.ts';
 import { answerTo } from './answer-problem.ts';
 import { requestIdOf } from './headers/request-id.ts';
-import { openAdminPort, openPublicPort } from './http-server.ts';
-import type { HttpServer, PublicPort } from './http-server.ts';
+import { openPublicPort } from './http-server.ts';
+import type { PublicPort } from './http-server.ts';
 
 /** A start that waits for nothing takes about this long. */
 const RETRY_MS = 2000;
@@ -15,8 +18,8 @@ const RETRY_MS = 2000;
 /** The ports of the gateway. They answer health before the gateway has started. */
 export interface GatewayPorts {
   readonly public: PublicPort;
-  /** Undefined: the configuration has none. */
-  readonly admin: HttpServer | undefined;
+  /** Health and metrics, and what the program serves for operators. Undefined: the configuration has none. */
+  readonly admin: HttpPort | undefined;
 }
 
 export async function openGatewayPorts(
@@ -24,7 +27,8 @@ export async function openGatewayPorts(
   { metrics, newId }: Pick<Foundation, 'metrics' | 'newId'>,
   ready: ReadyCheck,
 ): Promise<GatewayPorts> {
-  const adminPort = admin === undefined ? undefined : await openAdminPort(admin, ready, metrics);
+  const adminPort =
+    admin === undefined ? undefined : await openHttpPort({ listen: admin, health: healthRoutes(ready, metrics) });
   try {
     const publicPort = await openPublicPort({
       listen,
@@ -52,5 +56,5 @@ function refuseAll(newId: Foundation['newId']): RequestListener {
 
 /** The names of channels appear only on the admin port. */
 function withoutChannels(metrics: Metrics): Metrics {
-  return { ...metrics, text: () => metrics.text('channel') };
+  return { ...metrics, text: (format) => metrics.text(format, 'channel') };
 }

@@ -17,6 +17,11 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than load balancers keep an idle connection, so that they never use one that is closing. */
 const KEEP_ALIVE_MS = 75_000;
+/**
+ * Connections that wait while the program is busy, as far as the system allows (`net.core.somaxconn`). Linux resets
+ * some of those that exceed it. Node's default is 511.
+ */
+const WAITING_CONNECTIONS_MAX = 4096;
 
 const NO_UPGRADES: Upgrades = { wants: () => false, handle: () => undefined };
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
@@ -97,21 +102,9 @@ export async function openPublicPort({ listen, ready, metrics, starting }: Publi
   };
 }
 
-/** Opens the admin port: health and metrics. */
-export async function openAdminPort(listen: HostPort, ready: ReadyCheck, metrics: Metrics): Promise<HttpServer> {
-  const routes = healthRoutes(ready, metrics);
-  const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
-    (request, response) => {
-      if (!routes(request, response)) response.writeHead(404).end();
-    },
-  );
-  return listenOn(server, listen);
-}
-
 async function listenOn(server: Server, { host, port }: HostPort): Promise<HttpServer> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
+    server.once('error', reject).listen({ port, host, backlog: WAITING_CONNECTIONS_MAX }, resolve);
   });
   return { port: (server.address() as AddressInfo).port, stop: () => stopHttp(server) };
 }

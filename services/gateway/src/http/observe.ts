@@ -3,10 +3,13 @@ import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
 import { requestCounter } from './request-counter.ts';
+import { endRequestSpan } from './request-span.ts';
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** The status in logs and metrics if the client left before the answer. */
 const CLIENT_GONE = 499;
+/** From this status on a request was refused, or failed. */
+const REFUSED = 400;
 
 /**
  * Writes one log line and the metrics of an exchange when it ends. It never logs a query, because a link has its
@@ -28,15 +31,22 @@ export function observer({
     BUCKETS,
     ['route'],
   );
+  let inFlight = 0;
+  metrics.gauge('reelgate_gateway_in_flight', 'Requests that are being answered', [], (gauge) => {
+    gauge.labels().set(inFlight);
+  });
   return (exchange) => {
     const startedAt = clock.now();
-    exchange.res.once('close', () => {
-      const { requestId, route = 'none', principal, taskId, model } = exchange.state;
+    inFlight += 1;
+    exchange.state.end.whenOver(() => {
+      inFlight -= 1;
+      const { requestId, route = 'none', reason, principal, taskId, model, span } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
-      countRequest({ route, method: exchange.method, status });
-      seconds.labels(route).observe(ms / 1000);
-      log.info(
+      countRequest({ route, method: exchange.method, status, reason });
+      seconds.labels(route).observe(ms / 1000, span.traceId);
+      log.access(
+        { level: 'info', failed: status >= REFUSED },
         {
           requestId,
           method: exchange.method,
@@ -47,9 +57,19 @@ export function observer({
           tokenId: principal?.tokenId,
           taskId,
           model,
+          trace_id: span.traceId,
         },
         'request',
       );
+      endRequestSpan(span, {
+        method: exchange.method,
+        route,
+        status,
+        requestId,
+        accountId: principal?.accountId,
+        taskId,
+        model,
+      });
     });
   };
 }

@@ -1,19 +1,53 @@
+import type { Counter } from '@reelgate/platform/metrics/counter';
+import type { Counted } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { refusedStatuses } from './routes/refused-statuses.ts';
+import type { RouteEntry } from './routes/route.ts';
+
+const OK = 200;
+const THROTTLED = 429;
+const FAILED = 500;
+/** Some routes never answer anything else. */
+const NOT_IMPLEMENTED = 501;
+/** The methods of the routes. A client may send any other method to any path. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts the ended requests of both kinds: exchanges, and upgrades to a realtime session. */
 export type CountRequest = (request: {
   readonly route: string;
   readonly method: string;
   readonly status: number;
+  /** The reason of a refusal by the gateway. */
+  readonly reason?: string | undefined;
 }) => void;
 
 export function requestCounter(metrics: Metrics): CountRequest {
-  const requests = metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
+  const requests = requestsOf(metrics);
+  const throttled = metrics.counter('reelgate_gateway_throttled_total', 'Answers with the status 429 by reason', [
+    'reason',
+  ]);
+  return ({ route, method, status, reason = 'upstream' }) => {
+    requests.labels(route, METHODS.has(method) ? method : 'other', String(status)).inc();
+    if (status === THROTTLED) throttled.labels(reason).inc();
+  };
+}
+
+/** The successes and the failures of every route begin at 0, because alerts watch their rates. */
+export function beginRequests(metrics: Metrics, routes: readonly RouteEntry[]): void {
+  const sets = routes.flatMap((entry) => {
+    const statuses = [entry.doc.status ?? OK, ...failuresOf(entry)].map(String);
+    const methods = entry.methods === 'all' ? [] : entry.methods;
+    return methods.flatMap((method) => statuses.map((status) => [entry.path, method, status]));
+  });
+  requestsOf(metrics).begin(() => sets);
+}
+
+const failuresOf = (entry: RouteEntry): readonly number[] =>
+  [...refusedStatuses(entry)].filter((status) => status >= FAILED && status !== NOT_IMPLEMENTED);
+
+const requestsOf = (metrics: Metrics): Counted<Counter> =>
+  metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
     'method',
     'status',
   ]);
-  return ({ route, method, status }) => {
-    requests.labels(route, method, String(status)).inc();
-  };
-}

@@ -47,6 +47,7 @@ export async function createJob(
     headers,
     principal: { accountId, tokenId },
     requestId,
+    span,
   } = call;
   deps.relay.assertServed(call);
   const body: JobBytes = areSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
@@ -59,7 +60,7 @@ export async function createJob(
       idempotency,
       call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
     },
-    requestId,
+    { requestId, span },
   );
   if (lease !== undefined) await complete(deps, call, { lease: { jobId: id, lease }, waitMs, body });
   return { id, replayed };

@@ -1,7 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { inRequest } from '@reelgate/platform/request-context';
+import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import { Problem } from '@reelgate/platform/problem';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
@@ -36,6 +38,7 @@ export interface RunJobDeps {
   readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tracing: Pick<Tracing, 'enter'>;
   /** The limit on a request, and on an answer. */
   readonly bytesMax: number;
 }
@@ -47,6 +50,11 @@ export interface RunOptions {
   readonly stopping: AbortSignal;
   /** How long answers are kept. */
   readonly keepMs: number;
+}
+
+/** One run, with its span. */
+interface Run extends RunOptions {
+  readonly span: Span;
 }
 
 /** The outcome of one run. */
@@ -65,25 +73,33 @@ class NotStarted extends Error {
 
 /** Makes the call of a leased job, as the request that made the job, and records its outcome. It does not reject. */
 export function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
-  return inRequest(job.requestId, () => runAndRecord(deps, job, options));
+  const traced = deps.tracing.enter(job.carrier);
+  const attributes = { 'reelgate.task.id': job.lease.jobId, 'reelgate.endpoint': job.call.endpoint };
+  const run = (): Promise<void> =>
+    inSpan(traced, 'run job', { kind: 'consumer', attributes }, (span) =>
+      runAndRecord(deps, job, { ...options, span }),
+    );
+  return inRequest(job.requestId, () => inTrace(traced.traceId, run));
 }
 
-async function runAndRecord(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<void> {
+async function runAndRecord(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<void> {
   try {
-    const outcome = await outcomeOf(deps, job, options);
-    await insist(deps, options.signal, () => WRITE[outcome.kind](deps, job, outcome as never, options));
+    const outcome = await outcomeOf(deps, job, run);
+    run.span.set({ 'reelgate.outcome': outcome.kind });
+    await insist(deps, run.signal, () => WRITE[outcome.kind](deps, job, outcome as never, run));
   } catch (error) {
+    run.span.fail('not_recorded');
     // the lease ends by itself; then the tasks service decides
     deps.log.error({ taskId: job.lease.jobId, err: error }, 'the outcome of a job was not recorded');
   }
 }
 
-async function outcomeOf(deps: RunJobDeps, job: LeasedJob, options: RunOptions): Promise<Outcome> {
+async function outcomeOf(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<Outcome> {
   const sink = collectingSink(deps.bytesMax);
   let isStarted = false;
   const starting = async (): Promise<void> => {
-    if (options.stopping.aborted || options.signal.aborted) throw new NotStarted('stopping');
-    await deps.jobs.start(job.lease).catch((error: unknown) => {
+    if (run.stopping.aborted || run.signal.aborted) throw new NotStarted('stopping');
+    await deps.jobs.start(job.lease, run.span).catch((error: unknown) => {
       throw new NotStarted('the intent was not written', { cause: error });
     });
     isStarted = true;
@@ -92,7 +108,8 @@ async function outcomeOf(deps: RunJobDeps, job: LeasedJob, options: RunOptions):
     const call = await storedCall(deps, job);
     if (call === undefined || job.isOverdue) return givenUp(deps, job, call === undefined ? LOST : EXPIRED);
     const kept = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, starting };
-    const { how } = await deps.relay.call(call, sink, AbortSignal.any([options.signal, sink.overflow]), kept);
+    const traced = { ...call, span: run.span };
+    const { how } = await deps.relay.call(traced, sink, AbortSignal.any([run.signal, sink.overflow]), kept);
     return ENDED[how](sink);
   } catch (error) {
     return refused(deps, job, error, isStarted);
@@ -148,26 +165,24 @@ type Write<K extends Outcome['kind']> = (
   deps: RunJobDeps,
   job: LeasedJob,
   outcome: Extract<Outcome, { readonly kind: K }>,
-  options: RunOptions,
+  run: Run,
 ) => Promise<void>;
 
 const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
-  answered: async ({ jobs, media }, { lease, accountId }, { answer, failure }, { keepMs }) => {
+  answered: async ({ jobs, media }, { lease, accountId }, { answer, failure }, { keepMs, span }) => {
     const body = await keepBytes(media, answer.body, { accountId, keepMs });
-    await jobs.finish(lease, {
-      answer: {
-        statusCode: answer.status,
-        contentType: answer.contentType,
-        encoding: encodingOf(answer),
-        size: answer.body.length,
-        body,
-      },
-      failure,
-    });
+    const written = {
+      statusCode: answer.status,
+      contentType: answer.contentType,
+      encoding: encodingOf(answer),
+      size: answer.body.length,
+      body,
+    };
+    await jobs.finish(lease, { answer: written, failure }, span);
   },
-  failed: ({ jobs }, { lease }, { failure }) => jobs.finish(lease, { failure }),
-  later: ({ jobs }, { lease }, { delayMs }) => jobs.giveBack(lease, { untouched: true, delayMs }),
-  unknown: ({ jobs }, { lease }) => jobs.giveBack(lease, { untouched: false, delayMs: 0 }),
+  failed: ({ jobs }, { lease }, { failure }, { span }) => jobs.finish(lease, { failure }, span),
+  later: ({ jobs }, { lease }, { delayMs }, { span }) => jobs.giveBack(lease, { untouched: true, delayMs }, span),
+  unknown: ({ jobs }, { lease }, _outcome, { span }) => jobs.giveBack(lease, { untouched: false, delayMs: 0 }, span),
 };
 
 /** Repeats a write for a limited time; a refusal is final. */

@@ -12,11 +12,11 @@ import { runJob } from './run-job.ts';
 /** Starts the workers that make the calls of the generic asynchronous route. */
 export async function startJobs(
   { jobs: { workers, drainMs }, limits }: GatewayConfig,
-  { clock, newId, log, metrics, bus }: Foundation,
+  { clock, newId, log, metrics, tracing, bus }: Foundation,
   { relay, jobs, media, changes }: GatewayParts,
   lifecycle: Lifecycle,
 ): Promise<JobPool> {
-  const deps = { relay, jobs, media, restore: restoreCall, clock, log, bytesMax: limits.bodyBytes };
+  const deps = { relay, jobs, media, restore: restoreCall, clock, log, tracing, bytesMax: limits.bodyBytes };
   const pool = startJobPool({
     jobs,
     run: (job, options) => runJob(deps, job, options),

@@ -1,7 +1,7 @@
 import type { Schema } from '../dialects/dialect.ts';
 import { envelopeOf } from '../problems/envelope-of.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
-import type { ErrorStatus } from '../problems/error-table.ts';
+import { WITH_TOKEN, refusedStatuses } from '../http/routes/refused-statuses.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
 import { LIMIT_HEADERS, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
@@ -74,24 +74,13 @@ const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHead
   504: ['retry-after', 'x-should-retry'],
 };
 
-const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
-const WITH_BODY: readonly ErrorStatus[] = [400, 413, 415];
-const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
-const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
 /** The refusals of a relayed call that never come from an upstream. */
 const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !== 429));
 
 /** The refusals of a route by status. An upstream can refuse with any 4xx. */
 export function errorResponses(entry: RouteEntry): object {
-  const { token, doc } = entry;
-  const statuses = new Set<RefusedStatus>([
-    ...(token === undefined ? [] : WITH_TOKEN),
-    ...(doc.json === undefined ? [] : WITH_BODY),
-    ...(doc.isRelayed === true ? RELAYED : []),
-    ...ANY_ROUTE,
-    ...(doc.refuses ?? []),
-  ]);
-  const named = [...statuses]
+  const { doc } = entry;
+  const named = [...refusedStatuses(entry)]
     .toSorted((one, other) => one - other)
     .map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
   const ranges: [string, object][] =

@@ -1,4 +1,5 @@
 import { isRecent } from '@reelgate/platform/clock';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Job, Jobs } from '../clients/jobs-client.ts';
 import type { TaskChanges } from './task-changes.ts';
@@ -17,6 +18,7 @@ export interface WaitingForJob {
   readonly jobId: string;
   readonly ms: number;
   readonly requestId: string;
+  readonly span?: Span | undefined;
   /** Aborted when the client leaves or the gateway stops. */
   readonly gone: AbortSignal;
 }
@@ -24,7 +26,7 @@ export interface WaitingForJob {
 /** Waits until the state of a job changes, the job ends or the time is over, and then reads it. */
 export async function awaitJob(
   { clock, jobs, changes }: AwaitJobDeps,
-  { accountId, jobId, ms, requestId, gone }: WaitingForJob,
+  { accountId, jobId, ms, requestId, span, gone }: WaitingForJob,
 ): Promise<Job> {
   let nap = new AbortController();
   let missed = false;
@@ -34,14 +36,14 @@ export async function awaitJob(
   });
   try {
     const from = clock.now();
-    let job = await jobs.get(accountId, jobId, requestId);
+    let job = await jobs.get(accountId, jobId, requestId, span);
     const { state } = job;
     while (isOpen(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
       nap = new AbortController();
       if (!missed)
         await clock.sleep(Math.min(POLL_INTERVAL_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
       missed = false;
-      job = await jobs.get(accountId, jobId, requestId);
+      job = await jobs.get(accountId, jobId, requestId, span);
     }
     return job;
   } finally {

@@ -1,3 +1,4 @@
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { TaskRef, TasksClient } from '../clients/tasks-client.ts';
 import type { EndRoute, Ending } from '../dialects/dialect.ts';
 import type { TaskReader } from './read-task.ts';
@@ -15,9 +16,9 @@ export async function cancelOrDeleteTask(
   { tasks, reader }: CancelOrDeleteDeps,
   ref: TaskRef,
   ends: EndRoute['ends'],
-  requestId: string,
+  call: { readonly requestId: string; readonly span: Span },
 ): Promise<Ending> {
-  const options = { timeoutMs: DEADLINE_MS, requestId };
+  const options = { timeoutMs: DEADLINE_MS, ...call };
   try {
     if (ends === 'delete') {
       await tasks.deleteTask({ ...ref }, options);

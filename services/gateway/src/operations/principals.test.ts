@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Soon } from '@reelgate/platform/soon';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -20,8 +21,8 @@ const principal = (over: Partial<Principal> = {}): Principal => ({
 });
 const unknown = (): Problem =>
   new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
-const reasonOf = (call: Promise<unknown>): Promise<string> =>
-  call.then(
+const reasonOf = (call: Soon<unknown>): Promise<string> =>
+  Promise.resolve(call).then(
     () => 'ok',
     (error: unknown) => (error as Problem).reason,
   );
@@ -58,7 +59,7 @@ describe('a known token', () => {
     expect(asked).toHaveLength(2);
   });
   test('is checked once for many requests at the same time', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => principals.of('key-1', '')));
+    await Promise.all(Array.from({ length: 50 }, async () => principals.of('key-1', '')));
 
     expect(asked).toHaveLength(1);
   });

@@ -3,6 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem, isProblem } from '@reelgate/platform/problem';
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLeakyBucket } from './leaky-bucket.ts';
 
@@ -14,8 +17,8 @@ const REFUSED_FRESH_MS = 3000;
 const UNKNOWN_TOKENS = { burst: 500, perSecond: 200 };
 
 export interface Principals {
-  /** The principal of a token. Refuses an invalid token with a Problem. */
-  of(key: string, requestId: string): Promise<Principal>;
+  /** The principal of a token, at once if it is cached. Refuses an invalid token with a Problem. */
+  of(key: string, requestId: string, span?: Span): Soon<Principal>;
   /** Forgets a token, so that the next request checks it again. */
   drop(tokenId: string): void;
 }
@@ -23,6 +26,11 @@ export interface Principals {
 interface Known {
   readonly principal: Principal;
   readonly askedAt: number;
+}
+/** The request that a token is checked for. */
+interface Call {
+  readonly requestId: string;
+  readonly span: Span | undefined;
 }
 interface Refused {
   readonly problem: Problem;
@@ -38,10 +46,10 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
   /** Counts the changes of tokens, so that an answer from before a change is not cached. */
   let changes = 0;
 
-  const authenticateAndCache = async (digest: string, key: string, requestId: string): Promise<Principal> => {
+  const authenticateAndCache = async (digest: string, key: string, call: Call): Promise<Principal> => {
     const [askedAt, before] = [clock.now(), changes];
     try {
-      const principal = await authenticate(key, requestId);
+      const principal = await authenticate(key, call.requestId, call.span);
       if (before === changes) known.set(digest, { principal, askedAt });
       return principal;
     } catch (error) {
@@ -52,37 +60,42 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     }
   };
 
-  const start = (digest: string, key: string, requestId: string): Promise<Principal> => {
-    const call: Promise<Principal> = authenticateAndCache(digest, key, requestId).finally(() => {
-      if (pending.get(digest) === call) pending.delete(digest);
+  const start = (digest: string, key: string, call: Call): Promise<Principal> => {
+    const answer: Promise<Principal> = authenticateAndCache(digest, key, call).finally(() => {
+      if (pending.get(digest) === answer) pending.delete(digest);
     });
-    pending.set(digest, call);
-    return call;
+    pending.set(digest, answer);
+    return answer;
   };
 
-  const find = async (digest: string, key: string, requestId: string): Promise<Principal> => {
+  const find = (digest: string, key: string, call: Call): Soon<Principal> => {
     const entry = known.get(digest);
-    if (entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)) return entry.principal;
+    return entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)
+      ? entry.principal
+      : check(entry !== undefined, digest, key, call);
+  };
+
+  const check = async (isKnown: boolean, digest: string, key: string, call: Call): Promise<Principal> => {
     const refusal = refused.get(digest);
     if (refusal !== undefined && isRecent(clock, refusal.askedAt, REFUSED_FRESH_MS)) throw refusal.problem;
     const running = pending.get(digest);
     if (running !== undefined) return running;
-    if (entry === undefined && !unknown.take())
+    if (!isKnown && !unknown.take())
       throw new Problem({
         kind: 'unavailable',
         reason: 'gateway_busy',
         message: 'too many unknown tokens; retry in 1 s',
         retryAfterMs: 1000,
       });
-    return start(digest, key, requestId);
+    return start(digest, key, call);
   };
 
   return {
-    of: async (key, requestId) => {
-      const principal = await find(hash('sha256', key, 'base64'), key, requestId);
-      if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
-      throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
-    },
+    of: (key, requestId, span) =>
+      whenThere(find(hash('sha256', key, 'base64'), key, { requestId, span }), (principal) => {
+        if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
+        return Promise.reject(expired());
+      }),
     drop: (tokenId) => {
       changes += 1;
       pending.clear();
@@ -90,6 +103,10 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
       for (const [digest, { principal }] of known.entries()) if (principal.tokenId === tokenId) known.delete(digest);
     },
   };
+}
+
+function expired(): Problem {
+  return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
 }
 
 /** Whether billing refused the token, as opposed to not answering. */

@@ -1,4 +1,5 @@
 import type { Log } from '@reelgate/platform/log';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { Problem } from '@reelgate/platform/problem';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
@@ -23,6 +24,7 @@ export interface Submission {
   readonly principal: Principal;
   readonly decoded: Decoded;
   readonly requestId: string;
+  readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
   /** Called right before the order is sent. From then on a failure leaves it uncertain whether a task exists. */
@@ -40,12 +42,12 @@ export interface SubmittedTask {
  * own copies by then. If the answer is lost, the bytes stay until they expire.
  */
 export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Promise<SubmittedTask> {
-  const { decoded, requestId } = create;
+  const { decoded, requestId, span } = create;
   if (decoded.inline.length === 0) return send(deps, create, decoded.order);
 
   const { task: earlier } = await inClientTerms(
     decoded,
-    deps.tasks.checkOrder(requestOf(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId }),
+    deps.tasks.checkOrder(requestOf(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId, span }),
   );
   if (earlier !== undefined) return { task: earlier, replayed: true };
   const stored = new Map<number, string>();
@@ -72,7 +74,11 @@ async function send(
   create.onSubmit();
   const { task, replayed } = await inClientTerms(
     create.decoded,
-    tasks.createTask(requestOf(create, order), { timeoutMs: CREATE_DEADLINE_MS, requestId: create.requestId }),
+    tasks.createTask(requestOf(create, order), {
+      timeoutMs: CREATE_DEADLINE_MS,
+      requestId: create.requestId,
+      span: create.span,
+    }),
   );
   if (task === undefined) throw new Error('the tasks service answered without a task');
   return { task, replayed };

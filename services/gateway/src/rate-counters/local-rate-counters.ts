@@ -16,7 +16,7 @@ interface Counted {
 export function localRateCounters(clock: Clock): RateCounters {
   const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
   return {
-    take: async (key, limit) => {
+    take: (key, limit) => {
       const { index, elapsedMs } = windowAt(clock.now());
       const before = carryOver(counted.get(key), index);
       const verdict = judge({ ...before, elapsedMs }, limit);

@@ -20,6 +20,8 @@ export interface ObservedCall {
 export interface RelayMeter {
   readonly begin: (call: RelayCall) => ObservedCall;
   readonly attempt: (channel: RelayChannel, end: AttemptEnd) => void;
+  /** Billing refused the hold of a call that began beside it: its client pays nothing, and its upstream may charge. */
+  readonly refusedBeside: (call: RelayCall) => void;
 }
 
 export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
@@ -42,6 +44,11 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
     'channel',
     'end',
   ]);
+  const refusedBeside = metrics.counter(
+    'reelgate_relay_refused_beside_total',
+    'Calls that began beside a hold which billing then did not take; their upstreams may charge for them',
+    ['endpoint'],
+  );
   watchChannels(metrics, channels);
   return {
     begin: ({ endpoint: { name: endpoint } }) => {
@@ -60,6 +67,9 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
     },
     attempt: ({ settings }, end) => {
       attempts.labels(settings.id, wordFor(end)).inc();
+    },
+    refusedBeside: ({ endpoint: { name } }) => {
+      refusedBeside.labels(name).inc();
     },
   };
 }

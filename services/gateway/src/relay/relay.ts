@@ -4,8 +4,10 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { CallCharges, Charge } from './charges/call-charges.ts';
 import type { CallSink } from './answers/call-sink.ts';
+import { gated } from './answers/gated-sink.ts';
 import { chargeFor } from './charges/compute-charge.ts';
-import { ANSWER_MS_MAX } from './attempts/forward-call.ts';
+import { holdCall } from './charges/hold-call.ts';
+import type { HeldCall } from './charges/hold-call.ts';
 import type { AttemptEnd } from './attempts/forward-call.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 import { logAttempt } from './attempts/log-attempt.ts';
@@ -13,6 +15,8 @@ import type { Usage } from './protocols/protocol.ts';
 import { channelsBusy, mayUse, modelNotFound, noChannelAvailable } from './channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { RelayMeter } from './relay-metrics.ts';
+import { inRelaySpan } from './relay-span.ts';
+import type { RelaySpan } from './relay-span.ts';
 import type { PriceKeys } from './charges/price-keys.ts';
 import { showError } from './answers/show-error.ts';
 import { tryChannels } from './attempts/try-channels.ts';
@@ -74,10 +78,10 @@ export function openRelay(deps: RelayDeps): Relay {
   return {
     call: (call, sink, gone, kept) => make(deps, { call, sink, gone, kept }),
     hold: async (call, kept) => {
-      if (!call.endpoint.isFree) await placed(deps, call, served(deps.channels, call), kept);
+      if (!call.endpoint.isFree) await holdCall(deps, call, served(deps.channels, call), { job: kept });
     },
     release: (callId) => {
-      deps.charges.settle(callId, RELEASED);
+      deps.charges.settle({ callId, charge: RELEASED });
     },
     assertServed: (call) => void served(deps.channels, call),
   };
@@ -90,32 +94,72 @@ interface Making {
   readonly kept: KeptCall | undefined;
 }
 
-async function make(deps: RelayDeps, { call, sink, gone, kept }: Making): Promise<CallEnd> {
-  const { clock, charges, meter, watch, log } = deps;
-  const channels = served(deps.channels, call);
-  const callId = call.endpoint.isFree ? undefined : await placed(deps, call, channels, kept);
+async function make(deps: RelayDeps, making: Making): Promise<CallEnd> {
+  const channels = served(deps.channels, making.call);
+  return inRelaySpan(making.call, deps.clock, (traced) => makeOn(deps, channels, making, traced));
+}
+
+async function makeOn(
+  deps: RelayDeps,
+  channels: readonly RelayChannel[],
+  { call, kept, ...client }: Making,
+  traced: RelaySpan,
+): Promise<CallEnd> {
+  const { clock, meter, watch, log } = deps;
+  const held = call.endpoint.isFree
+    ? undefined
+    : await holdCall(deps, call, channels, { job: kept, span: traced.span });
+  const durable = held?.durable;
+  const { sink, gone } = durable === undefined ? client : gated(client, durable);
+  let isHeld = durable === undefined;
   const observed = meter.begin(call);
   let tried: Tried | undefined;
   const onAttempt = (channel: RelayChannel, end: AttemptEnd, ms: number): void => {
     meter.attempt(channel, end);
+    traced.attempt(channel, end, ms);
     logAttempt(log, call, channel, { end, ms });
   };
   try {
     if (kept !== undefined) await kept.starting();
-    tried = await tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte: observed.firstByte, onAttempt });
+    const onFirstByte = (): void => {
+      observed.firstByte();
+      traced.firstByte();
+    };
+    const trying = tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte, onAttempt });
+    // a refusal does not wait for the attempt that it ends
+    [tried] = await Promise.all([trying, durable]);
+    isHeld = true;
     if (kept !== undefined && isTooBusy(tried)) throw channelsBusy();
     return finish(call, sink, tried);
   } finally {
-    const charge = chargeOf(call, tried, kept);
-    if (callId !== undefined && (kept === undefined || !isUndone(tried))) charges.settle(callId, charge);
+    const charge = isHeld ? chargeOf(call, tried, kept) : RELEASED;
+    if (held !== undefined) settle(deps, { call, kept, held, tried, charge });
     observed.end(tried, charge);
+    traced.end(tried, charge);
   }
+}
+
+interface Ending extends Pick<Making, 'call' | 'kept'> {
+  readonly held: HeldCall;
+  readonly tried: Tried | undefined;
+  readonly charge: Charge;
+}
+
+/** Settles the call, unless it has no hold or a job keeps it for its next run. */
+function settle({ charges, meter }: RelayDeps, { call, kept, held, tried, charge }: Ending): void {
+  if (held.wasRefused()) meter.refusedBeside(call);
+  else if (kept === undefined || !isUndone(tried))
+    charges.settle({ callId: held.callId, charge, channel: channelOf(tried) });
 }
 
 /** A job's call has no client that leaves: only the gateway cuts it off, so it is not charged. */
 function chargeOf(call: RelayCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
   if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
   return chargeFor(call, tried.end);
+}
+
+function channelOf(tried: Tried | undefined): string | undefined {
+  return tried !== undefined && 'channel' in tried ? tried.channel.settings.id : undefined;
 }
 
 /** Whether no upstream has begun the work. */
@@ -135,29 +179,6 @@ function served(
   const serving = mayUse(principal, model) ? channels.serving(endpoint.name, model) : [];
   if (serving.length === 0) throw modelNotFound(model);
   return serving;
-}
-
-/** Holds the money of a call; returns its id. */
-async function placed(
-  { charges, priceKeys, newId, clock }: RelayDeps,
-  { endpoint, content, model, principal }: RelayCall,
-  channels: readonly RelayChannel[],
-  kept?: Pick<KeptCall, 'callId' | 'lapsesAt'>,
-): Promise<string> {
-  const callId = kept?.callId ?? newId('call');
-  const longest = channels.reduce(
-    (most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs),
-    0,
-  );
-  await charges.place({
-    callId,
-    accountId: principal.accountId,
-    tokenId: principal.tokenId,
-    priceKeys: priceKeys(endpoint.name, model),
-    facts: endpoint.protocol.priceFacts(content),
-    lapsesAt: kept?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
-  });
-  return callId;
 }
 
 function finish(call: RelayCall, sink: CallSink, tried: Tried): CallEnd {

@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv';
-import type { ErrorObject } from 'ajv';
+import { Ajv } from '@reelgate/platform/json-schema';
+import type { ErrorObject, ValidateFunction } from '@reelgate/platform/json-schema';
 import { Problem } from '@reelgate/platform/problem';
 import type { Schema } from '../dialect.ts';
 
@@ -38,9 +38,12 @@ const ajv = new Ajv({
   verbose: true,
 });
 
-/** Builds a check of the names and types of a body. It returns the typed body or refuses with the first error. */
+/**
+ * A check of the names and types of a body. It returns the typed body or refuses with the first error. Its first body
+ * compiles it.
+ */
 export function bodyValidator<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
-  const check = ajv.compile(schema);
+  let compiled: ValidateFunction | undefined;
   return (body) => {
     if (body === null || typeof body !== 'object' || Array.isArray(body)) {
       throw new Problem({
@@ -49,6 +52,7 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
         message: `the body must be a JSON object; it is ${shown(body)}`,
       });
     }
+    const check = (compiled ??= ajv.compile(schema));
     if (check(body)) return body as T;
     throw toProblem(check.errors?.[0], hint);
   };

@@ -1,3 +1,5 @@
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Principals } from '../../operations/principals.ts';
@@ -13,9 +15,12 @@ export interface AdmitDeps {
 }
 
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */
-export async function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Promise<void> {
-  if (token === undefined) return;
-  const principal = await deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), exchange.state.requestId);
-  exchange.state.principal = principal;
-  await limitRate(deps, exchange, principal, token.counts);
+export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Soon<void> {
+  if (token === undefined) return undefined;
+  const { requestId, span } = exchange.state;
+  const key = tokenOf(exchange.req.headers, exchange.req.url);
+  return whenThere(deps.principals.of(key, requestId, span), (principal) => {
+    exchange.state.principal = principal;
+    return limitRate(deps, exchange, principal, token.counts);
+  });
 }

@@ -1,5 +1,7 @@
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import { Problem } from '@reelgate/platform/problem';
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import type { OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
@@ -18,7 +20,7 @@ interface RateDeps {
 }
 
 /** Counts a request against the limit of its token and sets the rate limit headers. Refuses it over the limit. */
-export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): Promise<void> {
+export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): Soon<void> {
   return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {
     res.setHeader('x-ratelimit-limit', String(limit));
     res.setHeader('x-ratelimit-remaining', String(remaining));
@@ -27,24 +29,29 @@ export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principa
 }
 
 /** The same for a request without an exchange. Calls `onVerdict` for a refused request too. */
-export async function takeRate(
+export function takeRate(
   { counters, limits }: RateDeps,
   principal: Principal,
   counts: Count,
   onVerdict?: (verdict: Verdict) => void,
-): Promise<void> {
-  const verdict = await counters.take(
+): Soon<void> {
+  const taken = counters.take(
     `${counts}:${principal.tokenId}`,
     principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]],
   );
-  onVerdict?.(verdict);
-  if (verdict.allowed) return;
-  throw new Problem({
+  return whenThere(taken, (verdict) => {
+    onVerdict?.(verdict);
+    if (!verdict.allowed) throw overTheLimit(verdict, counts);
+  });
+}
+
+function overTheLimit({ limit, retryAfterMs }: Verdict, counts: Count): Problem {
+  return new Problem({
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
-    retryAfterMs: verdict.retryAfterMs,
+    retryAfterMs,
     message:
-      `rate limit exceeded: ${String(verdict.limit)} ${counts} per minute; ` +
-      `retry in ${String(Math.ceil(verdict.retryAfterMs / 1000))} s`,
+      `rate limit exceeded: ${String(limit)} ${counts} per minute; ` +
+      `retry in ${String(Math.ceil(retryAfterMs / 1000))} s`,
   });
 }

@@ -11,6 +11,8 @@ export interface BodyBudget {
   /** Reserves the bytes as soon as they fit, first come first served; false after the wait limit or the signal. */
   reserve(bytes: number, signal: AbortSignal): Promise<boolean>;
   release(bytes: number): void;
+  /** The bytes that are reserved now, and the most that there can be. */
+  state(): { readonly used: number; readonly limit: number };
 }
 
 export interface BodyBudgetOptions {
@@ -32,6 +34,7 @@ export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions
     release: (bytes) => {
       permits.release(bytes);
     },
+    state: () => ({ used: permits.inUse(), limit: bytesMax }),
   };
 }
 

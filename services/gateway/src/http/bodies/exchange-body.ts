@@ -19,8 +19,8 @@ export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax:
   return {
     budget,
     bytesMax,
-    gone: exchange.state.gone,
-    whenOver: (release) => exchange.res.once('close', release),
+    gone: exchange.state.end.gone,
+    whenOver: exchange.state.end.whenOver,
     sendContinue: () => {
       if (!exchange.state.expectsContinue) return;
       exchange.state.expectsContinue = false;

@@ -3,7 +3,8 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody } from '../../dialects/dialect.ts';
 import { parseJson } from './parse-json.ts';
 import { multipartParser } from './multipart-parser.ts';
-import { receiveBody } from './receive-body.ts';
+import { readRawBody } from './read-raw-body.ts';
+import { isShort, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
 
 export interface ReadBodyOptions extends ReceiveOptions {
@@ -34,10 +35,12 @@ export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): '
   );
 }
 
+/** A short body waits for nothing, so its bytes are taken as they arrive. */
 async function readJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
+  if (isShort(request)) return parseJson(await readRawBody(request, options));
   const chunks: Buffer[] = [];
   await receiveBody(request, options, (chunk) => void chunks.push(chunk));
-  return parseJson(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+  return parseJson(Buffer.concat(chunks));
 }
 
 async function readForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {

@@ -10,11 +10,16 @@ export interface ReceiveOptions {
   readonly bytesMax: number;
   readonly budget: BodyBudget;
   /** Aborted when the client leaves. */
-  readonly gone: AbortSignal;
-  /** Calls back once the exchange is over, to release the reserved bytes. */
+  gone(): AbortSignal;
+  /** Calls back once the exchange is over, to release the reserved bytes; at once if it is over. */
   whenOver(release: () => void): void;
   /** Sends `100 Continue` to a client that waits for it. */
   sendContinue(): void;
+}
+
+/** Whether a body declares so few bytes that none are reserved before it is read. */
+export function isShort({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? Number.NaN) <= SHORT_BYTES;
 }
 
 /** Consumes a chunk; resolves when it can take the next. */
@@ -41,7 +46,7 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
     budget.release(reserved);
   });
   if (declared > SHORT_BYTES) {
-    if (!(await budget.reserve(declared, options.gone))) throw tooMany();
+    if (!(await budget.reserve(declared, options.gone()))) throw tooMany();
     if (isOver) budget.release(declared);
     else reserved = declared;
   }

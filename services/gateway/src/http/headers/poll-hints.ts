@@ -1,9 +1,18 @@
+import type { ServerResponse } from 'node:http';
 import type { Task } from '../../clients/tasks-client.ts';
 
 const HINT = { leastMs: 1000, mostMs: 60_000, unknownMs: 2000 };
 
-/** The headers that tell a client when to poll a running task again. */
-export function pollHints({ pollAfterMs }: Pick<Task, 'pollAfterMs'>): Record<string, string> {
-  const ms = pollAfterMs > 0n ? Math.min(HINT.mostMs, Math.max(HINT.leastMs, Number(pollAfterMs))) : HINT.unknownMs;
-  return { 'openai-poll-after-ms': String(ms), 'retry-after': String(Math.max(1, Math.ceil(ms / 1000))) };
+type Hinted = Pick<Task, 'pollAfterMs'>;
+
+/** Milliseconds until a client should poll a running task again. */
+export function pollDelayMs({ pollAfterMs }: Hinted): number {
+  return pollAfterMs > 0n ? Math.min(HINT.mostMs, Math.max(HINT.leastMs, Number(pollAfterMs))) : HINT.unknownMs;
+}
+
+/** Sets the headers that tell a client when to poll a running task again. */
+export function setPollHints(response: ServerResponse, task: Hinted): void {
+  const ms = pollDelayMs(task);
+  response.setHeader('openai-poll-after-ms', String(ms));
+  response.setHeader('retry-after', String(Math.max(1, Math.ceil(ms / 1000))));
 }

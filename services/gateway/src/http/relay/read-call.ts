@@ -43,13 +43,14 @@ export async function readCall(
     search: searchOf(exchange.search),
     headers: forwardedHeaders(req.rawHeaders, req.headers.connection),
     requestId: exchange.state.requestId,
+    span: exchange.state.span,
     principal: principalOf(exchange),
   });
 }
 
 /** A call to a synchronous route with its bytes, not parsed yet. */
 export type RawCall = MatchedEndpoint &
-  Pick<RelayCall, 'search' | 'headers' | 'body' | 'requestId' | 'principal'> & {
+  Pick<RelayCall, 'search' | 'headers' | 'body' | 'requestId' | 'span' | 'principal'> & {
     readonly contentType: string | undefined;
   };
 
@@ -63,6 +64,7 @@ export function parseCall({
   search,
   headers,
   requestId,
+  span,
   principal,
 }: RawCall): RelayCall {
   const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
@@ -77,6 +79,7 @@ export function parseCall({
     headers,
     body,
     requestId,
+    span,
     principal,
     parts: form?.parts,
     content: { path, json, fields, bodyBytes: body.length },

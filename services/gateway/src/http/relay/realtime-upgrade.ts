@@ -3,9 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
-import { inRequest } from '@reelgate/platform/request-context';
+import { inRequest, inTrace } from '@reelgate/platform/request-context';
+import type { Soon } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { Realtime } from '../../relay/realtime/realtime.ts';
 import { readHandshake } from '../../relay/realtime/handshake.ts';
@@ -16,6 +18,7 @@ import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
 import { requestIdOf } from '../headers/request-id.ts';
 import { requestCounter } from '../request-counter.ts';
+import { endRequestSpan } from '../request-span.ts';
 
 const PATH = '/v1/realtime';
 const SWITCHED = 101;
@@ -27,6 +30,7 @@ export interface UpgradeDeps {
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing: Pick<Tracing, 'root'>;
 }
 
 /** Handles the upgrades to realtime sessions. A refusal is a plain HTTP answer, before the protocol changes. */
@@ -37,9 +41,26 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
       (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
       const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
-      void inRequest(requestId, () => admitted(deps, { request, socket, head, requestId })).then((end) => {
-        countRequest({ route: PATH, method: 'GET', status: end.status });
-        deps.log.info({ requestId, method: 'GET', route: PATH, ms: deps.clock.now() - startedAt, ...end }, 'request');
+      const client = request.headers['traceparent'];
+      const span = deps.tracing.root(`GET ${PATH}`, {
+        class: 'call',
+        kind: 'server',
+        client: typeof client === 'string' ? client : undefined,
+      });
+      const session = (): Promise<UpgradeEnd> => admitted(deps, { request, socket, head, requestId, span });
+      void inRequest(requestId, () => inTrace(span.traceId, session)).then((end) => {
+        countRequest({ route: PATH, method: 'GET', status: end.status, reason: end.reason });
+        span.set({ 'reelgate.realtime.ended_by': end.endedBy, 'reelgate.realtime.close_code': end.code });
+        endRequestSpan(span, { ...end, method: 'GET', route: PATH, requestId });
+        const fields = {
+          requestId,
+          method: 'GET',
+          route: PATH,
+          ms: deps.clock.now() - startedAt,
+          trace_id: span.traceId,
+          ...end,
+        };
+        deps.log.access({ level: 'info', failed: end.status !== SWITCHED }, fields, 'request');
       });
     },
   };
@@ -50,22 +71,28 @@ interface UpgradeRequest {
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly requestId: string;
+  readonly span: Span;
 }
 
 /** For the log line. */
 interface UpgradeEnd {
   readonly status: number;
-  readonly [field: string]: unknown;
+  readonly reason?: string;
+  readonly accountId?: string;
+  readonly tokenId?: string;
+  readonly model?: string;
+  readonly endedBy?: string;
+  readonly code?: number;
 }
 
 async function admitted({ realtime, admission, log }: UpgradeDeps, upgrade: UpgradeRequest): Promise<UpgradeEnd> {
-  const { request, socket, requestId } = upgrade;
+  const { request, socket, requestId, span } = upgrade;
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
   try {
     const token = tokenOf(request.headers);
-    const principalNow = (): Promise<Principal> => admission.principals.of(token, requestId);
+    const principalNow = (): Soon<Principal> => admission.principals.of(token, requestId, span);
     const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
@@ -90,7 +117,7 @@ async function admitted({ realtime, admission, log }: UpgradeDeps, upgrade: Upgr
       headers: { 'x-request-id': requestId, ...headers },
       body: Buffer.from(JSON.stringify(body)),
     });
-    return { status };
+    return { status, reason: problem.reason };
   }
 }
 

@@ -29,6 +29,7 @@ describe('a fault of a channel leads to the next one', () => {
     expect(relay().second.seen[0]?.headers.authorization).toBe('Bearer second-secret-key');
     expect(relay().second.seen[0]?.body.equals(relay().first.seen[0]?.body ?? Buffer.alloc(0))).toBe(true);
     expect(await bases(1)).toEqual([Basis.USAGE]);
+    expect(relay().gateway.calls.settled[0]?.channel).toBe('channel-two');
     expect(relay().gateway.calls.placed).toHaveLength(1);
   });
 });

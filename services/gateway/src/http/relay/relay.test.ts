@@ -26,6 +26,9 @@ describe('a JSON call', () => {
       'x-stainless-lang': 'js',
       cookie: 'a=b',
       'x-forwarded-for': '10.0.0.1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'vendor=opaque',
+      baggage: 'user=alice',
     });
 
     expect(answer.status).toBe(200);
@@ -41,8 +44,8 @@ describe('a JSON call', () => {
         },
       },
     ]);
-    expect(relay().first.seen[0]?.headers).not.toHaveProperty('cookie');
-    expect(relay().first.seen[0]?.headers).not.toHaveProperty('x-forwarded-for');
+    for (const name of ['cookie', 'x-forwarded-for', 'traceparent', 'tracestate', 'baggage'])
+      expect(relay().first.seen[0]?.headers).not.toHaveProperty(name);
     expect(relay().first.seen[0]?.body.toString()).toBe(`{ "model" : "upstream-model-2026",  "n":1 }`);
   });
   test('has its upper bound held before it is sent, and is settled once by its usage', async () => {
@@ -60,7 +63,12 @@ describe('a JSON call', () => {
       { accountId: 'demo', priceKeys: ['some-model__chat', 'some-model'], facts: { outputTokens: 10n } },
     ]);
     expect(calls.settled).toMatchObject([
-      { callId: calls.placed[0]?.callId, basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } },
+      {
+        callId: calls.placed[0]?.callId,
+        basis: Basis.USAGE,
+        usage: { inputTokens: 9n, outputTokens: 2n },
+        channel: 'channel-one',
+      },
     ]);
   });
   test('that billing refuses is never sent', async () => {

@@ -11,12 +11,10 @@ import { readCall } from '../relay/read-call.ts';
 import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
-import { pollHints } from '../headers/poll-hints.ts';
+import { setPollHints } from '../headers/poll-hints.ts';
 import { matchPath } from './route.ts';
 import { preferredWait } from '../headers/preferred-wait.ts';
 import type { RouteEntry } from './route.ts';
-import { openWaitPermits } from './wait-permits.ts';
-import type { WaitPermits } from './wait-permits.ts';
 
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
@@ -53,12 +51,13 @@ const READ = {
 
 /** The generic asynchronous route: it queues a call to a synchronous route and reads its result. */
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
-  const waits = openWaitPermits();
   return [
     {
       methods: ['POST'],
       path: `${PREFIX}/{+path}`,
       token: { counts: 'calls' },
+      // It makes a job, as a create makes a task.
+      traced: 'create',
       handle: (exchange) => create(parts, exchange),
       doc: {
         tag: 'Generic async',
@@ -79,7 +78,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       methods: ['GET'],
       path: '/get-async',
       token: { counts: 'reads' },
-      handle: (exchange) => read(parts, waits, exchange),
+      handle: (exchange) => read(parts, exchange),
       doc: {
         tag: 'Generic async',
         operationId: 'getAsync',
@@ -107,7 +106,7 @@ async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const { id, replayed } = await createJob(parts, { call, idempotency });
   exchange.state.taskId = id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
-  exchange.set(pollHints({ pollAfterMs: 0n }));
+  setPollHints(exchange.res, { pollAfterMs: 0n });
   exchange.status = 202;
   exchange.body = { id, status: 'queued' };
 }
@@ -143,7 +142,7 @@ function streamRefusal(byPath: boolean): Problem {
   });
 }
 
-async function read(parts: GatewayParts, waits: WaitPermits, exchange: Exchange): Promise<void> {
+async function read(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '')
     throw new Problem({
@@ -155,8 +154,8 @@ async function read(parts: GatewayParts, waits: WaitPermits, exchange: Exchange)
   if (!JOB_ID.test(id))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such asynchronous call' });
   exchange.state.taskId = id;
-  const job = await readOrWait(parts, waits, exchange, id);
-  if (isOpen(job)) exchange.set(pollHints({ pollAfterMs: 0n }));
+  const job = await readOrWait(parts, exchange, id);
+  if (isOpen(job)) setPollHints(exchange.res, { pollAfterMs: 0n });
   const body = await resultEnvelope(parts.media, job);
   if (body === undefined)
     throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this call has expired' });
@@ -165,11 +164,11 @@ async function read(parts: GatewayParts, waits: WaitPermits, exchange: Exchange)
   exchange.body = body;
 }
 
-async function readOrWait(parts: GatewayParts, waits: WaitPermits, exchange: Exchange, jobId: string): Promise<Job> {
+async function readOrWait(parts: GatewayParts, exchange: Exchange, jobId: string): Promise<Job> {
   const { accountId } = principalOf(exchange);
-  const { requestId, gone } = exchange.state;
+  const { requestId, end, span } = exchange.state;
   const seconds = preferredWait(exchange.req.headers['prefer']);
-  if (seconds === undefined || !waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId);
+  if (seconds === undefined || !parts.waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId, span);
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
     return await awaitJob(parts, {
@@ -177,9 +176,10 @@ async function readOrWait(parts: GatewayParts, waits: WaitPermits, exchange: Exc
       jobId,
       ms: seconds * 1000,
       requestId,
-      gone: AbortSignal.any([gone, parts.stopping]),
+      span,
+      gone: AbortSignal.any([end.gone(), parts.stopping]),
     });
   } finally {
-    waits.release();
+    parts.waits.release();
   }
 }

@@ -3,7 +3,7 @@ import { signedNameIn } from '@reelgate/platform/links/signed-name';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
-import { receiveBody } from '../bodies/receive-body.ts';
+import { readRawBody } from '../bodies/read-raw-body.ts';
 import { receiveOptions } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
 
@@ -53,21 +53,16 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
   if (exchange.method !== 'POST') throw invalidAddress();
   await parts.tasks.heedCallback(
     { token, upstreamTaskId: idIn(payload) },
-    { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+    { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
   );
   exchange.body = {};
 }
 
 /** The body as an object. An unreadable body counts as empty, because the callback itself is the message. */
 async function readPayload(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = [];
-  await receiveBody(
-    exchange.req,
-    receiveOptions(exchange, parts.budget, BODY_BYTES_MAX),
-    (chunk) => void chunks.push(chunk),
-  );
+  const body = await readRawBody(exchange.req, receiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
   try {
-    return objectOf(parseJson(Buffer.concat(chunks)));
+    return objectOf(parseJson(body));
   } catch {
     return {};
   }

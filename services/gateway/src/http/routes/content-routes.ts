@@ -5,7 +5,7 @@ import { statusName } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { pollHints } from '../headers/poll-hints.ts';
+import { pollDelayMs } from '../headers/poll-hints.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { taskIdOf } from './task-id.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
@@ -86,6 +86,7 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
   const task = await parts.reader.read(
     { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) },
     exchange.state.requestId,
+    exchange.state.span,
   );
   const { object, prompt } = finishedResult(task, parts.clock.now());
   if (object === '') {
@@ -106,7 +107,7 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
       kind: 'conflict',
       reason: 'task_not_completed',
       message: `the task is ${statusName(task)}; it has a result only once it is completed`,
-      retryAfterMs: Number(pollHints(task)['openai-poll-after-ms']),
+      retryAfterMs: pollDelayMs(task),
     });
   }
   if (task.result === undefined)

@@ -77,7 +77,7 @@ async function estimate(
     decoded,
     parts.tasks.estimateOrder(
       { accountId, tokenId, order: pendingOrder(decoded) },
-      { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId },
+      { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
     ),
   );
   exchange.body = {

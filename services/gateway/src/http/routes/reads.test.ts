@@ -123,6 +123,10 @@ describe('a read that waits', () => {
   test('waits at most a minute', async () => {
     const waiting = get(QUERY, { prefer: 'wait=3600' });
     await until(() => under.tasks.calls.length === 1);
+    const { text: metrics } = await get('/metrics');
+    expect(metrics).toContain('\nreelgate_gateway_waiting_reads 1\n');
+    expect(metrics).toContain('\nreelgate_gateway_in_flight 1\n');
+    expect(metrics).toContain('\nreelgate_gateway_body_bytes{state="used"} 0\n');
     await under.clock.advance(60_000);
 
     expect((await waiting).headers['preference-applied']).toBe('wait=60');

@@ -28,7 +28,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
   const call = await readCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
   exchange.state.model = call.model;
-  await parts.relay.call(call, responseSink(exchange.res), exchange.state.gone);
+  await parts.relay.call(call, responseSink(exchange.res), exchange.state.end.gone());
   exchange.respond = false;
 }
 

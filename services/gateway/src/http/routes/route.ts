@@ -2,6 +2,7 @@ import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import type { ResponseHeader } from '../../openapi/response-headers.ts';
 import type { EnvelopeName } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
+import type { TraceClass } from '@reelgate/platform/trace/trace';
 import type { Exchange } from '../exchange.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -16,6 +17,8 @@ export interface RouteEntry {
   readonly path: string;
   /** Absent: the route needs no token, or its signed link authorizes the request. */
   readonly token?: { readonly counts: Count };
+  /** How often it is recorded; absent: as its rate limit says. */
+  readonly traced?: TraceClass;
   readonly doc: RouteDoc;
   handle(exchange: Exchange): Promise<void> | void;
 }

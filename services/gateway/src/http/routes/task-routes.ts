@@ -1,27 +1,27 @@
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import { submitOrder } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
-import type { Task } from '../../clients/tasks-client.ts';
-import type { CreateRoute, Dialect, EndRoute, ListRoute, ReadRoute } from '../../dialects/dialect.ts';
+import type { Task, TaskRef } from '../../clients/tasks-client.ts';
+import type { CreateRoute, Dialect, EndRoute, Links, ListRoute, ReadRoute } from '../../dialects/dialect.ts';
 import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import { fingerprintOf } from '../bodies/fingerprint.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
-import { pollHints } from '../headers/poll-hints.ts';
+import { setPollHints } from '../headers/poll-hints.ts';
 import { preferredWait } from '../headers/preferred-wait.ts';
 import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { taskIdOf } from './task-id.ts';
-import { openWaitPermits } from './wait-permits.ts';
-import type { WaitPermits } from './wait-permits.ts';
 
 const LIST_DEADLINE_MS = 15_000;
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The routes of every dialect. Each kind of route has the same steps in every dialect. */
 export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): RouteEntry[] {
-  const waits = openWaitPermits();
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
       methods: ['POST'],
@@ -37,18 +37,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
         ...(route.form === undefined ? {} : { form: route.form }),
       },
     })),
-    ...dialect.reads.map((route): RouteEntry => ({
-      methods: ['GET'],
-      path: route.path,
-      token: { counts: 'reads' },
-      handle: (exchange) => read(parts, waits, route, exchange),
-      doc: {
-        ...docOf(dialect, route),
-        headers: ['Prefer'],
-        answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
-        refuses: [404],
-      },
-    })),
+    ...dialect.reads.map((route) => readRoute(dialect, route, parts)),
     ...dialect.lists.map((route): RouteEntry => ({
       methods: ['GET'],
       path: route.path,
@@ -75,6 +64,7 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
     decoded,
     principal: principalOf(exchange),
     requestId: exchange.state.requestId,
+    span: exchange.state.span,
     onSubmit: () => {
       exchange.state.submitted = true;
     },
@@ -88,27 +78,67 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
   answer(exchange, route.encode(task, parts.links));
 }
 
-async function read(parts: GatewayParts, waits: WaitPermits, route: ReadRoute, exchange: Exchange): Promise<void> {
-  const task = await readOrWait(parts, waits, exchange);
-  if (!isFinal(task)) exchange.set(pollHints(task));
-  answer(exchange, route.encode(task, parts.links));
+function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
+  const textOf = encodedOnce(route, parts.links);
+  return {
+    methods: ['GET'],
+    path: route.path,
+    token: { counts: 'reads' },
+    handle: (exchange) =>
+      whenThere(readOrWait(parts, exchange), (task) => {
+        showTask(exchange, task, textOf(task));
+      }),
+    doc: {
+      ...docOf(dialect, route),
+      headers: ['Prefer'],
+      answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
+      refuses: [404],
+    },
+  };
 }
 
-async function readOrWait(parts: GatewayParts, waits: WaitPermits, exchange: Exchange): Promise<Task> {
+/** A task that has not changed is the same value in the cache, and its body is the same text. */
+function encodedOnce(route: ReadRoute, links: Links): (task: Task) => string {
+  const texts = new WeakMap<Task, string>();
+  return (task) => {
+    const known = texts.get(task);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(route.encode(task, links));
+    texts.set(task, text);
+    return text;
+  };
+}
+
+/** Writes to the response itself: each setter of Koa's context takes a slow way there, and polls are frequent. */
+function showTask({ res, response }: Exchange, task: Task, text: string): void {
+  if (!isFinal(task)) setPollHints(res, task);
+  response.status = 200;
+  res.setHeader('content-type', JSON_TYPE);
+  response.body = text;
+}
+
+function readOrWait(parts: GatewayParts, exchange: Exchange): Soon<Task> {
   const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
-  const { requestId, gone } = exchange.state;
+  const { requestId, span } = exchange.state;
   const seconds = preferredWait(exchange.req.headers['prefer']);
-  if (seconds === undefined || !waits.tryAcquire()) return parts.reader.read(ref, requestId);
+  return seconds === undefined || !parts.waits.tryAcquire()
+    ? parts.reader.read(ref, requestId, span)
+    : waitWithPermit(parts, exchange, ref, seconds);
+}
+
+async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: TaskRef, seconds: number): Promise<Task> {
+  const { requestId, end, span } = exchange.state;
   try {
     exchange.set('preference-applied', `wait=${String(seconds)}`);
     return await awaitChange(parts, {
       task: ref,
       ms: seconds * 1000,
       requestId,
-      gone: AbortSignal.any([gone, parts.stopping]),
+      span,
+      gone: AbortSignal.any([end.gone(), parts.stopping]),
     });
   } finally {
-    waits.release();
+    parts.waits.release();
   }
 }
 
@@ -117,17 +147,15 @@ async function list(parts: GatewayParts, route: ListRoute, exchange: Exchange): 
   const { accountId } = principalOf(exchange);
   const { tasks, hasMore, total } = await parts.tasks.listTasks(
     { accountId, ...query },
-    { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId },
+    { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
   );
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total) }, parts.links));
 }
 
 async function end(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {
   const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
-  answer(
-    exchange,
-    route.encode(await cancelOrDeleteTask(parts, ref, route.ends, exchange.state.requestId), parts.links),
-  );
+  const { requestId, span } = exchange.state;
+  answer(exchange, route.encode(await cancelOrDeleteTask(parts, ref, route.ends, { requestId, span }), parts.links));
 }
 
 function answer(exchange: Exchange, body: object): void {

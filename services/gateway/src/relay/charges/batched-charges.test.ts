@@ -13,6 +13,7 @@ import { untilAfter } from '@reelgate/platform/testing/until';
 import type { CallCharges, CallOrder } from './call-charges.ts';
 import { callsClient } from '../../clients/calls-client.ts';
 import { batchedCharges } from './batched-charges.ts';
+import { openHoldForecast } from './hold-forecast.ts';
 
 let clock: FakeClock;
 let calls: FakeCalls;
@@ -20,8 +21,9 @@ let charges: CallCharges & { stop(): Promise<void> };
 beforeEach(() => {
   clock = fakeClock();
   calls = fakeCalls();
-  charges = batchedCharges({ requests: callsClient(calls.client), clock, log: silentLog });
+  charges = batchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
 });
+const aForecast = () => openHoldForecast({ clock, holdMax: 1000 });
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
   callId: 'call_1',
   accountId: 'demo',
@@ -33,6 +35,15 @@ const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
 });
 
 describe('placing', () => {
+  test('while calls come one by one, a call goes to billing in the next tick of the event loop', async () => {
+    for (let call = 0; call < 3; call += 1) {
+      void charges.place(anOrder({ callId: `call_${String(call)}` }));
+      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.resolve();
+      expect(calls.batches).toHaveLength(call + 1);
+    }
+  });
+
   test('calls of the same moment go to billing in one request', async () => {
     await Promise.all(
       Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))),
@@ -73,6 +84,7 @@ describe('placing', () => {
   test('a call is refused if billing does not say that it is held', async () => {
     charges = batchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }),
+      forecast: aForecast(),
       clock,
       log: silentLog,
     });
@@ -86,6 +98,7 @@ describe('placing', () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
     charges = batchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: () => Promise.reject(lost) }),
+      forecast: aForecast(),
       clock,
       log: silentLog,
     });
@@ -94,6 +107,41 @@ describe('placing', () => {
     await untilAfter(clock, () => calls.settled.length === 1);
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
+  });
+  describe('while the disk writes the hold', () => {
+    test('a reserved call may go on, and knows when its hold is durable', async () => {
+      const written = Promise.withResolvers<undefined>();
+      calls.confirming = () => written.promise;
+      let isDurable = false;
+      const { durable } = await charges.reserve(anOrder());
+      const noted = durable?.then(() => (isDurable = true));
+      await clock.advance(1000);
+
+      expect(isDurable).toBe(false);
+      written.resolve(undefined);
+      expect(await noted).toBe(true);
+      expect(calls.settled).toEqual([]);
+    });
+    test('a placed call waits', async () => {
+      const written = Promise.withResolvers<undefined>();
+      calls.confirming = () => written.promise;
+      let isPlaced = false;
+      const placed = charges.place(anOrder()).then(() => (isPlaced = true));
+      await untilAfter(clock, () => calls.placed.length === 1);
+      await clock.advance(1000);
+
+      expect(isPlaced).toBe(false);
+      written.resolve(undefined);
+      await placed;
+    });
+    test('a placed call is released if the hold does not get to the disk', async () => {
+      const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
+      calls.confirming = () => Promise.reject(lost);
+
+      expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ reason: 'service_unavailable' });
+      await untilAfter(clock, () => calls.settled.length === 1);
+      expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
+    });
   });
   test('a refused call is not released: it has no hold', async () => {
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
@@ -117,29 +165,29 @@ describe('settling', () => {
     [{ basis: 'hold' }, { basis: Basis.HOLD }],
     [{ basis: 'released' }, { basis: Basis.RELEASED }],
   ] as const)('%j', async (charge, end) => {
-    charges.settle('call_1', charge);
+    charges.settle({ callId: 'call_1', charge });
     await untilAfter(clock, () => calls.settled.length === 1);
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', ...end });
   });
   test('a settlement is repeated until billing takes it', async () => {
     calls.settleFaults = 3;
-    charges.settle('call_1', { basis: 'hold' });
+    charges.settle({ callId: 'call_1', charge: { basis: 'hold' } });
     for (let pause = 0; pause < 20 && calls.settled.length === 0; pause += 1) await clock.advance(1000);
 
     expect(calls.settled).toHaveLength(1);
   });
   test('a stop waits for settlements that are under way, for a limited time', async () => {
     calls.settleFaults = 1;
-    charges.settle('call_1', { basis: 'hold' });
+    charges.settle({ callId: 'call_1', charge: { basis: 'hold' } });
     const stopped = charges.stop();
     for (let pause = 0; pause < 5; pause += 1) await clock.advance(200);
     await stopped;
     expect(calls.settled).toHaveLength(1);
 
     calls.settleFaults = Infinity;
-    charges = batchedCharges({ requests: callsClient(calls.client), clock, log: silentLog });
-    charges.settle('call_2', { basis: 'hold' });
+    charges = batchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
+    charges.settle({ callId: 'call_2', charge: { basis: 'hold' } });
     const second = charges.stop();
     for (let pause = 0; pause < 10; pause += 1) await clock.advance(1000);
     await second;

@@ -1,15 +1,16 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
-import { eventLoopTicks, newBatcher } from './batcher.ts';
-import type { CallCharges, CallEnd, CallOrder, ChargeRequests } from './call-charges.ts';
+import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
+import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, Reserved } from './call-charges.ts';
+import type { HoldForecast } from './hold-forecast.ts';
 
 /** The most calls in one request to billing. */
 const BATCH_MAX = 500;
 /** Requests to billing at the same time. */
 const CONCURRENCY = { place: 2, settle: 1 };
-/** A caller waits for its hold. */
-const PLACE_FILL_TICKS = 6;
+/** A caller waits for its hold. While calls come one by one, waiting brings no others. */
+const PLACE_FILL_TICKS = { idle: 1, busy: 6 };
 /**
  * No client waits for a settlement, and a large batch costs little more than a small one. After a crash these calls are
  * charged by their holds.
@@ -25,31 +26,47 @@ const STOP_MS = 5000;
 
 export interface BatchedChargesOptions {
   readonly requests: ChargeRequests;
+  readonly forecast: HoldForecast;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Holds and charges calls in batches: calls of the same moment go to billing in one request. */
 export function batchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
-  const { requests } = options;
+  const { requests, forecast } = options;
   const settlements = openSettlements(options);
-  const orders = newBatcher<CallOrder, { readonly refusal: Error | undefined }>({
+  const orders = newBatcher<CallOrder, OrderAnswer>({
     batchMax: BATCH_MAX,
     concurrency: CONCURRENCY.place,
-    fill: () => eventLoopTicks(PLACE_FILL_TICKS),
-    send: (batch) => requests.place(batch),
+    fill: (isBusy) => eventLoopTicks(isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle),
+    send: (batch) => requests.reserve(batch),
   });
+  /** The hold may exist although the answer was lost, and no call will be made under it. */
+  const lost =
+    ({ callId }: CallOrder) =>
+    (error: unknown): never => {
+      settlements.add({ callId, charge: { basis: 'released' } });
+      throw error;
+    };
+  const reserve = async (order: CallOrder): Promise<Reserved> => {
+    const answered = forecast.sent(order);
+    const answer = await orders.add(order).catch((error: unknown) => {
+      answered(undefined);
+      return lost(order)(error);
+    });
+    answered(answer);
+    if ('refusal' in answer) throw answer.refusal;
+    return answer;
+  };
   return {
+    isForeseen: (order) => forecast.covers(order),
+    reserve,
     place: async (order) => {
-      const { refusal } = await orders.add(order).catch((error: unknown) => {
-        // The hold may exist although the answer was lost, and no call will be made under it.
-        settlements.add({ callId: order.callId, charge: { basis: 'released' } });
-        throw error;
-      });
-      if (refusal !== undefined) throw refusal;
+      const { durable } = await reserve(order);
+      await durable?.catch(lost(order));
     },
-    settle: (callId, charge) => {
-      settlements.add({ callId, charge });
+    settle: (end) => {
+      settlements.add(end);
     },
     stop: () => settlements.stop(),
   };

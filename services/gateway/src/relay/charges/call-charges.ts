@@ -18,20 +18,53 @@ export type Charge =
 
 /** The money of calls: it is held before the upstream is called, and charged once afterwards. */
 export interface CallCharges {
-  /** Resolves once the upper bound is held; refuses with a Problem. */
+  /**
+   * Whether billing is as good as certain to reserve the money of the order, and the hold is small. The call may then
+   * be sent beside its hold.
+   */
+  isForeseen(order: CallOrder): boolean;
+  /** Resolves once the hold of the upper bound is durable; refuses with a Problem. */
   place(order: CallOrder): Promise<void>;
+  /**
+   * Resolves once the upper bound is reserved, so that no other call can take the money; refuses with a Problem. The
+   * caller waits until the hold is durable before it shows anything of an answer.
+   */
+  reserve(order: CallOrder): Promise<Reserved>;
   /** Ends the call's hold. It never fails: it is repeated until billing answers or the hold lapses. */
-  settle(callId: string, charge: Charge): void;
+  settle(end: CallEnd): void;
+}
+
+export interface Reserved {
+  /** Resolves when the hold is durable, and rejects with a Problem if that is not known; undefined: it is durable. */
+  readonly durable: Promise<void> | undefined;
 }
 
 export interface CallEnd {
   readonly callId: string;
   readonly charge: Charge;
+  /** The channel that did the work, for its cost; undefined: none did. */
+  readonly channel?: string | undefined;
 }
 
 /** Billing as the relay calls it: many calls in one request. */
 export interface ChargeRequests {
-  /** One answer for each order, in their order. Without a refusal the call is held. */
-  place(orders: readonly CallOrder[]): Promise<readonly { readonly refusal: Error | undefined }[]>;
+  /** One answer for each order, in their order. */
+  reserve(orders: readonly CallOrder[]): Promise<readonly OrderAnswer[]>;
   settle(ends: readonly CallEnd[]): Promise<void>;
 }
+
+/** What an account and its token could still hold when billing answered, in billionths. */
+export interface Left {
+  readonly ofAccount: number;
+  /** Undefined: the token has no limit. */
+  readonly ofToken: number | undefined;
+}
+
+export interface HeldOrder extends Reserved {
+  readonly heldNanos: number;
+  /** Undefined: billing did not say. */
+  readonly left: Left | undefined;
+}
+
+/** The money is reserved, or why it is not. */
+export type OrderAnswer = HeldOrder | { readonly refusal: Error };

@@ -224,6 +224,7 @@ describe('money is held before the upstream is dialled, and settled once', () =>
       {
         callId: under.orders[0]!.callId,
         charge: { basis: 'usage', usage: { inputTokens: 41, outputTokens: 12, cachedInputTokens: 0 } },
+        channel: 'relay-secret-main',
       },
     ]);
   });

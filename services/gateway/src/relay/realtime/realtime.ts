@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import type { Soon } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Principal } from '../../clients/billing-client.ts';
@@ -32,7 +33,7 @@ export interface Opening {
   readonly handshake: Handshake;
   readonly principal: Principal;
   /** The token's principal now; refuses with a Problem. */
-  readonly principalNow: () => Promise<Principal>;
+  readonly principalNow: () => Soon<Principal>;
   readonly requestId: string;
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -58,7 +59,7 @@ export interface RealtimeDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly channels: RelayChannels;
-  readonly charges: CallCharges;
+  readonly charges: Pick<CallCharges, 'place' | 'settle'>;
   readonly priceKeys: PriceKeys;
   readonly settings: RealtimeSettings;
 }
@@ -123,6 +124,7 @@ async function chargedSession(
     lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
   });
   const usage = openSessionUsage();
+  let channel: string | undefined;
   try {
     const upstream = await openUpstream(channels.serving(REALTIME_ENDPOINT, handshake.model), handshake, {
       messageBytesMax: settings.messageBytesMax,
@@ -130,6 +132,7 @@ async function chargedSession(
       onFailed: refusalLog(deps, opening),
     });
     if (!('socket' in upstream)) return upstream;
+    channel = upstream.channel.settings.id;
     try {
       return await connectedSession(deps, opening, { ...running, upstream, usage });
     } finally {
@@ -137,7 +140,7 @@ async function chargedSession(
       leave(upstream.channel);
     }
   } finally {
-    charges.settle(callId, usage.charge());
+    charges.settle({ callId, charge: usage.charge(), channel });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { RelayEndpoint } from '../endpoints.ts';
 import type { FormPart } from './form-parts.ts';
@@ -20,5 +21,7 @@ export interface RelayCall {
   /** Public id. */
   readonly model: string;
   readonly requestId: string;
+  /** What the call belongs to; absent: it is not recorded. No upstream learns of it. */
+  readonly span?: Span | undefined;
   readonly principal: Principal;
 }

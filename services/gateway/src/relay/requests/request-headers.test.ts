@@ -11,7 +11,7 @@ describe('a header of a request', () => {
     'x-stainless-retry-count',
     'user-agent',
     'x-my-own',
-    'traceparent',
+    'x-traceable',
   ])('%s is forwarded', (name) => {
     expect(forwardedHeaders([name, 'v'], undefined)).toEqual([name, 'v']);
   });
@@ -39,6 +39,19 @@ describe('a header of a request', () => {
     'OpenAI-Project',
     'Idempotency-Key',
     'Via',
+    'traceparent',
+    'Tracestate',
+    'baggage',
+    'b3',
+    'X-B3-TraceId',
+    'X-B3-SpanId',
+    'X-B3-ParentSpanId',
+    'X-B3-Sampled',
+    'X-B3-Flags',
+    'uber-trace-id',
+    'sentry-trace',
+    'X-Amzn-Trace-Id',
+    'X-Cloud-Trace-Context',
   ])('%s is not forwarded', (name) => {
     expect(forwardedHeaders(['a', '1', name, 'v', 'b', '2'], undefined)).toEqual(['a', '1', 'b', '2']);
   });

@@ -23,6 +23,20 @@ const REMOVED = byLength([
   'x-goog-user-project',
   // the upstream would store it under the channel's credential, where the keys of two clients could collide
   'idempotency-key',
+  // the client's own trace: the upstream could join it to calls of other accounts, and baggage can hold anything
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'b3',
+  'x-b3-traceid',
+  'x-b3-spanid',
+  'x-b3-parentspanid',
+  'x-b3-sampled',
+  'x-b3-flags',
+  'uber-trace-id',
+  'sentry-trace',
+  'x-amzn-trace-id',
+  'x-cloud-trace-context',
 ]);
 const REMOVED_PREFIX = 'x-forwarded-';
 

@@ -1,0 +1,19 @@
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import type { GatewayParts } from './gateway-parts.ts';
+
+/** What the requests in this process hold, read when the metrics are read. */
+export function watchHeld(metrics: Metrics, { budget, waits }: Pick<GatewayParts, 'budget' | 'waits'>): void {
+  metrics.gauge(
+    'reelgate_gateway_body_bytes',
+    'Bytes of bodies in memory, and the most of them',
+    ['state'],
+    (gauge) => {
+      const { used, limit } = budget.state();
+      gauge.labels('used').set(used);
+      gauge.labels('limit').set(limit);
+    },
+  );
+  metrics.gauge('reelgate_gateway_waiting_reads', 'Reads that wait for a change', [], (gauge) => {
+    gauge.labels().set(waits.inUse());
+  });
+}

@@ -1,0 +1,62 @@
+import { NO_SPAN, NO_TRACING } from '@reelgate/platform/trace/trace-none';
+import type { RootOptions, Span, TraceClass, Tracing } from '@reelgate/platform/trace/trace';
+import type { Exchange } from './exchange.ts';
+import type { Count, RouteEntry } from './routes/route.ts';
+
+const FAULT = 500;
+
+const CLASSES: Readonly<Record<Count, TraceClass>> = { creates: 'create', calls: 'call', reads: 'read' };
+
+/**
+ * Begins the trace of a request whose route is known. What is not recorded costs a draw, and nothing if tracing is off.
+ */
+export type BeginRequestSpan = (exchange: Exchange, entry: RouteEntry) => Span;
+
+export function requestSpans(tracing: Pick<Tracing, 'root'>): BeginRequestSpan {
+  if (tracing === NO_TRACING) return () => NO_SPAN;
+  const options = new Map<RouteEntry, RootOptions>();
+  return ({ method, req }, entry) => {
+    const known = options.get(entry) ?? optionsOf(entry);
+    options.set(entry, known);
+    const client = req.headers['traceparent'];
+    const name = `${method} ${entry.path}`;
+    return tracing.root(name, typeof client === 'string' ? { ...known, client } : known);
+  };
+}
+
+/** The request's own trace: where it ends decides how it ended. */
+export interface EndedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly requestId: string;
+  readonly accountId?: string | undefined;
+  readonly taskId?: string | undefined;
+  /** Only of a model that exists: otherwise it is a text of the client. */
+  readonly model?: string | undefined;
+}
+
+/**
+ * Ends the span of a request. It has no path, no query and no address: a path can hold a signature. A refusal of the
+ * client's request is no failure of ours.
+ */
+export function endRequestSpan(span: Span, ended: EndedRequest): void {
+  if (span === NO_SPAN) return;
+  const { method, route, status, requestId, accountId, taskId, model } = ended;
+  span.set({
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+    'reelgate.request.id': requestId,
+    'reelgate.account.id': accountId,
+    'reelgate.task.id': taskId,
+    'gen_ai.request.model': status < 400 ? model : undefined,
+  });
+  if (status >= FAULT) span.fail(String(status));
+  span.end();
+}
+
+function optionsOf({ token, traced }: RouteEntry): RootOptions {
+  const kind = traced ?? (token === undefined ? 'read' : CLASSES[token.counts]);
+  return { class: kind, kind: 'server' };
+}

@@ -1,0 +1,109 @@
+import { METHODS } from 'node:http';
+import Router from '@koa/router';
+import { isReservedId } from './reserved-ids.ts';
+import { routerPath } from './route.ts';
+import type { RouteEntry } from './route.ts';
+
+type Layer = ReturnType<Router['match']>['path'][number];
+
+/** The route of a request, and the parameters of its path. */
+export interface FoundRoute {
+  readonly entry: RouteEntry;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface RouteTable {
+  /** The first route that matches; undefined if there is none. */
+  find(method: string, path: string): FoundRoute | undefined;
+  /** The methods that a path allows, sorted; empty if no route has the path. */
+  methodsAt(path: string): readonly string[];
+}
+
+interface Row {
+  readonly entry: RouteEntry;
+  /** The router's own matcher of the path. */
+  readonly layer: Layer;
+}
+
+const NO_PARAMS = {};
+/** How many segments of a path choose the routes that are tried. */
+const HEAD_SEGMENTS = 2;
+
+/**
+ * The router tries the pattern of every route, which takes 10 µs for each request with 60 routes. The table finds a
+ * path without parameters in a map, and tries for any other path only the patterns whose first segments fit.
+ */
+export function routeTable(routes: readonly RouteEntry[]): RouteTable {
+  const router = new Router({ sensitive: true });
+  const rows = routes.map((entry): Row => {
+    const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
+    // a single path makes a single layer
+    return { entry, layer: router.register(routerPath(entry.path), methods, () => undefined) as Layer };
+  });
+  const fixed = fixedRoutes(routes);
+  const byHead = new Map(
+    [...new Set(routes.map(({ path }) => headOf(path)))].map((head) => [
+      head,
+      rows.filter(({ entry }) => fits(entry.path, head)),
+    ]),
+  );
+  const rowsAt = (path: string): readonly Row[] => byHead.get(headOf(path)) ?? rows;
+  return {
+    find: (method, path) => fixed.get(path)?.get(method) ?? firstOf(rowsAt(path), method, path),
+    methodsAt: (path) =>
+      [
+        ...new Set(
+          rowsAt(path)
+            .filter((row) => paramsOf(row, path) !== undefined)
+            .flatMap(({ layer }) => layer.methods),
+        ),
+      ].toSorted(),
+  };
+}
+
+function firstOf(rows: readonly Row[], method: string, path: string): FoundRoute | undefined {
+  for (const row of rows) {
+    if (!row.layer.methods.includes(method)) continue;
+    const params = paramsOf(row, path);
+    if (params !== undefined) return { entry: row.entry, params };
+  }
+  return undefined;
+}
+
+/** The parameters of a path that a route means; undefined if it means another path. */
+function paramsOf({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
+  const found = layer.regexp.exec(path);
+  if (found === null) return undefined;
+  const params = layer.params(path, found.slice(1));
+  return isReservedId(entry, params) ? undefined : params;
+}
+
+/** The first route that matches handles a request, as among all routes. */
+function fixedRoutes(routes: readonly RouteEntry[]): ReadonlyMap<string, ReadonlyMap<string, FoundRoute>> {
+  const fixed = new Map<string, Map<string, FoundRoute>>();
+  for (const entry of routes) {
+    if (entry.methods === 'all' || entry.path.includes('{')) continue;
+    const byMethod = fixed.get(entry.path) ?? new Map<string, FoundRoute>();
+    fixed.set(entry.path, byMethod);
+    for (const method of entry.methods) if (!byMethod.has(method)) byMethod.set(method, { entry, params: NO_PARAMS });
+  }
+  return fixed;
+}
+
+/** The first segments of a path, such as `/v1/videos`. */
+function headOf(path: string): string {
+  let end = 0;
+  for (let segment = 0; segment < HEAD_SEGMENTS; segment += 1) {
+    end = path.indexOf('/', end + 1);
+    if (end < 0) return path;
+  }
+  return path.slice(0, end);
+}
+
+/** Whether a path with these first segments can match a route: a parameter can stand for any segment. */
+function fits(route: string, head: string): boolean {
+  const given = head.split('/');
+  return headOf(route)
+    .split('/')
+    .every((segment, at) => segment === given[at] || segment.includes('{'));
+}

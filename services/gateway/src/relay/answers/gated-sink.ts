@@ -1,0 +1,69 @@
+import type { CallSink } from './call-sink.ts';
+
+export interface Gated {
+  readonly sink: CallSink;
+  /** Aborted when the client has left, or when the gate can no longer open. */
+  readonly gone: AbortSignal;
+}
+
+/** Keeps the answer of a call back until the gate opens, and cancels the call if it never does. */
+export function gated({ sink, gone }: Gated, gate: Promise<unknown>): Gated {
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+  };
+  if (gone.aborted) end();
+  gone.addEventListener('abort', end, { once: true });
+  gate.catch(end);
+  return { sink: gatedSink(sink, gate), gone: over.signal };
+}
+
+/**
+ * Each kept piece asks the upstream to wait. So what is kept is what one read of its connection gave, or an answer that
+ * is held in any case.
+ */
+function gatedSink(sink: CallSink, gate: Promise<unknown>): CallSink {
+  let kept: (() => void)[] | undefined = [];
+  let resume: (() => void) | undefined;
+  let mayResume = false;
+  const pass = (deed: () => void): void => {
+    if (kept === undefined) deed();
+    else kept.push(deed);
+  };
+  const open = (): void => {
+    const deeds = kept ?? [];
+    kept = undefined;
+    for (const deed of deeds) deed();
+    if (mayResume) resume?.();
+  };
+  void gate.then(open, () => undefined);
+  return {
+    begin: (status, headers) => {
+      pass(() => {
+        sink.begin(status, headers);
+      });
+    },
+    write: (chunk) => {
+      if (kept === undefined) return sink.write(chunk);
+      kept.push(() => {
+        // a full sink resumes by itself when it has drained
+        mayResume = sink.write(chunk);
+      });
+      return false;
+    },
+    onDrain: (next) => {
+      resume = next;
+      sink.onDrain(next);
+    },
+    end: (chunk, trailers) => {
+      pass(() => {
+        sink.end(chunk, trailers);
+      });
+    },
+    broken: () => {
+      pass(() => {
+        sink.broken();
+      });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import type { RelayChannel, RelayChannels } from './relay-channels.ts';
+
+/** The longest time of one call. A channel that hangs hides no other. */
+const CALL_MS_MAX = 3000;
+/** Channels that are called at one time. */
+const CHANNELS_MAX = 64;
+/** Upstreams list their models to every caller with a key, and charge nothing for it. */
+const MODELS = '/v1/models';
+const GOOGLE_MODELS = '/v1beta/models';
+const REFUSED_KEY: ReadonlySet<number> = new Set([401, 403]);
+const FAULT = 500;
+
+/** Whether the channels of the synchronous routes work: what their circuits know, and a call that costs nothing. */
+export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CALL_MS_MAX): SelfCheck {
+  return {
+    part: 'relay channels',
+    check: async (signal) => {
+      const enabled = channels.all().filter(({ settings }) => settings.enabled);
+      const called = enabled.slice(0, CHANNELS_MAX);
+      const answers = await Promise.all(
+        called.map((channel) => verdictOf(channel, AbortSignal.any([signal, AbortSignal.timeout(callMsMax)]))),
+      );
+      const faults = [...enabled.flatMap(trippedOf), ...answers.flatMap((verdict) => verdict ?? [])];
+      return faults.length > 0 ? faults : ok(`${String(enabled.length)} enabled; ${summaryOf(called.length)}`);
+    },
+  };
+}
+
+function summaryOf(called: number): string {
+  return called === 0 ? 'there is nothing to call' : `${String(called)} answer, and every circuit is closed`;
+}
+
+function trippedOf({ settings: { id }, circuit }: RelayChannel): readonly Verdict[] {
+  const state = circuit.state();
+  if (state === 'closed') return [];
+  const what = state === 'open' ? 'gets no calls, because it failed several times in a row' : 'is being tried again';
+  return [
+    {
+      grade: state === 'open' ? 'fail' : 'warn',
+      detail: `relay channel ${id} ${what}`,
+      advice: `check api_key and base_url of channel ${id}, and the upstream's status; it closes by itself`,
+    },
+  ];
+}
+
+/**
+ * What a call says against a channel. An upstream without a list of models answers 404, which says nothing against it.
+ */
+async function verdictOf(channel: RelayChannel, signal: AbortSignal): Promise<Verdict | undefined> {
+  const { id } = channel.settings;
+  try {
+    const status = await callModels(channel, signal);
+    if (REFUSED_KEY.has(status))
+      return {
+        grade: 'fail',
+        detail: `relay channel ${id}: the upstream refuses its key (${String(status)})`,
+        advice: `set api_key and auth of channel ${id}`,
+      };
+    return status < FAULT
+      ? undefined
+      : {
+          grade: 'warn',
+          detail: `relay channel ${id}: the upstream answers ${String(status)}`,
+          advice: `look at the upstream's status; if it works, check base_url of channel ${id}`,
+        };
+  } catch (error) {
+    return {
+      grade: 'fail',
+      detail: `relay channel ${id}: the upstream is not reached (${signal.aborted ? 'no answer in time' : wordOf(error)})`,
+      advice: `check base_url of channel ${id}, and the network to it`,
+    };
+  }
+}
+
+async function callModels(channel: RelayChannel, signal: AbortSignal): Promise<number> {
+  const { pool, credential, settings } = channel;
+  const { statusCode, body } = await pool.request({
+    method: 'GET',
+    path: channel.pathOf(settings.auth === 'x-goog-api-key' ? GOOGLE_MODELS : MODELS),
+    headers: { accept: 'application/json', [credential.name]: credential.value },
+    signal,
+  });
+  body.on('error', () => undefined).destroy();
+  return statusCode;
+}
+
+/** The message of the error would name the host. */
+function wordOf(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
+    return error.code;
+  return 'the connection failed';
+}

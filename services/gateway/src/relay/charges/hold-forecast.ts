@@ -1,0 +1,108 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '@reelgate/platform/clock';
+import type { CallOrder, OrderAnswer } from './call-charges.ts';
+import type { PriceFacts } from '../protocols/protocol.ts';
+
+/**
+ * How many times the expected holds the account and the token must have left. Other gateways and tasks spend from the
+ * same account, and a price can change.
+ */
+const HEADROOM = 50;
+/** An older answer of billing tells too little. */
+const FRESH_MS = 10_000;
+/** Quantities of one magnitude differ by less than this factor, and so do the amounts of their holds. */
+const MAGNITUDE = 2;
+const ACCOUNTS_MAX = 20_000;
+const TOKENS_MAX = 20_000;
+const ALIKE_MAX = 10_000;
+
+/**
+ * Predicts from billing's last answers whether billing takes a hold. It decides only whether a call may be sent beside
+ * its hold. Billing alone decides about money, before the client sees anything.
+ */
+export interface HoldForecast {
+  /** Whether billing is as good as certain to take the hold of the order, and the hold is small. */
+  covers(order: CallOrder): boolean;
+  /** Counts an order on its way to billing. The returned function takes billing's answer; undefined: it was lost. */
+  sent(order: CallOrder): (answer: OrderAnswer | undefined) => void;
+}
+
+export interface HoldForecastOptions {
+  readonly clock: Clock;
+  /** The largest hold, in billionths, that a call may be sent beside. */
+  readonly holdMax: number;
+}
+
+interface Left {
+  readonly nanos: number;
+  readonly readAt: number;
+}
+
+/** The orders of an account that billing has not answered. */
+interface Unanswered {
+  orders: number;
+  nanos: number;
+}
+
+/** Amounts are numbers here, because an estimate need not be exact. */
+export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldForecast {
+  const accounts = new LRUCache<string, Left>({ max: ACCOUNTS_MAX });
+  const tokens = new LRUCache<string, Left>({ max: TOKENS_MAX });
+  /** The last hold of each kind of order. */
+  const alike = new LRUCache<string, number>({ max: ALIKE_MAX });
+  const unanswered = new Map<string, Unanswered>();
+  const leftOf = (entries: LRUCache<string, Left>, id: string): number => {
+    const left = entries.get(id);
+    return left === undefined || clock.now() - left.readAt > FRESH_MS ? -1 : left.nanos;
+  };
+  const expected = (kind: string): number | undefined => {
+    const last = alike.get(kind);
+    return last === undefined ? undefined : last * MAGNITUDE;
+  };
+  const learn = ({ accountId, tokenId }: CallOrder, kind: string, answer: OrderAnswer | undefined): void => {
+    if (answer === undefined || 'refusal' in answer) {
+      accounts.delete(accountId);
+      tokens.delete(tokenId);
+      alike.delete(kind);
+      return;
+    }
+    alike.set(kind, answer.heldNanos);
+    if (answer.left === undefined) return;
+    const readAt = clock.now();
+    accounts.set(accountId, { nanos: answer.left.ofAccount, readAt });
+    tokens.set(tokenId, { nanos: answer.left.ofToken ?? Infinity, readAt });
+  };
+  return {
+    covers: (order) => {
+      const hold = expected(kindOf(order));
+      if (hold === undefined || hold > holdMax) return false;
+      const needed = HEADROOM * (hold + (unanswered.get(order.accountId)?.nanos ?? 0));
+      return needed <= leftOf(accounts, order.accountId) && needed <= leftOf(tokens, order.tokenId);
+    },
+    sent: (order) => {
+      const { accountId } = order;
+      const kind = kindOf(order);
+      const hold = expected(kind) ?? 0;
+      const waiting = unanswered.get(accountId) ?? { orders: 0, nanos: 0 };
+      unanswered.set(accountId, waiting);
+      waiting.orders += 1;
+      waiting.nanos += hold;
+      return (answer) => {
+        waiting.orders -= 1;
+        waiting.nanos -= hold;
+        if (waiting.orders === 0) unanswered.delete(accountId);
+        learn(order, kind, answer);
+      };
+    },
+  };
+}
+
+/** Orders of one kind have the same prices, and quantities of the same magnitude. */
+function kindOf({ priceKeys: [key = ''], facts }: CallOrder): string {
+  const { inputTokens, outputTokens, images, characters }: PriceFacts = facts;
+  return [key, ...[inputTokens, outputTokens, images, characters].map(magnitudeOf)].join(' ');
+}
+
+function magnitudeOf(quantity: number | undefined): number | undefined {
+  return quantity === undefined ? undefined : Math.floor(Math.log2(quantity));
+}
