@@ -8,6 +8,7 @@ import { channelList } from './commands/channel-list.ts';
 import { channelTest } from './commands/channel-test.ts';
 import { configCheck } from './commands/config-check.ts';
 import { configSchema } from './commands/config-schema.ts';
+import { doctor } from './commands/doctor.ts';
 import { jobList } from './commands/job-list.ts';
 import { jobShow } from './commands/job-show.ts';
 import { ledgerRebuild } from './commands/ledger-rebuild.ts';
@@ -15,6 +16,7 @@ import { ledgerVerify } from './commands/ledger-verify.ts';
 import { mediaVerify } from './commands/media-verify.ts';
 import { migrate } from './commands/migrate.ts';
 import { priceList } from './commands/price-list.ts';
+import { profile } from './commands/profile.ts';
 import { restore } from './commands/restore.ts';
 import { taskList } from './commands/task-list.ts';
 import { taskShow } from './commands/task-show.ts';
@@ -28,6 +30,7 @@ import { completionOf } from './completion/completion.ts';
 
 /** Every command by its words, in the order of the help. A new command is a file in `commands/` and a row here. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor,
   'video create': videoCreate,
   'video save': videoSave,
   'account show': accountShow,
@@ -51,6 +54,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   migrate,
   backup,
   restore,
+  profile,
   'config check': configCheck,
   'config schema': configSchema,
   completion: completionOf(() => COMMANDS),

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { Problem } from '@reelgate/platform/problem';
+import { PROGRAM_VERSION } from '../program/version.ts';
 import { COMMANDS } from './command-table.ts';
 import { CommandFailed, WrongCall } from './command.ts';
 import type { Call, Outcome } from './command.ts';
@@ -12,15 +12,13 @@ import { checkOptions, parseCall } from './parse-call.ts';
 import type { ParsedCall } from './parse-call.ts';
 import { terminalOf } from './terminal.ts';
 
-const MANIFEST = new URL('../../package.json', import.meta.url);
-
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   let name: string | undefined;
   try {
     const call = parseCall(args, COMMANDS);
     ({ name } = call);
-    if (call.wantsVersion) return print(versionOf());
+    if (call.wantsVersion) return print(`reelgate ${PROGRAM_VERSION}`);
     if (call.wantsHelp) return print(name === undefined ? overview(COMMANDS) : pageOf(name, commandOf(name)));
     if (name === undefined) throw new WrongCall('');
     checkOptions(name, commandOf(name).options, call.options);
@@ -67,11 +65,6 @@ function commandOf(name: string) {
   const command = COMMANDS[name];
   if (command === undefined) throw new Error(`no command ${name}`);
   return command;
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { readonly version: string };
-  return `reelgate ${version}`;
 }
 
 function explain(error: unknown, name: string | undefined): number {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { CLAIMED_CONTENT, blobFolder, blobKeysIn, blobPath } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import { systemClock } from '@reelgate/platform/clock';
-import { storeFile } from '@reelgate/platform/sql/migrate-store';
+import { storeFile } from '@reelgate/platform/sql/open-store';
 import { snapshotSqlite } from '@reelgate/platform/sql/sqlite-snapshot';
 import type { SqliteSnapshot } from '@reelgate/platform/sql/sqlite-snapshot';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
@@ -15,7 +15,9 @@ import type { BackedUpFile } from './file-copies.ts';
 import { fingerprintOf, writeManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Bytes that end between the copy of the bytes and the snapshot are gone; then another snapshot has no claim to them. */
+/**
+ * Bytes that end between the copy of the bytes and the snapshot are gone; then another snapshot has no claim to them.
+ */
 const SNAPSHOTS_MAX = 5;
 const PROGRESS_STEP = 1000;
 export const BLOBS = 'blobs';
@@ -34,8 +36,8 @@ export interface Made {
 /**
  * Backs up the embedded stores of one program while it works. The stores are copied as they were at one moment, as if
  * the program had been killed then: its next start is a recovery that it makes after every kill. Stored bytes never
- * change under their name, and are kept before a store claims them. So the bytes come first, and those that were claimed
- * since come after the snapshot. The manifest comes last.
+ * change under their name, and are kept before a store claims them. So the bytes come first, and those that were
+ * claimed since come after the snapshot. The manifest comes last.
  */
 export async function makeBackup(
   config: ProgramConfig,

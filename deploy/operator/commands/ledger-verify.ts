@@ -1,9 +1,7 @@
 import { defineCommand, noWords } from '../command.ts';
-import type { Services } from '../connect-services.ts';
 import { formatNanos } from '../format/amount.ts';
+import { verifyBooks } from '../verify-books.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
-
-const CLASSIFY_MAX = 1000;
 
 export const ledgerVerify = defineCommand({
   summary: 'check that the ledger balances; exit code 1 if it does not',
@@ -12,43 +10,30 @@ export const ledgerVerify = defineCommand({
   example: 'ledger verify --json',
   run: async ({ services, words, terminal }) => {
     noWords(words);
-    const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await whileShowing(
+    let what = 'reading the ledger';
+    const books = await whileShowing(
       terminal,
-      'reading the ledger',
-      () => services.accounts.verifyLedger({}, { timeoutMs: LEDGER_TIMEOUT_MS }),
+      () => what,
+      () =>
+        verifyBooks(services, {
+          timeoutMs: LEDGER_TIMEOUT_MS,
+          onProgress: (done, of) => {
+            what = `comparing open holds with tasks  ${String(done)} of ${String(of)}`;
+          },
+        }),
     );
-    const { finished, unknown } = await classified(services, openHoldTaskIds, (done) => {
-      terminal.progress(`comparing open holds with tasks  ${String(done)} of ${String(openHoldTaskIds.length)}`);
-    });
-    terminal.clear();
     return {
-      ok,
+      ok: books.ok,
       answer: {
-        ok,
-        entries: Number(entries),
-        sums: Object.fromEntries(Object.entries(sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
-        unsettled_terminal_tasks: finished,
-        orphan_holds: unknown,
-        open_calls: Number(openCalls),
-        overdue_calls: Number(overdueCalls),
-        ...(faults.length === 0 ? {} : { faults }),
+        ok: books.ok,
+        entries: Number(books.entries),
+        sums: Object.fromEntries(Object.entries(books.sums).map(([currency, sum]) => [currency, formatNanos(sum)])),
+        unsettled_terminal_tasks: books.finished,
+        orphan_holds: books.unknown,
+        open_calls: Number(books.openCalls),
+        overdue_calls: Number(books.overdueCalls),
+        ...(books.faults.length === 0 ? {} : { faults: books.faults }),
       },
     };
   },
 });
-
-/** The open holds of tasks that ended, and the open holds without a task. */
-async function classified(
-  { tasks }: Services,
-  taskIds: readonly string[],
-  show: (done: number) => void,
-): Promise<{ finished: string[]; unknown: string[] }> {
-  const sorted = { finished: [] as string[], unknown: [] as string[] };
-  for (let from = 0; from < taskIds.length; from += CLASSIFY_MAX) {
-    show(from);
-    const { finished, unknown } = await tasks.classifyHolds({ taskIds: taskIds.slice(from, from + CLASSIFY_MAX) });
-    sorted.finished.push(...finished);
-    sorted.unknown.push(...unknown);
-  }
-  return sorted;
-}

@@ -1,9 +1,11 @@
+import { systemClock } from '@reelgate/platform/clock';
 import { WrongCall, defineCommand } from '../command.ts';
 import { moneyOf } from '../format/task-money.ts';
 import { shownTask } from '../format/task-record.ts';
+import { historyOf } from '../format/task-history.ts';
 
 export const taskShow = defineCommand({
-  summary: 'show tasks with their attempts, events and money',
+  summary: 'tell the life of tasks: each step with its time, the gaps, and what an open task waits for',
   words: 'ID…',
   options: {},
   example: 'task show task_06f2k3h8v0s7m1q9c4x5b2n6d0',
@@ -12,9 +14,15 @@ export const taskShow = defineCommand({
     const shown = await Promise.all(
       words.map(async (taskId) => {
         const { record } = await services.tasks.showTask({ taskId });
-        return record === undefined ? {} : shownTask(record, await moneyOf(services, record));
+        if (record === undefined) return { answer: {}, text: '' };
+        const money = await moneyOf(services, record);
+        return { answer: shownTask(record, money), text: historyOf(record, money, systemClock.now()) };
       }),
     );
-    return { answer: shown.length === 1 ? shown[0] : shown };
+    const answers = shown.map(({ answer }) => answer);
+    return {
+      answer: answers.length === 1 ? answers[0] : answers,
+      text: shown.map(({ text }) => text).join('\n\n'),
+    };
   },
 });

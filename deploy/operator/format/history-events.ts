@@ -1,0 +1,102 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import { asSeconds, shortened } from './history-step.ts';
+import type { Step } from './history-step.ts';
+
+export interface EndFacts {
+  /** When an upstream took the work, in milliseconds since 1970. */
+  readonly acceptedAt: number | undefined;
+  /** The size of the result, in words. */
+  readonly result: string | undefined;
+}
+
+/** What the entries before have said. */
+interface Told {
+  /** When the upstream began to work, as far as a poll has seen it. */
+  workingAt: number | undefined;
+  /** Since when the upstream has the work. */
+  takenAt: number | undefined;
+}
+
+type Detail = Readonly<Record<string, unknown>>;
+type Tell = (at: number, detail: Detail, told: Told, facts: EndFacts) => readonly Step[];
+
+/** The steps that the history names. Creation and attempts are told from their own records. */
+export function eventSteps({ events }: Pick<TaskRecord, 'events'>, facts: EndFacts): readonly Step[] {
+  const told: Told = { workingAt: undefined, takenAt: facts.acceptedAt };
+  return events.flatMap((event) => stepsOf(event, told, facts));
+}
+
+function stepsOf({ at: time, type, detailJson }: TaskEvent, told: Told, facts: EndFacts): readonly Step[] {
+  if (time === undefined) return [];
+  const at = timestampMs(time);
+  const detail = JSON.parse(detailJson) as Detail;
+  const tell = TELL[type];
+  return tell === undefined
+    ? [{ at, text: `${type.replaceAll('_', ' ')} ${shortened(detailJson)}` }]
+    : tell(at, detail, told, facts);
+}
+
+const NOTHING: Tell = () => [];
+
+const TELL: Readonly<Record<string, Tell | undefined>> = {
+  created: NOTHING,
+  attempt_started: NOTHING,
+  attempt_refused: NOTHING,
+  accepted: NOTHING,
+  outcome_unknown: NOTHING,
+  reported: (at, detail, told) => {
+    if (detail['state'] !== 'in_progress' || told.workingAt !== undefined) {
+      const word = `the upstream says ${shortened(String(detail['status']))}`;
+      return [{ at, text: word }];
+    }
+    told.workingAt = at;
+    const waited = sinceTaken(at, told);
+    return [{ at, text: `the upstream works, after ${asSeconds(waited)} in its queue`, tookMs: waited }];
+  },
+  look_failed: (at, { error }) => [{ at, text: `a poll failed (${shortened(String(error))})` }],
+  adopted: (at, _detail, told) => {
+    told.takenAt ??= at;
+    return [{ at, text: 'the list of the upstream had the work of the lost answer' }];
+  },
+  attention: (at, { reason, detail }) => [
+    { at, text: `needs a person: ${words(reason)} (${shortened(String(detail))})` },
+  ],
+  attention_resolved: (at, { resolution, actor }) => [
+    { at, text: `no longer needs a person: ${words(resolution)}, by ${shortened(String(actor))}` },
+  ],
+  refused: (at, detail) => [{ at, text: `refused: ${failure(detail)}` }],
+  failed: (at, detail, told) => [...worked(at, told), { at, text: `failed: ${failure(detail)}` }],
+  completed: (at, { fetch_ms: given }, told, { result }) => {
+    const fetchMs = typeof given === 'number' ? given : 0;
+    const fetched =
+      result === undefined || typeof given !== 'number'
+        ? []
+        : [{ at, text: `the result of ${result} was fetched in ${asSeconds(fetchMs)}`, tookMs: fetchMs }];
+    return [...worked(at - fetchMs, told), ...fetched, { at, text: 'completed' }];
+  },
+};
+
+/** How long the upstream had the work, until a poll saw its end. */
+function worked(at: number, { workingAt, takenAt }: Told): readonly Step[] {
+  const since = workingAt ?? takenAt;
+  if (since === undefined) return [];
+  const tookMs = Math.max(0, at - since);
+  const text =
+    workingAt === undefined
+      ? `the upstream was done after ${asSeconds(tookMs)}`
+      : `the upstream was done after ${asSeconds(tookMs)} of work`;
+  return [{ at, text, tookMs }];
+}
+
+function sinceTaken(at: number, { takenAt }: Told): number {
+  return takenAt === undefined ? 0 : Math.max(0, at - takenAt);
+}
+
+function failure({ code, message }: Detail): string {
+  return `${shortened(String(message))} (${shortened(String(code))})`;
+}
+
+function words(value: unknown): string {
+  return String(value).replaceAll('_', ' ');
+}

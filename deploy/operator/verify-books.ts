@@ -1,0 +1,44 @@
+import type { Services } from './connect-services.ts';
+
+const CLASSIFY_MAX = 1000;
+
+export interface Books {
+  readonly ok: boolean;
+  readonly entries: bigint;
+  /** By currency, in billionths. Each is zero if the ledger balances. */
+  readonly sums: Readonly<Record<string, bigint>>;
+  readonly faults: readonly string[];
+  readonly openCalls: bigint;
+  readonly overdueCalls: bigint;
+  /** The tasks that have ended and still have a hold. */
+  readonly finished: readonly string[];
+  /** The holds without a task. */
+  readonly unknown: readonly string[];
+}
+
+export interface VerifyOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Says how many of the open holds were compared. */
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+/** Checks the ledger, and compares the open holds with the tasks. */
+export async function verifyBooks(
+  { accounts, tasks }: Pick<Services, 'accounts' | 'tasks'>,
+  { onProgress, ...options }: VerifyOptions,
+): Promise<Books> {
+  const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await accounts.verifyLedger(
+    {},
+    options,
+  );
+  const sorted = { finished: [] as string[], unknown: [] as string[] };
+  for (let from = 0; from < openHoldTaskIds.length; from += CLASSIFY_MAX) {
+    onProgress?.(from, openHoldTaskIds.length);
+    const page = openHoldTaskIds.slice(from, from + CLASSIFY_MAX);
+    const { finished, unknown } = await tasks.classifyHolds({ taskIds: page }, { signal: options.signal });
+    sorted.finished.push(...finished);
+    sorted.unknown.push(...unknown);
+  }
+  return { ok, entries, sums, faults, openCalls, overdueCalls, ...sorted };
+}
