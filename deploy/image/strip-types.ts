@@ -1,0 +1,50 @@
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A relative specifier of a TypeScript file. Its replacement has the same length, so columns stay. */
+const SPECIFIER = /(?<=(['"])\.{1,2}\/[^'"\n]*\.)ts(?=\1)/g;
+const OWN = '{services,deploy,proto}/**/';
+
+/**
+ * Turns every TypeScript file of a folder into a JavaScript file beside it, with the same lines and columns, and
+ * removes the TypeScript file. A stack trace names the TypeScript file, as it does where Node runs the sources; `place`
+ * is the folder where programs will find the files.
+ */
+function stripTypes(root: string, place: string): void {
+  for (const file of ownFiles(root, '*.ts')) {
+    const source = path.join(root, file);
+    const sourceUrl = pathToFileURL(path.join(place, file)).href;
+    const code = stripTypeScriptTypes(readFileSync(source, 'utf8'), { mode: 'strip', sourceUrl });
+    writeFileSync(scriptOf(source), code.replaceAll(SPECIFIER, 'js'));
+    rmSync(source);
+  }
+  for (const file of ownFiles(root, 'package.json')) {
+    const manifest = path.join(root, file);
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('.ts"', '.js"'));
+  }
+  assertWhole(root);
+}
+
+const scriptOf = (source: string): string => source.replace(/\.ts$/, '.js');
+
+const ownFiles = (root: string, pattern: string): readonly string[] =>
+  globSync(OWN + pattern, {
+    cwd: root,
+    exclude: (name) => name.split(path.sep).includes('node_modules') || name.endsWith('.d.ts'),
+  });
+
+/** Each file that a module names by a relative path is there. */
+function assertWhole(root: string): void {
+  for (const file of ownFiles(root, '*.js')) {
+    for (const [, named = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(
+      /['"](\.{1,2}\/[^'"\n]*\.js)['"]/g,
+    ))
+      if (!existsSync(path.join(root, path.dirname(file), named))) throw new Error(`${file}: no file ${named}`);
+  }
+}
+
+const [root, place = root] = process.argv.slice(2);
+if (root === undefined || place === undefined) throw new Error('usage: node strip-types.ts FOLDER [PLACE]');
+stripTypes(root, place);
