@@ -1,24 +1,40 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
+import { countRedeliveries, watchBus } from '@reelgate/platform/bus/bus-metrics';
+import type { BusSettings } from '@reelgate/platform/bus/bus-settings';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
-import { isBusAway, openNatsBus } from '@reelgate/platform/bus/nats-bus';
+import type { NatsBusOptions } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
-import type { ProgramConfig } from './config/program-config.ts';
+import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
+import { openTracing } from '@reelgate/platform/trace/open-tracing';
+import { traceSettings } from '@reelgate/platform/trace/trace-settings';
+import { publishBuild } from './build-info.ts';
+import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
 
+export interface Opening {
+  readonly config: ProgramConfig;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly service: ServiceName | undefined;
+}
+
 /** Opens the metrics and the other parts that every service uses, except the bus. */
-export function openFoundation(config: ProgramConfig, log: Log): Omit<Foundation, 'bus'> {
+export async function openFoundation(
+  { config, environment, service }: Opening,
+  log: Log,
+): Promise<Omit<Foundation, 'bus'>> {
   const signingKey = signingKeyIn(config.dataDir, config.signingKey);
+  const metrics = openMetrics(true);
+  publishBuild(metrics, environment['REELGATE_COMMIT']);
+  const name = service === undefined ? 'reelgate' : `reelgate-${service}`;
+  const parts = { clock: systemClock, random: systemRandom, newId: newIds(systemClock), log, metrics };
   return {
-    clock: systemClock,
-    random: systemRandom,
-    newId: newIds(systemClock),
-    log,
-    metrics: openMetrics(true),
+    ...parts,
+    tracing: await openTracing(traceSettings(config.tracing, environment), { ...parts, name }),
     signingKey,
     acceptedKeys: acceptedKeysOf(signingKey, config.otherSigningKeys),
     publicUrl: config.publicUrl,
@@ -29,9 +45,21 @@ export function openFoundation(config: ProgramConfig, log: Log): Omit<Foundation
 /** Opens the bus as soon as its server can be reached. */
 export async function openBus(
   { bus }: Pick<ProgramConfig, 'bus'>,
-  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
+  { clock, log, metrics, tracing }: Pick<Foundation, 'clock' | 'log' | 'metrics' | 'tracing'>,
 ): Promise<Bus> {
-  if (bus === undefined) return openLocalBus(clock, log);
-  const dependency = bus.servers.map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
-  return whenReachable(() => openNatsBus(bus, log), { clock, log, dependency, isAway: isBusAway });
+  const options = { tracing, redeliveries: countRedeliveries(metrics) };
+  const opened = bus === undefined ? openLocalBus(clock, log, options) : await reachNats(bus, { clock, log }, options);
+  watchBus(gaugeSampler(metrics, { service: 'bus', clock, log }), opened);
+  return opened;
+}
+
+/** The client of NATS loads only where there is a server. */
+async function reachNats(
+  settings: BusSettings,
+  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
+  options: NatsBusOptions,
+): Promise<Bus> {
+  const { isBusAway, openNatsBus } = await import('@reelgate/platform/bus/nats-bus');
+  const dependency = settings.servers.map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
+  return whenReachable(() => openNatsBus(settings, log, options), { clock, log, dependency, isAway: isBusAway });
 }

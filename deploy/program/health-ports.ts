@@ -1,4 +1,3 @@
-import { openGatewayPorts } from '@reelgate/gateway/app';
 import type { GatewayPorts } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import type { Foundation } from '@reelgate/platform/foundation';
@@ -48,9 +47,7 @@ export async function openHealthPorts(
     http[name] = port;
   }
   const gateway =
-    (service ?? 'gateway') === 'gateway'
-      ? await openGatewayPorts(gatewayConfig(config.value), foundation, isReady('gateway'))
-      : undefined;
+    (service ?? 'gateway') === 'gateway' ? await gatewayPorts(config, foundation, isReady('gateway')) : undefined;
   lifecycle.add('admin port', () => gateway?.admin?.stop());
   lifecycle.add('public port', () => gateway?.public.stop());
   return {
@@ -62,4 +59,14 @@ export async function openHealthPorts(
     },
     started: (name, check) => void checks.set(name, check),
   };
+}
+
+/** The code of the gateway loads only where it runs. */
+async function gatewayPorts(
+  { value }: ProgramConfig,
+  foundation: Omit<Foundation, 'bus'>,
+  isReady: ReadyCheck,
+): Promise<GatewayPorts> {
+  const { openGatewayPorts } = await import('@reelgate/gateway/app');
+  return openGatewayPorts(gatewayConfig(value), foundation, isReady);
 }

@@ -34,12 +34,12 @@ export interface PortOptions {
  */
 export async function openPorts(
   lifecycle: Lifecycle,
-  { log, metrics }: Pick<Foundation, 'log' | 'metrics'>,
+  { log, metrics, tracing }: Pick<Foundation, 'log' | 'metrics' | 'tracing'>,
   { bindings, routes }: Pick<RunningService, 'bindings' | 'routes'>,
   { ports: { rpc, connectionAgeMs }, http, isReady, identify, tls, draining }: PortOptions,
 ): Promise<void> {
   if (http !== undefined) {
-    http.serve(connectHandler({ bindings, identify, hasTls: tls !== undefined, log, metrics, routes }));
+    http.serve(connectHandler({ bindings, identify, hasTls: tls !== undefined, log, metrics, tracing, routes }));
     lifecycle.addDrain({ name: 'HTTP port', ...draining, drain: (drain) => http.drain(drain) });
   }
   if (rpc !== undefined) {
@@ -51,6 +51,7 @@ export async function openPorts(
       log,
       connectionAgeMs,
       metrics,
+      tracing,
       readiness: { isReady, stopping: lifecycle.stopping },
     });
     lifecycle.add('gRPC port', () => server.stop());

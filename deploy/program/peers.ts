@@ -1,5 +1,6 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { peerChecks } from './diagnosis/process-checks.ts';
 
 /** A connected peer answers at once. */
 const PEER_MS_MAX = 500;
@@ -14,9 +15,10 @@ export async function connectPeers(connections: readonly GrpcConnection[]): Prom
 
 /** Shows which peers this process reaches. They say nothing about its readiness. */
 export function watchPeers(
-  { metrics, bus }: Pick<Foundation, 'metrics' | 'bus'>,
+  { metrics, bus, checks }: Pick<Foundation, 'metrics' | 'bus' | 'checks'>,
   connections: Readonly<Record<string, GrpcConnection>>,
 ): void {
+  checks?.add(...peerChecks(connections));
   metrics.gauge('reelgate_peer_up', 'Whether this process reaches a service or the bus', ['peer'], async (gauge) => {
     gauge.labels('bus').set(Number(bus.ready()));
     await Promise.all(

@@ -4,7 +4,10 @@ import { LOOPBACK } from './config/loopback.ts';
 import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 
-/** Names, in one line, the ports and calls between the services that are plaintext. It is a warning if they leave the machine. */
+/**
+ * Names, in one line, the ports and calls between the services that are plaintext. It is a warning if they leave the
+ * machine.
+ */
 export function announcePlaintext(config: ProgramConfig, service: ServiceName | undefined, log: Log): void {
   const ports = CALLED_SERVICES.filter((name) => service === undefined || service === name).flatMap((name) => {
     const { rpc, http, tls } = config.ports[name];

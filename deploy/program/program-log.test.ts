@@ -153,7 +153,12 @@ describe('the switch of debug lines', () => {
   ])('ends them %s, and the level is what it was', async (_how, end) => {
     const clock = fakeClock();
     let level: LogLevel = 'error';
-    const log: ProgramLog = { ...silentLog, level: () => level, setLevel: (next) => void (level = next) };
+    const log: ProgramLog = {
+      ...silentLog,
+      level: () => level,
+      setLevel: (next) => void (level = next),
+      setAccess: () => undefined,
+    };
     const { toggle } = debugSwitch(log, clock);
 
     toggle();

@@ -1,14 +1,18 @@
 import { constants } from 'node:os';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { collectStart } from './collect-start.ts';
+import { applyLive } from './config/live-settings.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { readConfig } from './config/read-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
+import { processChecks } from './diagnosis/process-checks.ts';
+import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './foundation.ts';
 import { openHealthPorts } from './health-ports.ts';
 import { knownCallers } from './open-ports.ts';
 import { openProcessLog } from './program-log.ts';
-import { startAll } from './start-all.ts';
 import { START_ONE } from './start-one.ts';
 import type { Started, Starting } from './starting.ts';
 import { untilStopped } from './stop-signals.ts';
@@ -48,29 +52,30 @@ export async function run(
   let base: Omit<Foundation, 'bus'>;
   try {
     read = readConfig(environment, service);
-    base = openFoundation(read.config, said.log);
+    base = await openFoundation({ config: read.config, environment, service }, said.log);
   } catch (error) {
     return refuse(error);
   }
   const { config, warnings } = read;
+  const live = applyLive(said.log, config.live);
   warnOf(base, warnings);
-  const lifecycle = openLifecycle(base.log);
+  const lifecycle = lifecycleWith(base);
   const stopped = stopSignal(base, environment, exit);
   let isHurried = true;
   const hangUp = hangUps();
   try {
     const tls = openTls(config, service, base, lifecycle);
     const ports = await openHealthPorts({ config, foundation: base, lifecycle, tls }, service);
-    const starting = start({ config, base, lifecycle, tls, ports }, service);
+    const diagnosis = processDiagnosis(base, live.profilesAllowed);
+    const starting = start({ config, base, lifecycle, tls, ports, diagnosis }, service);
     const started = await Promise.race([starting, stopped.then(() => undefined)]);
-    if (started === undefined) {
-      exit(0);
-      return 0;
-    }
+    if (started === undefined) return endedEarly(exit);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
     announcePlaintext(config, service, base.log);
+    void collectStart({ ...base, stopping: lifecycle.stopping });
     const readAgain = (): ReadConfig => readConfig(environment, service);
-    const watch = watchConfig({ started: read, service, read: readAgain, services: started.services }, base);
+    const watch = watchConfig({ started: read, service, read: readAgain, services: [...started.services, live] }, base);
+    diagnosis.follow(() => watch.state());
     lifecycle.add('configuration', () => watch.stop());
     hangUp.handle = () => {
       tls.reread();
@@ -84,6 +89,19 @@ export async function run(
     await lifecycle.stop({ atOnce: isHurried });
     said.close();
   }
+}
+
+/** A stop before the end of the start waits for nothing. */
+function endedEarly(exit: (code: number) => void): 0 {
+  exit(0);
+  return 0;
+}
+
+/** Spans are sent last, after the work that they record. */
+function lifecycleWith({ log, tracing }: Pick<Foundation, 'log' | 'tracing'>): Lifecycle {
+  const lifecycle = openLifecycle(log);
+  lifecycle.add('tracing', () => tracing.stop());
+  return lifecycle;
 }
 
 function stopSignal(
@@ -107,7 +125,11 @@ async function start({ base, ...opened }: Opened, service: ServiceName | undefin
   const foundation = { ...base, bus: await openBus(opened.config, base) };
   opened.lifecycle.add('bus', () => foundation.bus.close());
   const starting: Starting = { ...opened, foundation, identify: knownCallers(opened.config, foundation) };
-  return service === undefined ? startAll(starting) : START_ONE[service](starting);
+  // One service of a process speaks for the whole of it.
+  opened.diagnosis.checksOf(service ?? 'tasks').add(...processChecks({ ...opened, ...foundation }));
+  if (service !== undefined) return START_ONE[service](starting);
+  const { startAll } = await import('./start-all.ts');
+  return startAll(starting);
 }
 
 function warnOf({ log }: Pick<Foundation, 'log'>, warnings: readonly string[]): void {

@@ -16,21 +16,24 @@ import type { Binding, Client } from '@reelgate/platform/rpc/service';
 import type { DescService } from '@bufbuild/protobuf';
 import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
-import { startSandbox } from '../local/sandbox/sandbox.ts';
+import { checkedFoundation, diagnosable, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { greeting } from './greeting.ts';
 import { identityOf } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
+import { measuredService } from './measured-service.ts';
 import { openPorts } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
-export async function startAll({ config, foundation, lifecycle, identify, tls, ports }: Starting): Promise<Started> {
+export async function startAll(starting: Starting): Promise<Started> {
+  const { config, lifecycle, identify, tls, ports, diagnosis } = starting;
   const { value, drains } = config;
   if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
-  const keep = <S extends RunningService>(name: ServiceName, service: S): S => {
+  const keep = <S extends RunningService>(name: ServiceName, started: S): S => {
+    const service = measuredService(started, starting.foundation);
     lifecycle.add(name, () => service.stop());
     lifecycle.addDrain({
       name,
@@ -40,11 +43,11 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
     return service;
   };
   await startOwnSandbox({ config, lifecycle });
-  const billing = keep('billing', await startBilling(billingConfig(value), foundation));
-  const media = keep('media', await startMedia(mediaConfig(value), foundation, { identify }));
+  const billing = keep('billing', await startBilling(billingConfig(value), checkedFoundation(starting, 'billing')));
+  const media = keep('media', await startMedia(mediaConfig(value), checkedFoundation(starting, 'media'), { identify }));
   const tasks = keep(
     'tasks',
-    await startTasks(tasksConfig(value, config.publicUrl), foundation, {
+    await startTasks(tasksConfig(value, config.publicUrl), checkedFoundation(starting, 'tasks'), {
       billing: direct(BillingService, billing, 'tasks'),
       calls: direct(CallService, billing, 'tasks'),
       media: direct(MediaService, media, 'tasks'),
@@ -54,7 +57,7 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
   const running = [billing, media, tasks];
   for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const]) {
     const isReady = ports.readiness(service.ready);
-    await openPorts(lifecycle, foundation, service, {
+    await openPorts(lifecycle, starting.foundation, diagnosable(diagnosis, name, service, isReady), {
       ports: config.ports[name],
       http: ports.http[name],
       isReady,
@@ -68,7 +71,7 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
     'gateway',
     await startGateway(
       gatewayConfig(value),
-      foundation,
+      checkedFoundation(starting, 'gateway'),
       {
         tasks: direct(TaskService, tasks, 'gateway'),
         jobs: direct(JobService, tasks, 'gateway'),
@@ -80,15 +83,21 @@ export async function startAll({ config, foundation, lifecycle, identify, tls, p
       ports.gateway,
     ),
   );
-  ports.started(
-    'gateway',
-    ports.readiness(async () => (await Promise.all(running.map((service) => service.ready()))).every(Boolean)),
-  );
+  startedGateway(starting, running);
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
+}
+
+function startedGateway(starting: Starting, running: readonly RunningService[]): void {
+  const isReady = starting.ports.readiness(async () =>
+    (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
+  );
+  starting.ports.started('gateway', isReady);
+  serveDiagnosis(starting, isReady);
 }
 
 async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 'lifecycle'>): Promise<void> {
   if (config.sandbox === undefined) return;
+  const { startSandbox } = await import('../local/sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
     key: config.sandboxKey,

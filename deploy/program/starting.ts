@@ -2,6 +2,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig } from './config/program-config.ts';
+import type { ProcessDiagnosis } from './diagnosis/process-diagnosis.ts';
 import type { HealthPorts } from './health-ports.ts';
 import type { ProgramTls } from './tls.ts';
 
@@ -13,6 +14,7 @@ export interface Starting {
   readonly identify: IdentifyCaller;
   readonly tls: ProgramTls;
   readonly ports: HealthPorts;
+  readonly diagnosis: ProcessDiagnosis;
 }
 
 /** The result of a start. */

@@ -12,6 +12,8 @@ export interface ProgramTls {
   readonly ports: Readonly<Partial<Record<CalledService, ServerTls>>>;
   /** Of calls to other services; undefined: plaintext. */
   readonly calls: CurrentTls | undefined;
+  /** The certificates in use by their names, each with its end. */
+  current(): readonly { readonly name: string; readonly expiresAt: number | undefined }[];
   /** Reads all files at once. */
   reread(): void;
 }
@@ -39,6 +41,7 @@ export function openTls(
   return {
     ports: { ...portsOf('tasks'), ...portsOf('billing'), ...portsOf('media') },
     calls: byName.get('calls'),
+    current: () => watched.map(([name, tls]) => ({ name, expiresAt: tls.current().expiresAt })),
     reread: () => {
       for (const [, tls] of watched) tls.reread();
     },

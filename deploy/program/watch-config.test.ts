@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { Foundation } from '@reelgate/platform/foundation';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -58,7 +58,7 @@ async function following(named: string, { service, fails }: { service?: ServiceN
     },
   };
   const read = () => readConfig({ REELGATE_CONFIG: named }, service);
-  const watch = watchConfig({ started: read(), service, read, services: [running as unknown as RunningService] }, {
+  const watch = watchConfig({ started: read(), service, read, services: [running] }, {
     clock,
     metrics,
     log: { ...silentLog, warn: keep, error: keep },

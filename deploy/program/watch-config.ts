@@ -18,10 +18,17 @@ export interface WatchOptions {
   /** Throws a ConfigError. */
   readonly read: () => ReadConfig;
   /** In the order in which they receive a new configuration. */
-  readonly services: readonly RunningService[];
+  readonly services: readonly Pick<RunningService, 'reload'>[];
+}
+
+/** Why the newest files are not in use, and what of the used ones waits for a start. */
+export interface ConfigState {
+  readonly refused: string | undefined;
+  readonly pending: readonly string[];
 }
 
 export interface ConfigWatch {
+  state(): ConfigState;
   /** Reads the configuration again at once, whether it has changed or not. */
   reload(): void;
   stop(): Promise<void>;
@@ -37,6 +44,7 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
   let { file } = options.started.config;
   let isForced = false;
   let settling = '';
+  let pending: readonly string[] = [];
   let refused: { readonly at: number; readonly reason: string } | undefined;
   measures.succeeded();
 
@@ -49,7 +57,7 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
   };
   const attempt = async (asked: boolean): Promise<void> => {
     try {
-      file = await apply(options, foundation);
+      ({ file, pending } = await apply(options, foundation));
       refused = undefined;
       measures.succeeded();
     } catch (error) {
@@ -73,6 +81,7 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
     },
   });
   return {
+    state: () => ({ refused: refused?.reason, pending }),
     reload: () => {
       isForced = true;
       worker.wake();
@@ -81,18 +90,18 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
   };
 }
 
-/** Gives the files that are in use from now on. */
+/** Gives the files that are in use from now on, and the changed settings that wait for a start. */
 async function apply(
   { started, service, read, services }: WatchOptions,
   { log }: Pick<Foundation, 'log'>,
-): Promise<ReadConfig['config']['file']> {
+): Promise<{ readonly file: ReadConfig['config']['file']; readonly pending: readonly string[] }> {
   const { config, warnings } = read();
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
   for (const running of services) await running.reload(config.value);
   log.warn({}, 'the configuration was read again');
-  const settings = pendingSettings(started.config.value, config.value, service);
-  if (settings.length > 0) log.warn({ settings }, 'changed settings take effect at the next start');
-  return config.file;
+  const pending = pendingSettings(started.config.value, config.value, service);
+  if (pending.length > 0) log.warn({ settings: pending }, 'changed settings take effect at the next start');
+  return { file: config.file, pending };
 }
 
 function reloadMeasures({ clock, metrics }: Pick<Foundation, 'clock' | 'metrics'>) {

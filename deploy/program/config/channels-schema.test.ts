@@ -55,3 +55,14 @@ test('an upstream account is required of a channel for tasks, and not of a relay
   expect(() => read({ adapter: 'alpha-v2' })).toThrow(/channels\.0: the key upstream_account is missing/);
   expect(read({ adapter: 'relay' })).toMatchObject({ id: 'one' });
 });
+
+test('a channel can have upstream prices, which have the terms of sale prices', () => {
+  const prices = { talk: { per_million_tokens: { input: '0.5', output: '1.5' } } };
+
+  expect(read({ upstream_prices: prices })).toMatchObject({ upstream_prices: prices });
+  expect(read({})).not.toHaveProperty('upstream_prices');
+  expect(() => read({ upstream_prices: { talk: { per_second: 0.05 } } })).toThrow(
+    /upstream_prices\.talk\.per_second: expected a decimal in quotes/,
+  );
+  expect(() => read({ upstream_prices: { talk: { per_minute: '1' } } })).toThrow(/per_minute: no such key/);
+});

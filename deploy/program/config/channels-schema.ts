@@ -1,3 +1,4 @@
+import { termsSchema } from '@reelgate/billing/config';
 import { relayChannelSchema } from '@reelgate/gateway/config';
 import { videoChannelSchema } from '@reelgate/tasks/config';
 
@@ -45,6 +46,11 @@ export const channelsSchema = {
         items: { enum: [...new Set(Object.values(ENDPOINTS_BY_ADAPTER).flat())] },
       },
       models: { type: 'object', minProperties: 1, additionalProperties: name },
+      upstream_prices: {
+        type: 'object',
+        description: 'what the upstream charges, by price key such as Alpha-H3: { per_second: "0.05" }',
+        additionalProperties: termsSchema,
+      },
       priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
       weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
       enabled: { type: 'boolean', default: true },

@@ -3,9 +3,11 @@ import { billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
+import { traceSchema } from '@reelgate/platform/trace/trace-schema';
 import { tasksSchema } from '@reelgate/tasks/config';
 import { channelsSchema } from './channels-schema.ts';
 import { internalCallersSchema } from './internal-callers.ts';
+import { liveSchema } from './live-settings.ts';
 
 const address: object = { type: 'string', format: 'host-port' };
 
@@ -39,6 +41,8 @@ export const CONFIG_SCHEMA = {
     },
     bus: busSchema,
     grpc: grpcSchema,
+    tracing: traceSchema,
+    ...liveSchema,
     internal_callers: internalCallersSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { testConfig } from '../../../test/harness/test-config.ts';
+import { CONFIG_SCHEMA } from './config-schema.ts';
 import { configJsonSchema } from './json-schema.ts';
-import { errorsOf, parseYaml } from './testing/published-schema.ts';
+import { errorsOf, isSchema, parseYaml } from './testing/published-schema.ts';
 import { SETTINGS } from './testing/settings.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -14,6 +15,11 @@ const read = (...names: string[]): string => readFileSync(path.join(...names), '
 
 test('the schema in the repository is the one that the tables give; npm run gen:config writes it', () => {
   expect(JSON.parse(read(LOCAL, 'reelgate.schema.json'))).toEqual(configJsonSchema());
+});
+
+test('the schema of the reader is a JSON Schema, which no start checks', () => {
+  expect(isSchema(CONFIG_SCHEMA)).toBe(true);
+  expect(isSchema({ properties: { listen: { type: 'text' } } })).toBe(false);
 });
 
 test.each(readdirSync(LOCAL).filter((name) => name.endsWith('.yaml')))(

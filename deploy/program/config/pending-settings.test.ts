@@ -15,7 +15,7 @@ test.each<[string, object, ServiceName | undefined, readonly string[]]>([
   ['nothing that changed', {}, undefined, []],
   [
     'no list that a reload applies',
-    { channels: [], models: { a: {} }, prices: { a: {} }, accounts: [{ id: 'a' }] },
+    { channels: [], models: { a: {} }, prices: { a: {} }, accounts: [{ id: 'a' }], log: { access: 'off' } },
     undefined,
     [],
   ],

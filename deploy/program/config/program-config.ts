@@ -11,6 +11,8 @@ import type { GrpcConfig } from '@reelgate/platform/rpc/grpc-config';
 import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import { Secret } from '@reelgate/platform/secret';
+import { traceConfig } from '@reelgate/platform/trace/trace-schema';
+import type { TraceConfig } from '@reelgate/platform/trace/trace-schema';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
@@ -26,6 +28,8 @@ import type { ComparedConfig } from './findings/finding.ts';
 import { internalCallersOf } from './internal-callers.ts';
 import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
+import { liveSettings } from './live-settings.ts';
+import type { LiveSettings } from './live-settings.ts';
 import { withResolvedPaths } from './resolve-paths.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
@@ -88,6 +92,9 @@ export interface ProgramConfig {
     readonly tls?: TlsFiles | undefined;
   };
   readonly grpc: GrpcConfig;
+  readonly tracing: TraceConfig;
+  /** The settings that a reload applies. */
+  readonly live: LiveSettings;
   readonly drains: Drains;
   readonly internalCallers: readonly KnownCaller[];
   readonly sandbox: HostPort | undefined;
@@ -157,6 +164,8 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     },
     services: servicesOf(checked, resolvedAt(file, ['gateway', 'services', 'tls'])),
     grpc,
+    tracing: traceConfig(checked),
+    live: liveSettings(checked),
     drains: drainsOf(checked),
     internalCallers: internalCallersOf(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
@@ -186,7 +195,10 @@ function listenerTls(
   return { files, clientCertificates: ca === undefined ? 'none' : asked };
 }
 
-/** A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it listens. */
+/**
+ * A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it
+ * listens.
+ */
 function servicesOf(
   { gateway: { services }, tasks, billing, media }: Checked,
   resolved: ResolveFile,

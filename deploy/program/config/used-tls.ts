@@ -15,7 +15,9 @@ interface UsedTls {
 
 const CALLS_KEYS: Keys = ['gateway', 'services', 'tls'];
 
-/** What is used when all services run as one program, or the named one alone. In one program no call leaves the process. */
+/**
+ * What is used when all services run as one program, or the named one alone. In one program no call leaves the process.
+ */
 export function usedTls(
   { ports, services }: Pick<ProgramConfig, 'ports' | 'services'>,
   service: ServiceName | undefined,

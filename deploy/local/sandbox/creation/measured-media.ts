@@ -1,4 +1,4 @@
-import { ALL_FORMATS, BufferSource, Input, type InputVideoTrack } from 'mediabunny';
+import type { InputVideoTrack } from 'mediabunny';
 import { deadline } from '../clock.ts';
 import { dial } from '../dial.ts';
 import { mediaBytesMax, mediaFetchMsMax } from '../limits.ts';
@@ -45,7 +45,9 @@ async function fetchMedia(
   }
 }
 
+/** The parsers load with the first medium: most orders have none. */
 async function measure(bytes: Buffer): Promise<MeasuredMedia> {
+  const { ALL_FORMATS, BufferSource, Input } = await import('mediabunny');
   using input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   const video = await input.getPrimaryVideoTrack();
   return {

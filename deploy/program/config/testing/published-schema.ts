@@ -10,7 +10,11 @@ interface Check {
   (value: unknown): boolean;
   readonly errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
 }
-const { Ajv } = ofPlatform('ajv') as { Ajv: new (options: object) => { compile(schema: object): Check } };
+interface Validator {
+  compile(schema: object): Check;
+  validateSchema(schema: object): boolean | Promise<unknown>;
+}
+const { Ajv } = ofPlatform('ajv') as { Ajv: new (options: object) => Validator };
 const { parse } = ofPlatform('yaml') as { parse: (text: string) => unknown };
 
 const ajv = new Ajv({
@@ -31,3 +35,6 @@ export function errorsOf(value: unknown): string[] {
   check(value);
   return (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
 }
+
+/** Whether the value is a JSON Schema. */
+export const isSchema = (value: object): boolean => new Ajv({}).validateSchema(value) === true;

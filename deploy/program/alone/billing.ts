@@ -1,0 +1,14 @@
+import { startBilling } from '@reelgate/billing/app';
+import { billingConfig } from '@reelgate/billing/config';
+import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
+import { watchPeers } from '../peers.ts';
+import type { Started, Starting } from '../starting.ts';
+import { serve } from './serve.ts';
+
+/** Billing in a process of its own. */
+export async function billingAlone(starting: Starting): Promise<Started> {
+  const service = await startBilling(billingConfig(starting.config.value), checkedFoundation(starting, 'billing'));
+  watchPeers(starting.foundation, {});
+  await serve(starting, 'billing', service);
+  return { services: [service], greeting: service.newKeys.map(({ key }) => `token: ${key.reveal()}`) };
+}

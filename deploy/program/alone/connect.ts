@@ -1,0 +1,30 @@
+import type { SecureContextOptions } from 'node:tls';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { secureContextOf } from '@reelgate/platform/tls/tls-files';
+import { keyOf } from '../identities.ts';
+import type { Identity } from '../identities.ts';
+import type { Starting } from '../starting.ts';
+
+/** The connection to another service, for as long as the process runs. */
+export function connect(
+  { config, foundation, lifecycle, tls }: Starting,
+  caller: Identity,
+  name: 'tasks' | 'billing' | 'media',
+): GrpcConnection {
+  const connection = connectGrpc(
+    config.services[name],
+    keyOf(caller, foundation.signingKey),
+    tls.calls,
+    config.grpc.calls,
+  );
+  lifecycle.add(`connection to ${name}`, () => {
+    connection.close();
+  });
+  return connection;
+}
+
+/** The newest certificates of calls, for calls over HTTP. */
+export function secureContext({ tls: { calls } }: Starting): (() => SecureContextOptions) | undefined {
+  return calls === undefined ? undefined : () => secureContextOf(calls.current());
+}

@@ -1,0 +1,55 @@
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { httpMedia, startGateway } from '@reelgate/gateway/app';
+import type { GatewayClients } from '@reelgate/gateway/app';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
+import { drainTimes } from '../config/drain-times.ts';
+import { greeting } from '../greeting.ts';
+import { keyOf } from '../identities.ts';
+import { connectPeers, watchPeers } from '../peers.ts';
+import type { Started, Starting } from '../starting.ts';
+import { connect, secureContext } from './connect.ts';
+
+/** The gateway in a process of its own. */
+export async function gatewayAlone(starting: Starting): Promise<Started> {
+  const { config, lifecycle, ports } = starting;
+  const foundation = checkedFoundation(starting, 'gateway');
+  if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
+  const [tasks, billing, media] = [
+    connect(starting, 'gateway', 'tasks'),
+    connect(starting, 'gateway', 'billing'),
+    connect(starting, 'gateway', 'media'),
+  ];
+  const bytes = httpMedia({
+    baseUrl: config.services.mediaHttp,
+    key: keyOf('gateway', foundation.signingKey),
+    clock: foundation.clock,
+    secureContext: secureContext(starting),
+  });
+  lifecycle.add('bytes', () => bytes.close());
+  const clients: GatewayClients = {
+    tasks: tasks.client(TaskService),
+    jobs: tasks.client(JobService),
+    billing: billing.client(BillingService),
+    calls: billing.client(CallService),
+    usage: billing.client(UsageService),
+    media: bytes,
+  };
+  const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
+  watchPeers(foundation, { tasks, billing, media });
+  await connectPeers([tasks, billing, media]);
+  const isReady = ports.readiness(service.ready);
+  ports.started('gateway', isReady);
+  serveDiagnosis(starting, isReady);
+  lifecycle.add('gateway', () => service.stop());
+  lifecycle.addDrain({
+    name: 'gateway',
+    times: drainTimes(config.drains.gateway, true),
+    drain: async (drain) => service.drain?.(drain),
+  });
+  return { services: [service], greeting: greeting(config.publicUrl, []) };
+}

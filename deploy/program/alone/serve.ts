@@ -1,0 +1,37 @@
+import type { RunningService } from '@reelgate/platform/foundation';
+import { drainTimes } from '../config/drain-times.ts';
+import { diagnosable } from '../diagnosis/serve-diagnosis.ts';
+import { linger } from '../linger.ts';
+import { measuredService } from '../measured-service.ts';
+import { openPorts } from '../open-ports.ts';
+import type { Starting } from '../starting.ts';
+
+/** Opens the ports of a service, which linger when it stops. */
+export async function serve(
+  { config, foundation, lifecycle, identify, tls, ports, diagnosis }: Starting,
+  name: 'tasks' | 'billing' | 'media',
+  service: RunningService,
+): Promise<void> {
+  lifecycle.add(name, () => service.stop());
+  const draining = {
+    times: drainTimes(config.drains[name], true),
+    released: once(() => linger(service, foundation)),
+  };
+  const isReady = ports.readiness(service.ready);
+  const served = measuredService(diagnosable(diagnosis, name, service, isReady), foundation);
+  await openPorts(lifecycle, foundation, served, {
+    ports: config.ports[name],
+    http: ports.http[name],
+    isReady,
+    identify,
+    tls: tls.ports[name],
+    draining,
+  });
+  ports.started(name, isReady);
+  lifecycle.addDrain({ name, ...draining, drain: async (drain) => service.drain?.(drain) });
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= ask());
+}

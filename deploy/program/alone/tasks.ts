@@ -1,0 +1,28 @@
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
+import { tasksConfig } from '@reelgate/tasks/config';
+import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
+import { keyOf } from '../identities.ts';
+import { connectPeers, watchPeers } from '../peers.ts';
+import type { Started, Starting } from '../starting.ts';
+import { connect, secureContext } from './connect.ts';
+import { serve } from './serve.ts';
+
+/** Tasks in a process of its own. */
+export async function tasksAlone(starting: Starting): Promise<Started> {
+  const { config } = starting;
+  const foundation = checkedFoundation(starting, 'tasks');
+  const [billing, media] = [connect(starting, 'tasks', 'billing'), connect(starting, 'tasks', 'media')];
+  const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
+    billing: billing.client(BillingService),
+    calls: billing.client(CallService),
+    media: media.client(MediaService),
+    bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey), secureContext(starting)),
+  });
+  watchPeers(foundation, { billing, media });
+  await connectPeers([billing, media]);
+  await serve(starting, 'tasks', service);
+  return { services: [service], greeting: [] };
+}

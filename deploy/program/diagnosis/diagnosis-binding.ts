@@ -1,0 +1,74 @@
+import { hostname } from 'node:os';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
+import type { Finding, Grade as Word, OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
+import { PROFILE_SECONDS } from '@reelgate/platform/diagnosis/record-profile';
+import type { ProfileOrder, ProfileRecorder } from '@reelgate/platform/diagnosis/record-profile';
+import type { Clock } from '@reelgate/platform/clock';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { Log } from '@reelgate/platform/log';
+import { bind } from '@reelgate/platform/rpc/service';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import { DiagnosisService, Grade, ProfileKind } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
+import type { ServiceName } from '../config/program-config.ts';
+import { PROGRAM_VERSION } from '../version.ts';
+
+export interface DiagnosisOptions {
+  readonly service: ServiceName;
+  readonly checks: OpenChecks;
+  readonly isReady: ReadyCheck;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly startedAt: number;
+  readonly profiles: ProfileRecorder;
+}
+
+const GRADES: Readonly<Record<Word, Grade>> = { ok: Grade.OK, warn: Grade.WARN, fail: Grade.FAIL };
+/** Names this process among the replicas. */
+const PROCESS = `${hostname()}:${String(process.pid)}`;
+
+/** The operator's view of this process, beside the RPCs of its service. */
+export function diagnosisBinding(options: DiagnosisOptions): Binding {
+  const { service, checks, isReady, clock, startedAt } = options;
+  return bind(DiagnosisService, {
+    diagnose: async () => {
+      const begun = clock.now();
+      const [findings, ready] = await Promise.all([runChecks(checks.all(), clock), isReady()]);
+      return {
+        service,
+        process: PROCESS,
+        version: PROGRAM_VERSION,
+        startedAt: timestampFromMs(startedAt),
+        ready,
+        findings: findings.map(toWireFinding),
+        tookMs: BigInt(Math.max(0, clock.now() - begun)),
+        at: timestampFromMs(clock.now()),
+      };
+    },
+    profile: ({ kind, seconds }, { caller, signal }) => profiled(options, orderOf(kind, seconds), caller.name, signal),
+  });
+}
+
+async function* profiled(
+  { service, log, profiles }: DiagnosisOptions,
+  order: ProfileOrder,
+  caller: string,
+  signal: AbortSignal,
+): AsyncGenerator<{ process?: string; data: Uint8Array }> {
+  log.warn({ caller, service, ...order }, 'a caller asks for a profile of this process');
+  let name: { process?: string } = { process: PROCESS };
+  for await (const data of profiles.record(order, signal)) {
+    yield { ...name, data };
+    name = {};
+  }
+}
+
+function orderOf(kind: ProfileKind, seconds: number): ProfileOrder {
+  return kind === ProfileKind.HEAP
+    ? { kind: 'heap' }
+    : { kind: 'cpu', seconds: seconds === 0 ? PROFILE_SECONDS.default : seconds };
+}
+
+function toWireFinding({ part, grade, detail, advice = '' }: Finding) {
+  return { part, grade: GRADES[grade], detail, advice };
+}

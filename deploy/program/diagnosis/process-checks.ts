@@ -1,0 +1,95 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import type { Bus } from '@reelgate/platform/bus/bus';
+import { nameOfUrl } from '@reelgate/platform/lifecycle/when-reachable';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import type { ProgramConfig } from '../config/program-config.ts';
+import type { ConfigState } from '../watch-config.ts';
+import type { ProgramTls } from '../tls.ts';
+import type { ProcessDiagnosis } from './process-diagnosis.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const EXPIRY_WARN_MS = 14 * DAY_MS;
+const EXPIRY_FAIL_MS = 2 * DAY_MS;
+/** A connected peer answers at once. */
+const PEER_MS_MAX = 1000;
+
+export interface ProcessParts {
+  readonly config: Pick<ProgramConfig, 'bus'>;
+  readonly bus: Pick<Bus, 'ready'>;
+  readonly tls: Pick<ProgramTls, 'current'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly diagnosis: Pick<ProcessDiagnosis, 'configuration'>;
+}
+
+/** The checks of what all services of a process share. */
+export function processChecks({ config, bus, tls, clock, diagnosis }: ProcessParts): readonly SelfCheck[] {
+  return [
+    { part: 'configuration', check: async () => ofConfiguration(diagnosis.configuration()) },
+    ...(config.bus === undefined ? [] : [{ part: 'bus', check: async () => ofBus(config.bus, bus) }]),
+    ...tls.current().map(({ name }) => ({
+      part: `certificate of ${name}`,
+      check: async () => ofCertificate(tls, name, clock.now()),
+    })),
+  ];
+}
+
+/** Whether this process reaches the services that it calls. */
+export function peerChecks(connections: Readonly<Record<string, GrpcConnection>>): readonly SelfCheck[] {
+  return Object.entries(connections).map(([name, connection]) => ({
+    part: `calls to ${name}`,
+    check: async () => {
+      try {
+        await connection.ready(PEER_MS_MAX);
+        return ok('connected');
+      } catch {
+        return {
+          grade: 'fail',
+          detail: `${name} is not reached`,
+          advice: `check that ${name} runs and is ready, its address gateway.services.${name}, and the network between them`,
+        };
+      }
+    },
+  }));
+}
+
+function ofConfiguration(state: ConfigState | undefined): Verdict {
+  if (state?.refused !== undefined)
+    return {
+      grade: 'warn',
+      detail: `the newest files are refused, and the old configuration stays: ${state.refused}`,
+      advice: 'mend the files; reelgate config check FILES',
+    };
+  if (state !== undefined && state.pending.length > 0)
+    return {
+      grade: 'warn',
+      detail: `changed settings wait for a start: ${state.pending.join(', ')}`,
+      advice: 'restart this process',
+    };
+  return ok('the files are in use');
+}
+
+function ofBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict {
+  const servers = (settings?.servers ?? []).map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
+  return bus.ready()
+    ? ok(`${servers} is connected`)
+    : {
+        grade: 'fail',
+        detail: `${servers} is not connected`,
+        advice: 'start NATS or mend the network; events wait in the outbox meanwhile, and nothing is lost',
+      };
+}
+
+function ofCertificate(tls: Pick<ProgramTls, 'current'>, name: string, now: number): Verdict {
+  const expiresAt = tls.current().find((one) => one.name === name)?.expiresAt;
+  if (expiresAt === undefined) return ok('has no end');
+  const leftMs = expiresAt - now;
+  const detail = `expires ${new Date(expiresAt).toISOString()}`;
+  if (leftMs > EXPIRY_WARN_MS) return ok(detail);
+  return {
+    grade: leftMs < EXPIRY_FAIL_MS ? 'fail' : 'warn',
+    detail,
+    advice: 'renew it; the files are read by themselves',
+  };
+}

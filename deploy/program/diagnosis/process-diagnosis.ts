@@ -1,0 +1,44 @@
+import { openChecks } from '@reelgate/platform/diagnosis/self-checks';
+import type { OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
+import { profileRecorder } from '@reelgate/platform/diagnosis/record-profile';
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { Binding } from '@reelgate/platform/rpc/service';
+import type { ServiceName } from '../config/program-config.ts';
+import type { ConfigState } from '../watch-config.ts';
+import { diagnosisBinding } from './diagnosis-binding.ts';
+
+/** What an operator can ask this process. */
+export interface ProcessDiagnosis {
+  /** The checks of a service. What its parts add is asked from then on. */
+  checksOf(service: ServiceName): OpenChecks;
+  /** The RPCs of the diagnosis of a service. */
+  bindingOf(service: ServiceName, isReady: ReadyCheck): Binding;
+  /** What the watch of the configuration knows; undefined: it has not begun. */
+  configuration(): ConfigState | undefined;
+  follow(configuration: () => ConfigState): void;
+}
+
+export function processDiagnosis(
+  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
+  areProfilesAllowed: () => boolean,
+): ProcessDiagnosis {
+  const startedAt = clock.now();
+  let state: (() => ConfigState) | undefined;
+  const checks = new Map<ServiceName, OpenChecks>();
+  const profiles = profileRecorder(clock, areProfilesAllowed);
+  const checksOf = (service: ServiceName): OpenChecks => {
+    const known = checks.get(service) ?? openChecks();
+    checks.set(service, known);
+    return known;
+  };
+  return {
+    checksOf,
+    bindingOf: (service, isReady) =>
+      diagnosisBinding({ service, checks: checksOf(service), isReady, clock, log, startedAt, profiles }),
+    configuration: () => state?.(),
+    follow: (configuration) => {
+      state = configuration;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import { connectHandler } from '@reelgate/platform/rpc/connect-server';
+import type { ServiceName } from '../config/program-config.ts';
+import type { Starting } from '../starting.ts';
+import type { ProcessDiagnosis } from './process-diagnosis.ts';
+
+/** The foundation of a service, whose parts add the checks of that service. */
+export function checkedFoundation(
+  { foundation, diagnosis }: Pick<Starting, 'foundation' | 'diagnosis'>,
+  service: ServiceName,
+): Foundation {
+  return { ...foundation, checks: diagnosis.checksOf(service) };
+}
+
+/** A service with the RPCs of its diagnosis. */
+export function diagnosable<S extends Pick<RunningService, 'bindings'>>(
+  diagnosis: Pick<ProcessDiagnosis, 'bindingOf'>,
+  name: ServiceName,
+  service: S,
+  isReady: ReadyCheck,
+): S {
+  return { ...service, bindings: [...service.bindings, diagnosis.bindingOf(name, isReady)] };
+}
+
+/** The gateway serves no RPC but those of its diagnosis, on its admin port. */
+export function serveDiagnosis(
+  { foundation: { log, metrics, tracing }, ports, diagnosis, identify }: Starting,
+  isReady: ReadyCheck,
+): void {
+  const bindings = [diagnosis.bindingOf('gateway', isReady)];
+  ports.gateway?.admin?.serve(connectHandler({ bindings, identify, hasTls: false, log, metrics, tracing, routes: [] }));
+}
