@@ -21,8 +21,9 @@ export interface InstantUpstream {
 
 const ADDRESS = /"callback_url":"([^"]+)"/;
 const QUERY = '/v2/query/video_generation/';
-const RESULT = '/result.mp4';
-const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
+const RESULT = '/result/';
+/** 41 KB. */
+const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/2k.mp4'));
 
 export async function startInstantUpstream(): Promise<InstantUpstream> {
   const ids: string[] = [];
@@ -34,7 +35,11 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
   const stateOf = (id: string): object => {
     if (failed.has(id)) return { status: 'failed', error: { code: '1027', message: 'no' }, usage: {} };
     if (!completed.has(id)) return { status: 'running', usage: {} };
-    return { status: 'succeeded', content: { url: `http://${hostOf(server)}${RESULT}` }, usage: { total_seconds: 5 } };
+    return {
+      status: 'succeeded',
+      content: { url: `http://${hostOf(server)}${RESULT}${id}` },
+      usage: { total_seconds: 5 },
+    };
   };
   const server = createServer((request, response) => {
     const reply = (body: object): void => {
@@ -56,8 +61,9 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
         });
       return;
     }
-    if (request.url === RESULT) {
-      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': VIDEO.length }).end(VIDEO);
+    if (request.url?.startsWith(RESULT) === true) {
+      const video = videoOf(request.url.slice(RESULT.length));
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': video.length }).end(video);
       return;
     }
     const id = request.url?.slice(QUERY.length) ?? '';
@@ -84,6 +90,14 @@ export async function startInstantUpstream(): Promise<InstantUpstream> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** The video of a task. A box that players skip names the task, so no two results have the same content. */
+function videoOf(id: string): Buffer {
+  const name = Buffer.from(id);
+  const box = Buffer.from('\0\0\0\0free');
+  box.writeUInt32BE(box.length + name.length);
+  return Buffer.concat([VIDEO, box, name]);
 }
 
 const hostOf = (server: Server): string => `127.0.0.1:${String((server.address() as AddressInfo).port)}`;

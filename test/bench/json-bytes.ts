@@ -1,9 +1,9 @@
 import { objectAtEnd } from '../../services/gateway/src/json-bytes/find-objects.ts';
 import { modelHider } from '../../services/gateway/src/json-bytes/hide-model.ts';
 import { withModel } from '../../services/gateway/src/json-bytes/name-model.ts';
+import { ROUNDS } from './load.ts';
 import type { Line } from './table.ts';
 
-const ROUNDS = 5;
 const MS = 300;
 const [FROM, TO] = ['some-model', 'upstream-model-2026'];
 const parse = (bytes: Buffer): Record<string, unknown> => JSON.parse(bytes.toString()) as Record<string, unknown>;

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { billingBench } from './billing/billing.ts';
 import { countersBench } from './counters.ts';
 import { createBench, grpcCreateBench } from './create.ts';
@@ -5,18 +8,25 @@ import { jsonBytesBench } from './json-bytes.ts';
 import { mediaBench } from './media/downloads.ts';
 import { internalBytesBench } from './media/internal-bytes.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
+import { largeStoresBench } from './large-stores/large-stores.ts';
+import { peersBench } from './peers.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { pollerSimulation } from './poller-simulation.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { replicasBench } from './replicas.ts';
-import { table } from './table.ts';
+import { soakBench } from './soak/soak.ts';
+import { startsBench } from './starts.ts';
+import { jsonOf, linesOrFailure, table } from './table.ts';
 import { taskCostsBench } from './task-costs.ts';
 import type { Line } from './table.ts';
+import { tracingBench } from './tracing.ts';
 import { watchBench } from './watch.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
+type Bench = () => Promise<readonly Line[]>;
+
+const BENCHES: Readonly<Record<string, Bench>> = {
   create: createBench,
   'create-grpc': grpcCreateBench,
   'read-status': readStatusBench,
@@ -34,18 +44,62 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Line[]>>> = {
   watch: watchBench,
   counters: countersBench,
   replicas: replicasBench,
+  tracing: tracingBench,
+  starts: startsBench,
+};
+const TASKS = '1000000';
+const SOAK_MINUTES = '30';
+/** A soak compares two of its minutes. */
+const LEAST = { tasks: 1, minutes: 2 };
+/** These run only if they are named: they install other programs, or take long. */
+const NAMED: Readonly<Record<string, Bench>> = {
+  peers: peersBench,
+  'large-stores': () => largeStoresBench(wholeOf('tasks')),
+  soak: () => soakBench(wholeOf('minutes')),
+};
+const ALL: Readonly<Record<string, Bench>> = { ...BENCHES, ...NAMED };
+
+/** What the figures depend on besides the code. */
+const MACHINE = {
+  node: process.version,
+  system: `${process.platform} ${process.arch}`,
+  processor: cpus()[0]?.model ?? 'unknown',
+  processors: availableParallelism(),
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(BENCHES, name));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'string' },
+    tasks: { type: 'string', default: TASKS },
+    minutes: { type: 'string', default: SOAK_MINUTES },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(ALL, name));
 if (unknown.length > 0) {
-  console.error(`no such benchmark: ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`);
+  console.error(`no such benchmark: ${unknown.join(', ')}; there are ${Object.keys(ALL).join(', ')}`);
   process.exitCode = 2;
 } else {
-  const lines: Line[] = [];
-  for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
-    console.error(`${name} …`);
-    lines.push(...(await BENCHES[name]!()));
-  }
+  const lines = await run(positionals.length > 0 ? positionals : Object.keys(BENCHES), values.json);
   console.log(table(lines));
+  if (lines.some((line) => 'failed' in line)) process.exitCode = 1;
+}
+
+/** The file has the figures so far after each benchmark. */
+async function run(names: readonly string[], file: string | undefined): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  for (const name of names) {
+    console.error(`${name} …`);
+    lines.push(...(await linesOrFailure(name, ALL[name]!)));
+    if (file !== undefined) writeFileSync(file, jsonOf(lines, MACHINE));
+  }
+  return lines;
+}
+
+function wholeOf(option: 'tasks' | 'minutes'): number {
+  const value = Number(values[option]);
+  const least = LEAST[option];
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new Error(`--${option} is ${values[option]}, expected a whole number from ${String(least)}`);
+  return value;
 }

@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts } from '../harness/free-ports.ts';
+import { notInstalled, untilAnswering } from './peer.ts';
+import type { NotInstalled, PeerProgram } from './peer.ts';
 
 const PACKAGE = '@portkey-ai/gateway';
 const VERSION = '1.15.2';
-const START_TIMEOUT_MS = 20_000;
+const INSTALL_TIMEOUT_MS = 300_000;
 
 /** Portkey has no setting for its listen address and listens on every address. This patch restricts it to loopback. */
 const LOOPBACK_ONLY = `
@@ -32,66 +32,42 @@ Object.defineProperty(Response.prototype, 'headers', { configurable: true, get()
 } });
 `;
 
-/** Another relay for comparison. It has no holds, no tokens and no counters. */
-export interface Portkey {
-  readonly port: number;
-  readonly pid: number;
-  /** The headers that a request needs, besides the client's own, to reach that upstream. */
-  headersTo(upstreamPort: number): readonly string[];
-  stop(): void;
-}
-
 /**
  * Installs Portkey in the system's temporary folder if it is not there yet: without install scripts, and never as a
- * dependency. Undefined if the installation fails.
+ * dependency. It has no holds, no tokens and no counters.
  */
-export async function installPortkey(): Promise<string | undefined> {
+export async function installPortkey(): Promise<PeerProgram | NotInstalled> {
   const folder = path.join(tmpdir(), `reelgate-bench-portkey-${VERSION}`);
   const program = path.join(folder, 'node_modules', PACKAGE, 'build/start-server.js');
-  if (existsSync(program)) return program;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
-  try {
-    await promisify(execFile)(
-      'npm',
-      ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', `${PACKAGE}@${VERSION}`],
-      { cwd: folder },
-    );
-  } catch {
-    return undefined;
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'package.json'), '{"private":true}');
+    try {
+      await promisify(execFile)(
+        'npm',
+        ['install', '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', `${PACKAGE}@${VERSION}`],
+        { cwd: folder, timeout: INSTALL_TIMEOUT_MS },
+      );
+    } catch (error) {
+      return notInstalled(error);
+    }
   }
-  return existsSync(program) ? program : undefined;
+  return { start: (kind, upstreamPort) => start(program, kind, upstreamPort) };
 }
 
 /** JSON is measured on the published package. Only streams need the mended headers. */
-export async function startPortkey(program: string, kind: 'JSON' | 'SSE'): Promise<Portkey> {
+async function start(program: string, kind: 'JSON' | 'SSE', upstreamPort: number): ReturnType<PeerProgram['start']> {
   const [port = 0] = await freePorts(1);
   const preloads = [LOOPBACK_ONLY, ...(kind === 'SSE' ? [HEADERS_THAT_CHANGE] : [])];
   const imports = preloads.flatMap((source) => ['--import', `data:text/javascript,${encodeURIComponent(source)}`]);
   const child = spawn(process.execPath, [...imports, program, `--port=${String(port)}`, '--headless'], {
     stdio: 'ignore',
   });
-  await untilListening(child, port);
+  await untilAnswering(child, port);
   return {
     port,
     pid: child.pid ?? 0,
-    headersTo: (upstreamPort) => [
-      'x-portkey-provider: openai',
-      `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`,
-    ],
+    headers: ['x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`],
     stop: () => child.kill('SIGKILL'),
   };
-}
-
-async function untilListening(child: ChildProcess, port: number): Promise<void> {
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error('the other relay did not start');
-    const answers = await fetch(`http://127.0.0.1:${String(port)}/`, { signal: AbortSignal.timeout(1000) }).then(
-      () => true,
-      () => false,
-    );
-    if (answers) return;
-    await wait(100);
-  }
 }

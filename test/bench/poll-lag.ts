@@ -3,6 +3,7 @@ import { KEYS } from '../harness/test-config.ts';
 import { seeded } from '../harness/seeded.ts';
 import { createRequest, startBenchProgram } from './bench-program.ts';
 import type { BenchProgram } from './bench-program.ts';
+import { endsAtOnce } from './ends-at-once.ts';
 import { quantile } from './load.ts';
 import type { Line } from './table.ts';
 import { openLine, requestOf } from './wire.ts';
@@ -17,9 +18,14 @@ const SAMPLES = 300;
 const ENDINGS_MS = 15_000;
 const WAIT_HEADER = 'prefer: wait=60';
 
-/** The time from the end of a task at the upstream to the answer of a client that waits for it, by polls only. */
-export function pollLagBench(): Promise<readonly Line[]> {
-  return lagBench('by polling', { callbacks: false, goalMs: 16_000 });
+/**
+ * The time from the end of a task at the upstream to the answer of a client that waits for it, by polls only: of ends
+ * that are spread over time, and of ends at one moment.
+ */
+export async function pollLagBench(): Promise<readonly Line[]> {
+  const spread = await lagBench('by polling', { callbacks: false, goalMs: 16_000 });
+  if (process.platform !== 'linux') return spread;
+  return [...spread, ...(await endsAtOnce(2000, 15_500)), ...(await endsAtOnce(10_000, 17_000))];
 }
 
 /** The same time with callbacks of the upstream. The polls continue beside them. */

@@ -9,12 +9,11 @@ import { startBenchProgram } from './bench-program.ts';
 import type { BenchProgram } from './bench-program.ts';
 import { grpcLoad } from './grpc-load.ts';
 import type { GrpcLoad } from './grpc-load.ts';
-import { byTurns, median } from './load.ts';
+import { byTurns, median, ROUNDS } from './load.ts';
 import type { Line } from './table.ts';
 
 const STREAMS = 2000;
 const TASKS = 200;
-const ROUNDS = 3;
 const ROUND_MS = 3000;
 const IN_FLIGHT = 64;
 const SETTLE_MS = 4000;

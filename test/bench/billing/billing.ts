@@ -5,14 +5,13 @@ import { cachedPrincipals } from '@reelgate/gateway/operations/principals';
 import { callOrder, usedTokens } from '../../../services/billing/testing/call-orders.ts';
 import { KEY, order } from '../../../services/billing/testing/open-billing.ts';
 import { postgresServer } from '../../servers/postgres-server.ts';
-import { byTurns } from '../load.ts';
+import { byTurns, ROUNDS } from '../load.ts';
 import type { Line } from '../table.ts';
 import { postgresEngine, sqliteEngine } from './engines.ts';
 import type { Engine } from './engines.ts';
 import { workFor } from './work.ts';
 import type { Work } from './work.ts';
 
-const ROUNDS = 3;
 const ROUND_MS = 1500;
 const AT_ONCE = 64;
 const BATCHES_AT_ONCE = 3;

@@ -1,7 +1,7 @@
 import { natsServer } from '../../servers/nats-server.ts';
 import { newProgram } from '../../harness/program.ts';
 import type { Program, Shape } from '../../harness/program.ts';
-import { byTurns } from '../load.ts';
+import { byTurns, ROUNDS } from '../load.ts';
 import type { Line } from '../table.ts';
 import { startBareStream } from './bare-stream.ts';
 import { downloads } from './download.ts';
@@ -10,7 +10,6 @@ import { startVideoOrigin } from './large-video.ts';
 import { memoryMiB, peakMiB } from './memory.ts';
 
 const MIB = 2 ** 20;
-const ROUNDS = 3;
 const CASES = [
   { what: '1 GiB, one client', bytes: 1024 * MIB, atOnce: 1 },
   { what: '50 MiB, 100 clients at once', bytes: 50 * MIB, atOnce: 100 },

@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { byTurns } from '../load.ts';
+import { byTurns, ROUNDS } from '../load.ts';
 import type { Line } from '../table.ts';
 import { startBareStream } from './bare-stream.ts';
 import { downloads } from './download.ts';
 
 const MIB = 2 ** 20;
 const BYTES = 256 * MIB;
-const ROUNDS = 3;
 const PROXY = path.join(import.meta.dirname, 'bytes-proxy.ts');
 
 interface Proxy {
