@@ -28,6 +28,7 @@ const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
  */
 const PASSES: Readonly<Record<string, string>> = {
   'tasks/sql-attention.ts': 'the attention queue, for an operator',
+  'tasks/sql-backlog.ts': 'the metrics of tasks',
   'tasks/sql-changes.ts': 'the pass of the watches of a process, by account where they name one',
   'tasks/sql-creates.ts': 'the unique index of upstream work, which bounds an adoption',
   'tasks/sql-deadlines.ts': 'the pass over deadlines',
@@ -36,14 +37,18 @@ const PASSES: Readonly<Record<string, string>> = {
   'tasks/sql-jobs.ts': 'the metrics of jobs',
   'tasks/sql-leases.ts': 'the pass of a poller, for up to 64 tasks of a channel',
   'tasks/sql-processes.ts': 'the heartbeats',
+  'tasks/sql-self-checks.ts': 'the checks of the service, for an operator',
   'tasks/sql-reads.ts': 'the settlement pass, the recovery of creates, the list of an operator',
   'tasks/sql-retention.ts': 'the removal of old tasks and keys',
   'billing/sql-call-store.ts': 'the pass over calls that lapse',
+  'billing/sql-held-money.ts': 'the metrics of money',
   'billing/sql-ledger-audit.ts': 'ledger verify',
+  'billing/sql-ledger-check.ts': 'the pass that checks the ledger, a page at a time',
   'billing/sql-price-store.ts': 'the prices, read at the start and on a change',
   'billing/sql-rebuild-usage.ts': 'ledger rebuild',
   'billing/sql-rebuild.ts': 'ledger rebuild',
   'billing/sql-token-store.ts': 'the list of tokens, for an operator',
+  'billing/sql-unconfirmed-batches.ts': 'the pass over calls that lapse',
   'media/sql-sweeps.ts': 'the passes over expired objects',
 };
 

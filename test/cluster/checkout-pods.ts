@@ -8,6 +8,9 @@ import type { Namespace } from './network.ts';
 import type { PodSpec, Probe, Probes } from './pod.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../deploy/program/main.ts');
+/** The stores, the upstream and the clients of this machine stand for other machines, so they come before the pods. */
+const NICENESS = 5;
+
 export const SERVICES = ['billing', 'media', 'tasks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 /** The ports of the services in a cluster. */
@@ -60,6 +63,7 @@ function checkoutPod(service: ServiceName, pods: CheckoutPods, namespace: Namesp
     container: onMachine({
       command: [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, service],
       cwd: own,
+      niceness: NICENESS,
       env: {
         PATH: process.env['PATH'] ?? '',
         REELGATE_CONFIG: file,

@@ -26,14 +26,16 @@ export interface OnMachine {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly user?: { readonly uid: number; readonly gid: number };
+  /** Its processes come after those of a lower number. Default: 0, as the clients have. */
+  readonly niceness?: number;
 }
 
 /** A container with the file system of the machine. */
-export function onMachine({ command, env, cwd, user }: OnMachine): ContainerSpec {
+export function onMachine({ command, env, cwd, user, niceness = 0 }: OnMachine): ContainerSpec {
   const ids = user === undefined ? [] : ['--setgid', String(user.gid), '--setuid', String(user.uid)];
   const isolated = ['--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
   const inner = ids.length === 0 ? [] : [full('unshare'), ...ids, '--'];
-  const inFolder = [full('env'), `--chdir=${cwd}`, ...inner, ...command];
+  const inFolder = [full('nice'), '-n', String(niceness), full('env'), `--chdir=${cwd}`, ...inner, ...command];
   return { file: full('unshare'), args: [...isolated, '--', ...inFolder], env };
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { signingKeyIn } from '../../deploy/program/signing-key.ts';
 import { forward } from './forward.ts';
@@ -17,6 +18,8 @@ import { startServiceProxy } from './service-proxy.ts';
  */
 const LOOPBACK = '127.0.0.1';
 const ADDRESSES = /127\.0\.0\.1:(\d+)/g;
+const CONNECTED_WAIT_MS = 250;
+const CONNECTED_WAITS_MAX = 240;
 const FORWARD = path.join(import.meta.dirname, 'forward.ts');
 
 interface SuiteConfig {
@@ -53,7 +56,6 @@ const stop = (): void => {
 };
 process.once('SIGTERM', stop).once('SIGINT', stop);
 forward(cluster.network.address, LOOPBACK, [...ofSuite, portOf(config.gateway.listen)]);
-await serve(config.gateway.listen, addresses.get('gateway'), 80);
 for (const [name, port] of [
   ['tasks', 9101],
   ['billing', 9102],
@@ -63,6 +65,25 @@ for (const [name, port] of [
   await serve(config[name].listen, await cluster.addService(service), port);
 }
 await world.available();
+for (const { pods } of world.deployments)
+  for (const { name, namespace } of pods)
+    if (name.includes('gateway')) await untilConnected(`http://${namespace.address}:9110/metrics`);
+// The suite begins as soon as this port is open, and none of its requests is to come before the first connections.
+await serve(config.gateway.listen, addresses.get('gateway'), 80);
+
+/** Resolves when the pod has reached each of its peers. */
+async function untilConnected(metrics: string): Promise<void> {
+  for (let waits = 0; waits < CONNECTED_WAITS_MAX; waits += 1) {
+    const text = await fetch(metrics).then(
+      (response) => response.text(),
+      () => '',
+    );
+    const peers = [...text.matchAll(/^reelgate_peer_up\{[^}]*\} (\d)$/gm)].map(([, isUp]) => isUp);
+    if (peers.length > 0 && peers.every((isUp) => isUp === '1')) return;
+    await wait(CONNECTED_WAIT_MS);
+  }
+  throw new Error(`${metrics} does not show every peer as reached`);
+}
 
 /** Opens a loopback port of the suite that leads to a Service. */
 async function serve(listen: string, address: string | undefined, targetPort: number): Promise<void> {

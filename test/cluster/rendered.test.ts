@@ -41,7 +41,7 @@ if (missing !== undefined) process.stderr.write(`skipped: the rendered Deploymen
       execFileSync('ip', ['netns', 'pids', namespace.name], { encoding: 'utf8' })
         .split('\n')
         .filter(Boolean)
-        .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('main.ts'))
+        .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('main.js'))
         .map((pid) => factsOf(pid)),
     );
 

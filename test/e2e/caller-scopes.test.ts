@@ -77,6 +77,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   }),
   'reelgate.billing.v1.BillingService/ExtendHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/ReleaseHold': ({ taskId }) => ({ taskId }),
+  'reelgate.billing.v1.BillingService/PrecludeHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/SettleHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/GetHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.AccountService/GetAccount': ({ accountId }) => ({ id: accountId }),
@@ -90,6 +91,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.billing.v1.CallService/PlaceCalls': ({ accountId, tokenId }) => ({
     calls: [{ callId: 'call_of_nobody', accountId, tokenId }],
   }),
+  'reelgate.billing.v1.CallService/ConfirmCalls': () => ({ unwrittenBatch: 'batch_of_nobody' }),
   'reelgate.billing.v1.CallService/SettleCalls': () => ({ ends: [{ callId: 'call_of_nobody', basis: 4 }] }),
   'reelgate.billing.v1.UsageService/GetUsage': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.MediaService/StageMedia': ({ accountId }) => ({ accountId }),
@@ -99,6 +101,8 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.media.v1.MediaService/LinkObject': () => ({ object: 'none' }),
   'reelgate.media.v1.MediaService/RemovePrivate': () => ({ objects: ['none'] }),
   'reelgate.media.v1.OperatorService/VerifyBlobs': () => ({ sizesOnly: true }),
+  'reelgate.diagnosis.v1.DiagnosisService/Diagnose': () => ({}),
+  'reelgate.diagnosis.v1.DiagnosisService/Profile': () => ({ kind: 1, seconds: 1 }),
 };
 
 const rpcs = await everyRpc();
@@ -160,7 +164,8 @@ const PROTOCOLS: readonly (readonly [name: string, call: CallRaw, port: 'listen'
 ];
 
 function portOf(method: DescMethod, port: 'listen' | 'http'): string {
-  const service = /^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)![1] as
+  // Every service serves its diagnosis.
+  const service = (/^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)?.[1] ?? 'tasks') as
     'tasks' | 'billing' | 'media';
   return program.config[service][port];
 }

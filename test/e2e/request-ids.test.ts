@@ -2,18 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
-import { httpCaller } from '../harness/client.ts';
-import type { HttpCaller } from '../harness/client.ts';
-import { newProgram } from '../harness/program.ts';
-import type { Program } from '../harness/program.ts';
-import { startRelayUpstream } from '../harness/relay-upstream/relay-upstream.ts';
-import type { RelayUpstream } from '../harness/relay-upstream/relay-upstream.ts';
-import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
-import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
-import { aChat, untilEnded, withJobs } from './async-calls.ts';
+import { aChat, untilEnded } from './async-calls.ts';
+import { startLoggedProgram } from './logged-program.ts';
+import type { LoggedProgram } from './logged-program.ts';
 
 const TIMEOUT_MS = 60_000;
 const PICTURE = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png'));
@@ -33,61 +27,48 @@ const WITH_A_PICTURE = {
 };
 
 describeWith(natsServer, 'the id of a request in the lines of four processes', (bus) => {
-  let upstream: ScriptedUpstream;
-  let relay: RelayUpstream;
-  let program: Program;
-  let demo: HttpCaller;
+  let logged: LoggedProgram;
 
   beforeAll(async () => {
-    [upstream, relay] = await Promise.all([startScriptedUpstream(), startRelayUpstream()]);
-    program = await newProgram('four processes', { upstream: upstream.host, bus: bus() }, withJobs(relay.host));
-    await program.start();
-    demo = httpCaller(program.base, KEYS.demo);
+    logged = await startLoggedProgram(bus());
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await program?.end();
-    await Promise.all([upstream?.stop(), relay?.stop()]);
-  }, TIMEOUT_MS);
+  afterAll(async () => logged?.end(), TIMEOUT_MS);
 
   /** The services whose lines have the id, sorted. */
   const servicesWith = (requestId: string): readonly string[] =>
-    [
-      ...new Set(
-        linesOf(program.output()).flatMap(({ requestId: id, service }) => (id === requestId ? [String(service)] : [])),
-      ),
-    ].toSorted();
+    [...new Set(logged.lines({ requestId }).map(({ service }) => String(service)))].toSorted();
   const untilIn = async (requestId: string, services: readonly string[]): Promise<void> => {
     await until(() => services.every((service) => servicesWith(requestId).includes(service)));
   };
 
   test('one search finds a create with a picture in all four services', async () => {
-    const answer = await demo.call('POST', '/v2/video_generation', WITH_A_PICTURE, { 'x-request-id': 'create/1' });
+    const answer = await logged.demo.call('POST', '/v2/video_generation', WITH_A_PICTURE, {
+      'x-request-id': 'create/1',
+    });
 
     expect(answer.text).toContain('task_id');
     await untilIn('create/1', ['billing', 'gateway', 'media', 'tasks']);
   });
 
   test('the work of an asynchronous call has the id of the request that made it', async () => {
-    const made = await demo.call('POST', '/async/v1/chat/completions', aChat('traced'), { 'x-request-id': 'job/1' });
-    await untilEnded(demo, (made.json as { id: string }).id);
+    const made = await logged.demo.call('POST', '/async/v1/chat/completions', aChat('traced'), {
+      'x-request-id': 'job/1',
+    });
+    await untilEnded(logged.demo, (made.json as { id: string }).id);
 
-    await until(() =>
-      linesOf(program.output()).some(
-        ({ requestId, method }) => requestId === 'job/1' && method === 'JobService/FinishJob',
-      ),
-    );
+    await until(() => logged.lines({ requestId: 'job/1', method: 'JobService/FinishJob' }).length > 0);
     expect(servicesWith('job/1')).toEqual(expect.arrayContaining(['billing', 'gateway', 'tasks']));
   });
 
   test('SIGUSR2 adds the lines of reads, and a second one ends them', async () => {
     const read = async (requestId: string): Promise<void> => {
-      await demo.call('GET', '/v1/videos', undefined, { 'x-request-id': requestId });
+      await logged.demo.call('GET', '/v1/videos', undefined, { 'x-request-id': requestId });
       await untilIn(requestId, ['gateway']);
     };
     const signal = async (message: string): Promise<void> => {
-      const said = (): number => linesOf(program.output()).filter(({ msg }) => String(msg).startsWith(message)).length;
-      for (const pid of program.pids()) process.kill(pid, 'SIGUSR2');
-      await until(() => said() === program.pids().length);
+      const said = (): number => logged.lines().filter(({ msg }) => String(msg).startsWith(message)).length;
+      for (const pid of logged.program.pids()) process.kill(pid, 'SIGUSR2');
+      await until(() => said() === logged.program.pids().length);
     };
 
     await read('read/1');
@@ -101,17 +82,6 @@ describeWith(natsServer, 'the id of a request in the lines of four processes', (
   });
 
   test('no line has a key', () => {
-    for (const secret of [...Object.values(KEYS), UPSTREAM_KEY]) expect(program.output()).not.toContain(secret);
+    for (const secret of [...Object.values(KEYS), UPSTREAM_KEY]) expect(logged.program.output()).not.toContain(secret);
   });
 });
-
-function linesOf(output: string): readonly Readonly<Record<string, unknown>>[] {
-  return output.split('\n').flatMap((line) => {
-    try {
-      return line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [];
-    } catch {
-      // The line is not whole yet.
-      return [];
-    }
-  });
-}

@@ -173,7 +173,9 @@ async function refusalOf(order: OrderInit, clientField: (field: string) => strin
   }
 }
 
-/** The answer of a path to a refusal. The envelope of /v2 has no reason; its type, its number and its message tell it. */
+/**
+ * The answer of a path to a refusal. The envelope of /v2 has no reason; its type, its number and its message tell it.
+ */
 function answerTo(path: string, refusal: Problem): object {
   const { status, type, vendor } = errorRowOf(refusal);
   const { reason, field = null, message } = refusal;

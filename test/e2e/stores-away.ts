@@ -22,6 +22,8 @@ const UNREAD = `task_${'a'.repeat(26)}`;
 
 const TEXT = [{ type: 'text', text: 'a boat' }];
 const COMPAT = { model: 'Alpha-H3', prompt: 'a boat', seconds: '4', size: '1280x720' };
+/** Of a model whose price no other request reads: billing keeps a price for a second. */
+const UNREAD_PRICE = { ...COMPAT, model: 'Beta-V1', seconds: '5' };
 const WITH_BYTES = { ...COMPAT, input_reference: { image_url: `data:image/png;base64,${PNG}` } };
 const VENDOR = { model: 'Alpha-H3', content: TEXT, duration: 4, resolution: '768P', ratio: '16:9' };
 const CONTEXT = { model: 'Alpha-H3', content: TEXT, duration: 4, ratio: '16:9' };
@@ -49,7 +51,7 @@ const AT_THE_DOOR: readonly Row[] = [
 const WITHOUT_BILLING: readonly Row[] = [
   ['POST', '/v1/videos', COMPAT],
   ['POST', '/v1/video/generations', COMPAT],
-  ['POST', '/v1/videos/estimate', COMPAT],
+  ['POST', '/v1/videos/estimate', UNREAD_PRICE],
   ['POST', '/v2/video_generation', VENDOR],
   ['POST', '/v2/h3_context_ir', CONTEXT],
   ['POST', '/v1/chat/completions', CHAT],
@@ -121,7 +123,11 @@ function withTalk(config: TestConfig): TestConfig {
   return {
     ...config,
     channels: [...config.channels, talk] as unknown as TestConfig['channels'],
-    prices: { ...config.prices, talk: { per_request: '0.01' } } as TestConfig['prices'],
+    prices: {
+      ...config.prices,
+      'Beta-V1': { per_second: '0.05' },
+      talk: { per_request: '0.01' },
+    } as unknown as TestConfig['prices'],
   };
 }
 

@@ -20,7 +20,7 @@ if (missing !== undefined) process.stderr.write(`skipped: faults in a cluster: $
     const orders: Order[] = [];
 
     beforeAll(async () => {
-      world = await startWorld({ ...SHORT, seed: SEED });
+      world = await startWorld({ ...SHORT, seed: SEED, isPollAsShipped: false });
       await world.available();
     }, START_TIMEOUT_MS);
     afterAll(() => world?.close(), START_TIMEOUT_MS);

@@ -9,6 +9,8 @@ import { missingForWorld, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 const MINUTE_MS = 60_000;
+/** For --numbers: the load has one other request for this number of creates. */
+const CREATES_PER_OTHER = 4;
 
 const USAGE = `usage: npm run test:faults -- [--long] [--seed N] [--only PATTERN] [--list] [--numbers]
 
@@ -40,20 +42,21 @@ if (values.help) console.log(USAGE);
 else if (values.list) for (const { name } of faults) console.log(name);
 else process.exitCode = values.numbers ? await measure() : await run();
 
-async function open(size: Size): Promise<World> {
+async function open(size: Size, isPollAsShipped = false): Promise<World> {
   const missing = missingForWorld();
   if (missing !== undefined) throw new Error(`the faults cannot be brought here: ${missing}`);
   console.log(`seed ${String(seed)}`);
-  return startWorld({ seed, ...size });
+  return startWorld({ seed, isPollAsShipped, ...size });
 }
 
 async function measure(): Promise<number> {
-  const world = await open(LONG);
+  const world = await open(LONG, true);
   try {
     await world.available();
     const createsPerSecond = Number(values.creates);
     const restartsForMs = Number(values.minutes) * MINUTE_MS;
-    const plan = { seed, createsPerSecond, othersPerSecond: createsPerSecond, restartsForMs };
+    const othersPerSecond = createsPerSecond / CREATES_PER_OTHER;
+    const plan = { seed, createsPerSecond, othersPerSecond, restartsForMs };
     const { lines, wrong } = await numbers(world, plan);
     console.log(lines.join('\n'));
     for (const line of wrong) console.log(`   wrong: ${line}`);

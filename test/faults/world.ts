@@ -35,9 +35,11 @@ export interface WorldOptions {
   /** From the stop of a pod until its listeners close, and from readiness until a pod counts as available. */
   readonly leadMs: number;
   readonly minReadyMs: number;
+  /** Polls as often as the program does by default; otherwise as often as tests have time for. */
+  readonly isPollAsShipped: boolean;
 }
 
-export async function startWorld({ seed, leadMs, minReadyMs }: WorldOptions): Promise<World> {
+export async function startWorld({ seed, leadMs, minReadyMs, isPollAsShipped }: WorldOptions): Promise<World> {
   const chance = seeded(seed);
   const envs = new Map<ServiceName, Readonly<Record<string, string>>>();
   const cluster = await startReelgateCluster({
@@ -46,7 +48,7 @@ export async function startWorld({ seed, leadMs, minReadyMs }: WorldOptions): Pr
     minReadyMs,
     readinessPeriodMs: 1000,
     env: (service) => envs.get(service) ?? {},
-    change: (config) => withPlenty(config, leadMs),
+    change: (config) => withPlenty(config, leadMs, isPollAsShipped),
   });
   return Object.assign(cluster, {
     chance,
@@ -60,14 +62,19 @@ export async function startWorld({ seed, leadMs, minReadyMs }: WorldOptions): Pr
 }
 
 /** Limits and money that no load reaches, and no long wait for a missing answer of the upstream. */
-function withPlenty(config: TestConfig, leadMs: number): TestConfig {
+function withPlenty(config: TestConfig, leadMs: number, isPollAsShipped: boolean): TestConfig {
   const drain = { lead: `${String(leadMs)}ms` };
   const [channel, ...others] = config.channels;
   const limits = { requests_per_minute: PLENTY, in_flight: PLENTY };
   return {
     ...config,
     gateway: { ...config.gateway, drain },
-    tasks: { ...config.tasks, drain, in_flight: { per_token: PLENTY, total: PLENTY } },
+    tasks: {
+      ...config.tasks,
+      drain,
+      in_flight: { per_token: PLENTY, total: PLENTY },
+      ...(isPollAsShipped ? { poll: {} } : {}),
+    },
     billing: { ...config.billing, drain },
     media: { ...config.media, drain, probe: FEW_PARSERS },
     channels: [{ ...channel!, limits, timeouts: SLOW_UPSTREAM }, ...others],

@@ -54,17 +54,25 @@ export interface Program {
   end(): Promise<void>;
 }
 
+export interface ProgramOptions {
+  /** Variables of the environment of the program and of its commands, besides those of the test. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** How many characters of the output are kept, the last ones. */
+  readonly outputKept?: number;
+}
+
 /** `change` changes the configuration that every test has. */
 export async function newProgram(
   shape: Shape,
   options: Omit<ConfigOptions, 'dir'>,
   change: (config: TestConfig) => TestConfig = (config) => config,
+  { environment: added = {}, outputKept = OUTPUT_KEPT }: ProgramOptions = {},
 ): Promise<Program> {
   const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-e2e-'));
   const config = change(await testConfig({ ...options, dir }));
   const file = path.join(dir, 'reelgate.yaml');
   writeFileSync(file, JSON.stringify(config, undefined, 2));
-  const environment = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' };
+  const environment = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '', ...added };
   const children = new Map<ServiceProcess | undefined, ChildProcess>();
   let printed = '';
   const launch = (service: ServiceProcess | undefined): void => {
@@ -79,7 +87,7 @@ export async function newProgram(
     );
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (part: Buffer) => {
-        printed = (printed + part.toString()).slice(-OUTPUT_KEPT);
+        printed = (printed + part.toString()).slice(-outputKept);
       });
     children.set(service, child);
   };

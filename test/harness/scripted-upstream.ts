@@ -38,8 +38,8 @@ type Words = ReadonlyMap<string, string>;
  * The create: `[hang]` is accepted and never answered; `[reset]` is accepted, then the connection is cut; `[slow:MS]`
  * is accepted and answered late. `[throttle]` and `[throttle:SECONDS]` are refused with 429, without and with
  * Retry-After; `[error:HTTP]` is refused in the vendor's envelope; `[reject]` is refused for its content; `[base-resp]`
- * is refused inside a 200; `[html]` is answered with a page and 200, and not accepted. With `[once]` only the first
- * create is refused.
+ * is refused inside a 200; `[html]` is answered with a page and 200, and not accepted. `[quote:HTTP]` is refused with a
+ * message that quotes the credential and the prompt. With `[once]` only the first create is refused.
  *
  * The task: `[queue:MS]` is its time in the queue, `[take:MS]` its running time. With `[gate]` it runs until the gate
  * is opened, with `[fail]` it fails. `[link:dead]`, `[link:html]` and `[link:torn]` spoil its first link; each poll
@@ -83,6 +83,11 @@ export async function startScriptedUpstream(address?: string): Promise<ScriptedU
     const mark = words.get('mark') ?? '';
     const again = asked.includes(mark);
     asked.push(mark);
+    if (words.has('quote')) {
+      const said = body.content.map(({ text = '' }) => text).join(' ');
+      refuse(response, Number(words.get('quote')), `key ${String(request.headers.authorization)} for "${said}"`);
+      return;
+    }
     if (!(again && words.has('once')) && refused(response, words)) return;
     const id = `77${String(Date.now()).slice(-8)}${String(taken.length).padStart(5, '0')}`;
     const work: Work = {

@@ -66,7 +66,9 @@ export function mayResume(error: unknown): boolean {
   return isProblem(error) && error.kind === 'unavailable';
 }
 
-/** What a caller that follows its tasks has learned: the last version of each, and whether one was older than before. */
+/**
+ * What a caller that follows its tasks has learned: the last version of each, and whether one was older than before.
+ */
 export class Followed {
   readonly tasks = new Map<string, Task>();
   readonly backwards: string[] = [];

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { installDebianPackages } from '../servers/debian-packages.ts';
 import { findProgram } from '../servers/find-program.ts';
@@ -7,9 +16,15 @@ import { contextFiles } from './context-files.ts';
 import { ROOT, readDockerfile } from './dockerfile.ts';
 import { cachedLayer, digestOf } from './layer-cache.ts';
 import { productionPackages } from './production-packages.ts';
+import { inRoot } from './run-in-root.ts';
 
 const COPY_PROGRAMS = path.join(ROOT, 'deploy/image/copy-programs.sh');
+const STRIP_TYPES = path.join(ROOT, 'deploy/image/strip-types.ts');
+const FILL_COMPILE_CACHE = path.join(ROOT, 'deploy/image/fill-compile-cache.ts');
+/** A folder of the root that is empty, for the scripts of the build. */
+const BUILD_FOLDER = '/etc/reelgate';
 const COPY_TIMEOUT_MS = 2 * 60_000;
+const FILL_TIMEOUT_MS = 3 * 60_000;
 /** What the Dockerfile adds to the base image, and the Debian packages of it. */
 const ADDED = ['ffmpeg', 'tini'];
 /** The programs of the base image that the services, their scripts and an operator in the container use. */
@@ -44,9 +59,8 @@ export function buildRoot(): string {
   const [programs, packages] = [programsLayer(), packagesLayer()];
   const files = contextFiles(readDockerfile().copies);
   const contents = files.flatMap(({ source, target }) => [target, readFileSync(source)]);
-  const builder = [import.meta.filename, path.join(import.meta.dirname, 'dockerfile.ts')].map((file) =>
-    readFileSync(file),
-  );
+  const parts = ['dockerfile.ts', 'run-in-root.ts'].map((name) => path.join(import.meta.dirname, name));
+  const builder = [import.meta.filename, ...parts, STRIP_TYPES, FILL_COMPILE_CACHE].map((file) => readFileSync(file));
   return cachedLayer('image-root', digestOf([programs, packages, ...builder, ...contents]), (into) => {
     // layers are never written to, so their files need no copy
     for (const layer of [programs, packages]) execFileSync('cp', ['-al', `${layer}/.`, into]);
@@ -54,7 +68,32 @@ export function buildRoot(): string {
       mkdirSync(path.join(into, path.dirname(target)), { recursive: true });
       copyFileSync(source, path.join(into, target));
     }
+    precompile(into);
   });
+}
+
+/** What the Dockerfile runs after its own files are there. */
+function precompile(root: string): void {
+  const { folder, environment, user } = readDockerfile();
+  execFileSync(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    STRIP_TYPES,
+    path.join(root, folder),
+    folder,
+  ]);
+  const compiled = environment['NODE_COMPILE_CACHE'] ?? '';
+  const own = path.join(root, compiled);
+  mkdirSync(own);
+  chownSync(own, Number(user.split(':')[0]), Number(user.split(':')[1]));
+  const mounts = [
+    { from: path.dirname(FILL_COMPILE_CACHE), to: BUILD_FOLDER },
+    { from: own, to: compiled, writable: true },
+  ];
+  const script = path.join(BUILD_FOLDER, path.basename(FILL_COMPILE_CACHE));
+  const { file, args, env } = inRoot({ root, mounts }, ['node', script, folder]);
+  execFileSync(file, args, { env, timeout: FILL_TIMEOUT_MS, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('chmod', ['-R', 'a+rX', own]);
+  execFileSync('chown', ['-R', '0:0', own]);
 }
 
 function programsLayer(): string {

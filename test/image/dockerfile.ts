@@ -5,15 +5,16 @@ export const ROOT = path.join(import.meta.dirname, '../..');
 const DOCKERFILE = path.join(ROOT, 'deploy/image/Dockerfile');
 export const DOCKERIGNORE = `${DOCKERFILE}.dockerignore`;
 
-/** A COPY of the last stage from the repository. */
+/** A COPY from the repository. */
 export interface ContextCopy {
   readonly sources: readonly string[];
   /** An absolute path in the image; with a slash at its end it is a folder that takes files. */
   readonly target: string;
 }
 
-/** What the last stage of the Dockerfile says about the image. */
+/** What a stage of the Dockerfile says about its file system and the start of its programs. */
 export interface ImageDescription {
+  /** Those of the stages that it copies from are among them. */
   readonly copies: readonly ContextCopy[];
   readonly environment: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
@@ -22,29 +23,44 @@ export interface ImageDescription {
   readonly folder: string;
 }
 
-/** Reads the instructions of the last stage. An instruction that it does not know is an error. */
+type Stage = { -readonly [Key in keyof ImageDescription]: ImageDescription[Key] };
+
+const EMPTY: ImageDescription = {
+  copies: [],
+  environment: {},
+  entrypoint: [],
+  command: [],
+  user: '',
+  folder: '/',
+};
+
+/** Reads the instructions up to the last stage, and describes it. An instruction that it does not know is an error. */
 export function readDockerfile(text: string = readFileSync(DOCKERFILE, 'utf8')): ImageDescription {
   const instructions = text
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll('\\\n', ' ')
     .split('\n')
     .filter((line) => line.trim() !== '');
-  const last = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')) + 1);
-  const read = { copies: [] as ContextCopy[], environment: {}, entrypoint: [], command: [], user: '', folder: '/' };
-  for (const line of last) readInstruction(line.trim(), read);
-  return read;
+  const stages = new Map<string, Stage>();
+  let stage: Stage = { ...EMPTY };
+  for (const line of instructions) {
+    const [, base = '', name = ''] = /^FROM\s+(\S+)(?:\s+AS\s+(\S+))?$/.exec(line) ?? [];
+    if (base === '') readInstruction(line.trim(), stage, stages);
+    else {
+      stage = { ...(stages.get(base) ?? EMPTY) };
+      stages.set(name, stage);
+    }
+  }
+  return stage;
 }
 
-type Reading = { -readonly [Key in keyof ImageDescription]: ImageDescription[Key] } & { copies: ContextCopy[] };
-
-/** Instructions without an effect on the files and the start of a program; the RUN of the last stage is build-root's. */
+/** Instructions without an effect on the files and the start of a program; each RUN is done by build-root. */
 const WITHOUT_EFFECT = ['ARG', 'LABEL', 'EXPOSE', 'RUN'];
 
-function readInstruction(line: string, into: Reading): void {
+function readInstruction(line: string, into: Stage, stages: ReadonlyMap<string, Stage>): void {
   const [, name = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
-  if (name === 'COPY') {
-    if (!rest.startsWith('--from=')) into.copies.push(copyOf(rest, into.folder));
-  } else if (name === 'ENV') into.environment = { ...into.environment, ...assignments(rest) };
+  if (name === 'COPY') into.copies = [...into.copies, ...copiesOf(rest, into.folder, stages)];
+  else if (name === 'ENV') into.environment = { ...into.environment, ...assignments(rest) };
   else if (name === 'ENTRYPOINT') into.entrypoint = JSON.parse(rest) as string[];
   else if (name === 'CMD') into.command = JSON.parse(rest) as string[];
   else if (name === 'USER') into.user = rest;
@@ -52,12 +68,30 @@ function readInstruction(line: string, into: Reading): void {
   else if (!WITHOUT_EFFECT.includes(name)) throw new Error(`the Dockerfile has an unknown instruction: ${line}`);
 }
 
-function copyOf(rest: string, folder: string): ContextCopy {
-  const words = rest.split(/\s+/);
-  const target = words.pop() ?? '';
-  const absolute = path.resolve(folder, target);
-  return { sources: words, target: target.endsWith('/') ? `${absolute}/` : absolute };
+function copiesOf(rest: string, folder: string, stages: ReadonlyMap<string, Stage>): readonly ContextCopy[] {
+  const [, from, paths = ''] = /^(?:--from=(\S+)\s+)?(.*)$/.exec(rest) ?? [];
+  const words = paths.split(/\s+/);
+  const target = absolute(folder, words.pop() ?? '');
+  if (from === undefined) return [{ sources: words, target }];
+  return words.flatMap((source) => copiesWithin(stages.get(from)?.copies ?? [], source, target));
 }
+
+/** What another stage took from the repository into the folder that is copied. */
+function copiesWithin(copies: readonly ContextCopy[], folder: string, target: string): readonly ContextCopy[] {
+  return copies
+    .filter((copy) => !path.relative(folder, copy.target).startsWith('..'))
+    .map((copy) => ({
+      ...copy,
+      target: absolute(target, `./${path.relative(folder, copy.target)}${slashOf(copy.target)}`),
+    }));
+}
+
+const slashOf = (target: string): string => (target.endsWith('/') ? '/' : '');
+
+const absolute = (folder: string, target: string): string => {
+  const resolved = path.resolve(folder, target);
+  return resolved === '/' ? resolved : `${resolved}${slashOf(target)}`;
+};
 
 function assignments(rest: string): Record<string, string> {
   return Object.fromEntries(rest.split(/\s+/).map((pair) => pair.split('=', 2) as [string, string]));

@@ -48,6 +48,13 @@ function run(command: readonly string[], { input, ...options }: Omit<InRoot, 'ro
 const runModule = (text: string, input?: Buffer): Ran =>
   run(['node', '--input-type=module', '--eval', text], input === undefined ? {} : { input });
 
+/** The files of the image that are not of packages. */
+const own = (pattern: string): readonly string[] =>
+  globSync(`app/{services,deploy,proto}/**/${pattern}`, {
+    cwd: root,
+    exclude: (file) => /(^|\/)node_modules$/.test(file),
+  });
+
 const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.stdin));`;
 
 (missing === undefined ? describe : describe.skip)('in the file system of the image', () => {
@@ -75,6 +82,30 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
 
     expect(JSON.parse(checked.out)).toMatchObject({ ok: true });
     expect(checked.status).toBe(0);
+  });
+
+  test('own modules are JavaScript, and a stack trace names the line of the TypeScript source', () => {
+    const source = 'services/platform/src/config/list-config-files.ts';
+    const { out } = runModule(`const { listConfigFiles } = await import('@reelgate/platform/config/list-config-files');
+      try { listConfigFiles('/none'); } catch (error) { console.log(error.stack); }`);
+    const [, line = '0', column = '0'] = new RegExp(`file:///app/${source}:(\\d+):(\\d+)`).exec(out) ?? [];
+    const thrown = readFileSync(path.join(ROOT, source), 'utf8').split('\n')[Number(line) - 1] ?? '';
+
+    expect(thrown.slice(Number(column) - 1)).toMatch(/^new ConfigError\(/);
+    expect(own('*.ts').filter((file) => !file.endsWith('.d.ts'))).toEqual([]);
+  });
+
+  test('a program takes all of its compiled code from the image, and writes none', () => {
+    const { status, err } = run(['reelgate', 'config', 'check', '/app/deploy/local/reelgate.yaml'], {
+      environment: { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+    });
+    const said = err.split('\n').filter((line) => line.startsWith('[compile cache]'));
+    const accepted = said.filter((line) => line.includes(' was accepted'));
+    const missed = /was rejected|no such file|temporary file|writing cache/i;
+
+    expect(status).toBe(0);
+    expect(accepted.length).toBeGreaterThan(500);
+    expect(said.filter((line) => missed.test(line))).toEqual([]);
   });
 
   test('ffmpeg decodes a video', () => {
@@ -108,7 +139,6 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
   });
 
   test('nothing of the tests is in it, no package manager, and no secret', () => {
-    const own = globSync('app/{services,deploy,proto}/**/*', { cwd: root, exclude: (file) => file === 'node_modules' });
     const { devDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>;
     };
@@ -119,9 +149,9 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
     const installed = (name: string): boolean =>
       statSync(path.join(root, 'app/node_modules', name), { throwIfNoEntry: false }) !== undefined;
 
-    expect(own.length).toBeGreaterThan(500);
+    expect(own('*').length).toBeGreaterThan(500);
     expect(
-      own.filter((file) => /\.test\.ts$|\/testing(\/|$)|\.(pem|key|p12)$|(^|\/)\.env|\/data\//.test(file)),
+      own('*').filter((file) => /\.test\.[jt]s$|\/testing(\/|$)|\.(pem|key|p12)$|(^|\/)\.env|\/data\//.test(file)),
     ).toEqual([]);
     expect(testOnly).toContain('jest');
     expect(testOnly.filter(installed)).toEqual([]);

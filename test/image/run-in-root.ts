@@ -2,8 +2,8 @@ import { readDockerfile } from './dockerfile.ts';
 
 /*
  * Mounts what a container engine mounts, in a mount namespace of its own: the root read-only, an empty /tmp, a few
- * devices, and the given folders read-only. Then it gives up every privilege and starts the command in the image's
- * folder. Arguments: ROOT USER FOLDER BINDS, as many FROM TO as BINDS says, COMMAND…
+ * devices, and the given folders. Then it gives up every privilege and starts the command in the image's folder.
+ * Arguments: ROOT USER FOLDER BINDS, as many FROM TO MODE as BINDS says, COMMAND…
  */
 const ENTER = `
 set -e
@@ -19,8 +19,8 @@ for device in null zero full random urandom; do
 done
 while [ "$binds" -gt 0 ]; do
   mount --bind "$1" "$root$2"
-  mount -o remount,bind,ro "$root$2"
-  shift 2
+  mount -o "remount,bind,$3" "$root$2"
+  shift 3
   binds=$((binds - 1))
 done
 mount -o remount,bind,ro "$root"
@@ -30,14 +30,16 @@ exec chroot "$root" /usr/bin/setpriv --reuid "$user" --regid "$user" --clear-gro
 const USER = '65532';
 
 /** A folder or a file of this machine, and the existing path of the root where the program finds it. */
-export interface ReadOnlyMount {
+export interface MountInRoot {
   readonly from: string;
   readonly to: string;
+  /** Whether the program may write there. */
+  readonly writable?: boolean;
 }
 
 export interface InRoot {
   readonly root: string;
-  readonly mounts?: readonly ReadOnlyMount[];
+  readonly mounts?: readonly MountInRoot[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -55,7 +57,7 @@ export function inRoot(
     args: [
       ...['--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts', '--', 'sh', '-c', ENTER, 'enter'],
       ...[root, USER, image.folder, String(mounts.length)],
-      ...mounts.flatMap(({ from, to }) => [from, to]),
+      ...mounts.flatMap(({ from, to, writable = false }) => [from, to, writable ? 'rw' : 'ro']),
       ...command,
     ],
     env: {

@@ -20,6 +20,7 @@ const OBSERVERS = ['prometheus', 'grafana'];
 
 interface ComposeService {
   readonly image: string;
+  readonly command?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
@@ -53,6 +54,14 @@ function composed(): Readonly<Record<string, ComposeService>> {
       for (const [other, { condition }] of Object.entries(needed))
         expect(condition).toBe(services[other]?.healthcheck === undefined ? 'service_started' : 'service_healthy');
     }
+  });
+
+  test('Prometheus keeps the traces that metrics name, and the defaults of its image', () => {
+    expect(composed()['prometheus']?.command).toEqual([
+      '--config.file=/etc/prometheus/prometheus.yml',
+      '--storage.tsdb.path=/prometheus',
+      '--enable-feature=exemplar-storage',
+    ]);
   });
 
   test('opens its ports to this machine alone, and mounts files that exist', () => {

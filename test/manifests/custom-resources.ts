@@ -43,6 +43,16 @@ const TRIGGERS = [
   }),
 ];
 
+const RULES = [
+  closed({ record: text, labels: strings, expr: text }, ['record', 'expr']),
+  closed({ alert: text, expr: text, for: duration, labels: strings, annotations: strings }, [
+    'alert',
+    'expr',
+    'labels',
+    'annotations',
+  ]),
+];
+
 /** By `apiVersion/kind`. */
 const CUSTOM_RESOURCES: Readonly<Record<string, object>> = {
   'monitoring.coreos.com/v1/PodMonitor': object(
@@ -50,8 +60,22 @@ const CUSTOM_RESOURCES: Readonly<Record<string, object>> = {
     'PodMonitor',
     closed({
       selector: closed({ matchLabels: strings }),
-      podMetricsEndpoints: list(closed({ port: text, path: text, interval: duration, scrapeTimeout: duration })),
+      podMetricsEndpoints: list(
+        closed({
+          port: text,
+          path: text,
+          interval: duration,
+          scrapeTimeout: duration,
+          honorLabels: { const: true },
+          relabelings: list(closed({ targetLabel: text, replacement: text })),
+        }),
+      ),
     }),
+  ),
+  'monitoring.coreos.com/v1/PrometheusRule': object(
+    'monitoring.coreos.com/v1',
+    'PrometheusRule',
+    closed({ groups: list(closed({ name: text, rules: list({ oneOf: RULES }) })) }),
   ),
   'gateway.networking.k8s.io/v1/HTTPRoute': object(
     'gateway.networking.k8s.io/v1',

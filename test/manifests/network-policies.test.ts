@@ -68,8 +68,9 @@ describeManifests('network policies', (rendered) => {
     const expected = CALLED[caller].flatMap((name) =>
       name === 'media' ? ['media grpc', 'media http'] : [`${name} grpc`],
     );
+    const ofCommands = caller === 'gateway' ? ['gateway admin'] : [];
 
-    expect(called.filter((one) => !one.startsWith(' '))).toEqual(expected);
+    expect(called.filter((one) => !one.startsWith(' '))).toEqual([...ofCommands, ...expected]);
   });
 
   test.each(SERVICE_NAMES)('let %s be called by its callers, and its operator port by monitoring', (name) => {
@@ -83,8 +84,27 @@ describeManifests('network policies', (rendered) => {
       ),
     );
 
-    expect(callers).toEqual(SERVICE_NAMES.filter((caller) => (CALLED[caller] as readonly string[]).includes(name)));
+    const called = SERVICE_NAMES.filter((caller) => (CALLED[caller] as readonly string[]).includes(name));
+
+    expect(callers).toEqual(name === 'gateway' ? ['gateway'] : called);
     expect(roles).toEqual(name === 'gateway' ? ['door public', 'monitoring admin'] : ['monitoring http']);
+  });
+
+  test('let the doctor in the pod of a gateway ask every process', () => {
+    const asked = { gateway: 'admin', tasks: 'grpc', billing: 'grpc', media: 'grpc' };
+    const allows = (peers: readonly Peer[], name: string): boolean =>
+      peers.some(({ podSelector }) => componentOf(podSelector) === name);
+    const has = (ports: readonly PortRule[], port: string): boolean => ports.some((one) => one.port === port);
+
+    for (const [name, port] of Object.entries(asked)) {
+      const { egress = [] } = policyOf('gateway');
+      const { ingress = [] } = policyOf(name);
+      expect([
+        name,
+        egress.some(({ to, ports }) => allows(to, name) && has(ports, port)),
+        ingress.some(({ from, ports }) => allows(from, 'gateway') && has(ports, port)),
+      ]).toEqual([name, true, true]);
+    }
   });
 
   test('let gateway, tasks and media reach public addresses, and no private or special one', () => {
