@@ -13,6 +13,7 @@ const sourcesOfTheWorld = [
   'services/platform/src/rpc/**',
   '**/main.ts',
   'deploy/local/**',
+  'deploy/image/**',
 ];
 
 const ban = (selector, message) => ({ selector, message });
