@@ -110,6 +110,8 @@ test(
       return goal.isReached;
     });
     await until(() => made > TASKS_BEFORE + CREATES_AT_A_TIME);
+    // so that the backup has bytes of a result
+    await until(async () => (await tasksOf(original)).some(({ state }) => state === 'completed'));
     taken = await original.command('backup', backup);
     const afterwards = made;
     await until(() => made > afterwards + TASKS_AFTER);
@@ -236,6 +238,7 @@ test(
 test(
   'no program starts on a folder whose restore was cut off',
   async () => {
+    await restored.stop();
     mkdirSync(path.join(restored.config.data_dir, 'restoring'));
 
     await expect(restored.start()).rejects.toThrow(/data_dir: a restore into .* was cut off; empty the folder/);

@@ -76,6 +76,9 @@ export async function newProgram(
   const children = new Map<ServiceProcess | undefined, ChildProcess>();
   let printed = '';
   const launch = (service: ServiceProcess | undefined): void => {
+    const before = children.get(service);
+    if (before !== undefined && before.exitCode === null && before.signalCode === null)
+      throw new Error(`${service ?? 'the program'} still runs; stop it before it is started again`);
     const child = spawn(
       process.execPath,
       [

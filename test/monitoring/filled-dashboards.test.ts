@@ -8,7 +8,7 @@ import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
 import { dashboards, withoutVariables } from './dashboards.ts';
-import { anOrder, scrapeTargets, startMonitoredProgram, useProgram } from './monitored-program.ts';
+import { anOrder, chat, scrapeTargets, startMonitoredProgram, useProgram } from './monitored-program.ts';
 import type { MonitoredProgram } from './monitored-program.ts';
 import { RULES } from './prometheus-rule.ts';
 import { missingPrometheus, startPrometheus } from './prometheus-server.ts';
@@ -54,8 +54,10 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         const { program } = monitored;
         prometheus = await startPrometheus(scrapeTargets(program.config), readFileSync(RULES, 'utf8'));
         await until(async () => (await prometheus.values('up == 1')).length === 4);
+        // a series begins with its first call or task, and its rate with the second that a scrape sees apart
+        await chat(program);
+        await until(async () => (await prometheus.values('reelgate_relay_first_byte_seconds_count')).length > 0);
         await useProgram(program);
-        // a series of a model begins with its first task, and its rate with the second
         await until(async () => (await prometheus.values('reelgate_task_seconds_count{state="completed"}')).length > 0);
         const client = httpCaller(program.base, KEYS.demo);
         await client.finish(await client.create('/v2/video_generation', anOrder('a boat')));

@@ -91,6 +91,10 @@ const PICTURE = { type: 'image_url', role: 'reference_image', image_url: { url: 
 const MOVIE = { type: 'video_url', role: 'reference_video', video_url: { url: dataUrl('video/mp4', VIDEO) } };
 const CHAT = { model: CHAT_MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 10 };
 
+export async function chat({ base }: Program): Promise<void> {
+  await httpCaller(base, KEYS.demo).call('POST', '/v1/chat/completions', CHAT);
+}
+
 /** A little of everything that clients do: creates of all outcomes, reads, calls, and one call too many. */
 export async function useProgram({ base }: Program): Promise<void> {
   const client = httpCaller(base, KEYS.demo);
