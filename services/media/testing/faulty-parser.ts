@@ -67,10 +67,12 @@ const DOES: Readonly<Record<string, (job: { readonly into: string }) => void>> =
   },
 };
 
-process.stdin.setEncoding('utf8').on('data', (line: string) => {
-  const given = JSON.parse(line) as { readonly job: number; readonly path: string; readonly into: string };
-  atNextJob();
-  job = given.job;
-  DOES[readFileSync(given.path, 'utf8')]?.(given);
+process.stdin.setEncoding('utf8').on('data', (lines: string) => {
+  for (const line of lines.trimEnd().split('\n')) {
+    const given = JSON.parse(line) as { readonly job: number; readonly path: string; readonly into: string };
+    atNextJob();
+    job = given.job;
+    DOES[readFileSync(given.path, 'utf8')]?.(given);
+  }
 });
 process.stdout.write('{"ready":true}\n');

@@ -26,6 +26,7 @@ export function startProbePool(
     log: silentLog,
     parsers,
     workers: 1,
+    filesMax: 1,
     warm: 0,
     queueMax: 256,
     queuePerAccountMax: 256,

@@ -35,13 +35,14 @@ async function answer(job: NumberedJob): Promise<NumberedOutcome> {
 }
 
 let received = '';
+let answered = Promise.resolve();
 process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
-  received += chunk;
-  const end = received.indexOf('\n');
-  if (end < 0) return;
-  const job = JSON.parse(received.slice(0, end)) as NumberedJob;
-  received = received.slice(end + 1);
-  void answer(job).then((outcome) => process.stdout.write(`${JSON.stringify(outcome)}\n`));
+  const lines = (received + chunk).split('\n');
+  received = lines.pop() ?? '';
+  for (const line of lines)
+    answered = answered.then(async () => {
+      process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line) as NumberedJob))}\n`);
+    });
 });
 // the input ends with the parent process; nothing else keeps this process running, so it ends too
 process.stdout.write('{"ready":true}\n');

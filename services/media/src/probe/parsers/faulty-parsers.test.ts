@@ -72,6 +72,27 @@ test.each([
   TEST_MS,
 );
 
+test.each([
+  ['crash', { fault: 'overrun' }],
+  ['hold', { fault: 'overrun' }],
+  ['lie', { fault: 'overrun' }],
+  ['twice', GOOD],
+])(
+  'a file that makes its parser %s judges no other file that the process has at the same time',
+  async (does, verdict) => {
+    const several = startProbePool({ script, filesMax: 4, timeoutMs: 400, memoryBytes: 400 * MIB });
+    const all = ['good', does, 'good', 'good'].map((what, at) => {
+      const one = path.join(folder, `several-${String(at)}`);
+      writeFileSync(one, what);
+      return several.probe(one, { accountId: `account_${String(at)}` });
+    });
+
+    expect(await Promise.all(all)).toEqual([GOOD, verdict, GOOD, GOOD]);
+    await several.stop();
+  },
+  TEST_MS,
+);
+
 test('a drawn picture is taken over, and a missing one is a refusal', async () => {
   writeFileSync(file, 'draw');
   writeFileSync(into, '');
@@ -106,6 +127,7 @@ test('a process that does not start is a busy service, not a bad file, and is no
     log: silentLog,
     parsers: counted,
     workers: 1,
+    filesMax: 1,
     warm: 0,
     queueMax: 8,
     queuePerAccountMax: 8,
@@ -170,8 +192,7 @@ describe('the folder of a process', () => {
 
   test('is removed at the next start if the service crashed', () => {
     const root = path.join(folder, 'root');
-    const { file: given } = makeParserFolder(root, 'own');
-    writeFileSync(given, 'left');
+    writeFileSync(makeParserFolder(root, 'own').fileAt(0), 'left');
     sweepParserFolders(root);
 
     expect(existsSync(root)).toBe(true);

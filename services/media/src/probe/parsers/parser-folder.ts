@@ -7,19 +7,19 @@ const DRAWN_BYTES_MAX = 1024 ** 3;
 /** Error codes of a link that mean that the file must be copied: it is on another disk, or links are not allowed. */
 const NOT_LINKED: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES']);
 
-/** The folder in which a child process finds its file and leaves its picture. It sees no other folder. */
+/** The folder in which a child process finds its files and leaves its picture. It sees no other folder. */
 export interface ParserFolder {
   /** The child only reads it. */
   readonly readable: string;
   readonly writable: string;
-  /** The path of the file that the child parses. */
-  readonly file: string;
   readonly drawn: string;
-  /** Gives the child a file, for one job. */
-  put(source: string): Promise<void>;
+  /** The path of a file that the child parses. Those that it has at one time are numbered from zero. */
+  fileAt(at: number): string;
+  /** Gives the child a file, until the folder is cleared. */
+  put(source: string, at: number): Promise<void>;
   /** Copies the drawn picture into a file of ours; false: there is no valid picture. */
   take(into: string): Promise<boolean>;
-  /** Runs after a job, so that the next job sees nothing of the file. It throws nothing. */
+  /** Runs after the jobs, so that the next jobs see nothing of their files. It throws nothing. */
   clear(): void;
   remove(): Promise<void>;
 }
@@ -35,24 +35,40 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
   const [readable, writable] = [path.join(folder, 'in'), path.join(folder, 'out')];
   mkdirSync(readable, { recursive: true });
   mkdirSync(writable, { recursive: true });
-  const [file, drawn] = [path.join(readable, 'file'), path.join(writable, 'drawn')];
+  const drawn = path.join(writable, 'drawn');
+  const fileAt = (at: number): string => path.join(readable, `file-${String(at)}`);
+  const given: string[] = [];
   return {
     readable,
     writable,
-    file,
     drawn,
-    put: (source) => linkOrCopy(source, file),
+    fileAt,
+    put: (source, at) => {
+      const file = fileAt(at);
+      given.push(file);
+      return linkOrCopy(source, file);
+    },
     take: (into) => takeOver(drawn, into),
     clear: () => {
-      try {
-        unlinkSync(file);
+      for (const file of given.splice(0))
+        quietly(() => {
+          unlinkSync(file);
+        });
+      quietly(() => {
         for (const left of readdirSync(writable)) rmSync(path.join(writable, left), { recursive: true, force: true });
-      } catch {
-        // what could not be removed goes with the folder
-      }
+      });
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** What cannot be removed goes with the folder. */
+function quietly(remove: () => void): void {
+  try {
+    remove();
+  } catch {
+    // see above
+  }
 }
 
 /** A link is made at once: through the thread pool it took longer than most files take to parse. */

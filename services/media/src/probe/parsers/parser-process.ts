@@ -8,14 +8,14 @@ import type { CodeFolder } from './code-cache.ts';
 import { parserAnswer } from './parser-answer.ts';
 import { parserEnvironment } from './parser-command.ts';
 import type { ParserFolder } from './parser-folder.ts';
+import { parserLines } from './parser-lines.ts';
+import type { ParserLines } from './parser-lines.ts';
 import { usageOf } from '../confinement/process-usage.ts';
 import type { ProcessUsage } from '../confinement/process-usage.ts';
 import { boundsReached } from '../confinement/watch-usage.ts';
 
 /** The time for a process to load its code. */
 const START_MS = 20_000;
-/** The most characters of one answer, which has a dozen fields. */
-const ANSWER_CHARACTERS_MAX = 4096;
 const READY = '{"ready":true}';
 
 /** The job for a file. Its paths are those of this process, not of the child. */
@@ -30,7 +30,10 @@ export interface ParserJob extends ProbeJob {
  */
 export interface ParserRun {
   readonly outcome: ProbeOutcome | undefined;
-  /** Whether an earlier file may be the reason that there is no outcome: only a new process can judge this file. */
+  /**
+   * Whether another file may be the reason that there is no outcome, because it was parsed earlier or ended the process
+   * first: only a new process can judge this file.
+   */
   readonly isInDoubt: boolean;
   /** Processor time, or wall-clock time if it is unknown. */
   readonly usedMs: number;
@@ -45,7 +48,8 @@ export interface Parser {
   readonly usedMs: number;
   /** Waits until the process can take a file; false: it never can. */
   isUp(clock: Clock): Promise<boolean>;
-  run(job: ParserJob): Promise<ParserRun>;
+  /** Parses the files one after another. Several at once are not drawn. */
+  run(jobs: readonly ParserJob[]): Promise<readonly ParserRun[]>;
   kill(): Promise<void>;
 }
 
@@ -63,7 +67,8 @@ export function startParser(
     env: parserEnvironment(folder.writable, code?.path),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  const [lines, usage] = [linesOf(child), usageIn(child)];
+  const [lines, usage] = [parserLines(child), usageIn(child)];
+  lines.await(1);
   const ready = lines.next();
   const ended = new Promise<void>((resolve) => {
     child
@@ -98,23 +103,23 @@ export function startParser(
       await code?.end(isLoaded);
       return isLoaded && !lines.isOver;
     },
-    run: async (job) => {
-      jobs += 1;
-      const ran = await runJob({ child, lines, folder, number: jobs, usage }, job);
-      usedMs += ran.usedMs;
-      if (ran.outcome === undefined) await kill();
-      return ran;
+    run: async (given) => {
+      const before = jobs;
+      jobs += given.length;
+      const runs = await runJobs({ child, lines, folder, before, usage }, given);
+      for (const ran of runs) usedMs += ran.usedMs;
+      if (runs.some(({ outcome }) => outcome === undefined)) await kill();
+      return runs;
     },
   };
 }
 
-/** A job in a process, and the usage of the process before it. */
 interface Running {
   readonly child: ChildProcess;
-  readonly lines: Lines;
+  readonly lines: ParserLines;
   readonly folder: ParserFolder;
-  /** The number of the job in the life of the process. */
-  readonly number: number;
+  /** The number of jobs that the process had before. */
+  readonly before: number;
   readonly usage: Usage;
 }
 
@@ -138,41 +143,61 @@ function usageIn(child: ChildProcess): Usage {
   };
 }
 
-async function runJob(running: Running, job: ParserJob): Promise<ParserRun> {
-  const { lines, folder, number } = running;
-  if (lines.isOver) return { outcome: undefined, isInDoubt: true, usedMs: 0 };
-  await folder.put(job.path);
+const NOT_BEGUN: ParserRun = { outcome: undefined, isInDoubt: true, usedMs: 0 };
+
+/** Gives the process all jobs at once, so that it has the next file at hand, and reads the answers in their order. */
+async function runJobs(running: Running, jobs: readonly ParserJob[]): Promise<readonly ParserRun[]> {
+  const { child, lines, folder, before } = running;
+  if (jobs.length > 1 && jobs.some(({ into }) => into !== '')) throw new Error('several files are drawn at once');
+  if (lines.isOver) return jobs.map(() => NOT_BEGUN);
   try {
-    const { line, usedMs } = await ask(running, job);
-    const outcome = line === undefined ? undefined : parserAnswer(line, number);
-    if (outcome === undefined) {
-      const isInDoubt = number > 1 && (line !== undefined || lines.isOver);
-      return { outcome, isInDoubt, usedMs: isInDoubt ? usedMs : Math.max(usedMs, job.timeoutMs) };
+    await Promise.all(jobs.map(({ path }, at) => folder.put(path, at)));
+    lines.await(jobs.length);
+    child.stdin?.write(jobs.map((job, at) => lineOf(job, { number: before + at + 1, folder, at })).join(''));
+    const runs: ParserRun[] = [];
+    for (const [at, job] of jobs.entries()) {
+      const isOver = runs.at(-1)?.outcome === undefined && at > 0;
+      runs.push(isOver ? NOT_BEGUN : await runJob(running, job, before + at + 1));
     }
-    const isTaken = job.into === '' || !('facts' in outcome) || (await folder.take(job.into));
-    return { outcome: isTaken ? outcome : undefined, isInDoubt: false, usedMs };
+    return runs;
   } finally {
     folder.clear();
   }
 }
 
-/** Gives the process a job. No line: the process has ended or has reached a bound. */
-async function ask(
-  { child, lines, folder, number, usage }: Running,
-  { clock, work, into, pixelsMax, timeoutMs: ms, memoryBytes }: ParserJob,
+function lineOf(
+  { work, into, pixelsMax, timeoutMs }: ParserJob,
+  { number: job, folder, at }: { readonly number: number; readonly folder: ParserFolder; readonly at: number },
+): string {
+  const path = folder.fileAt(at);
+  const given: NumberedJob = { job, work, path, into: into === '' ? '' : folder.drawn, pixelsMax, timeoutMs };
+  return `${JSON.stringify(given)}\n`;
+}
+
+async function runJob(running: Running, job: ParserJob, number: number): Promise<ParserRun> {
+  const { lines, folder } = running;
+  const { line, usedMs } = await answerTo(running, job);
+  const outcome = line === undefined ? undefined : parserAnswer(line, number);
+  if (outcome === undefined) {
+    const isInDoubt = number > 1 && (line !== undefined || lines.isOver);
+    return { outcome, isInDoubt, usedMs: isInDoubt ? usedMs : Math.max(usedMs, job.timeoutMs) };
+  }
+  const isTaken = job.into === '' || !('facts' in outcome) || (await folder.take(job.into));
+  return { outcome: isTaken ? outcome : undefined, isInDoubt: false, usedMs };
+}
+
+/**
+ * Waits for the answer to a job. No line: the process has ended or has reached a bound. The usage is not read for an
+ * answer that came together with the one before.
+ */
+async function answerTo(
+  { lines, usage }: Running,
+  { clock, timeoutMs: ms, memoryBytes }: ParserJob,
 ): Promise<{ readonly line: string | undefined; readonly usedMs: number }> {
+  const come = lines.take();
+  if (come !== undefined) return { line: come, usedMs: 0 };
   const [began, before] = [clock.now(), usage.last ?? usage.read()];
-  const answered = lines.next();
-  const given: NumberedJob = {
-    job: number,
-    work,
-    path: folder.file,
-    into: into === '' ? '' : folder.drawn,
-    pixelsMax,
-    timeoutMs: ms,
-  };
-  child.stdin?.write(`${JSON.stringify(given)}\n`);
-  const line = await firstOf(answered, (signal) =>
+  const line = await firstOf(lines.next(), (signal) =>
     boundsReached(usage.read, { clock, before, ms, memoryBytes, signal }),
   );
   const after = usage.read();
@@ -198,52 +223,4 @@ async function firstOf<T>(work: Promise<T>, bound: (signal: AbortSignal) => Prom
   } finally {
     done.abort(NOT_AWAITED);
   }
-}
-
-interface Lines {
-  readonly isOver: boolean;
-  /** The next line; undefined: the process has ended. It has one reader. */
-  next(): Promise<string | undefined>;
-}
-
-/**
- * The lines that a process writes, one for each job. A process that writes a line while none is awaited, or several at
- * once, is ended. A line that comes too late to be noticed so names an earlier job.
- */
-function linesOf(child: ChildProcess): Lines {
-  let received = '';
-  let isOver = false;
-  let resolve: ((line: string | undefined) => void) | undefined;
-  const give = (line: string | undefined): void => {
-    const waiting = resolve;
-    resolve = undefined;
-    waiting?.(line);
-  };
-  const end = (): void => {
-    isOver = true;
-    child.kill('SIGKILL');
-    give(undefined);
-  };
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    received += chunk;
-    const at = received.indexOf('\n');
-    if (received.length > ANSWER_CHARACTERS_MAX || resolve === undefined || (at >= 0 && at < received.length - 1))
-      end();
-    if (isOver || at < 0) return;
-    const line = received.slice(0, at);
-    received = '';
-    give(line);
-  });
-  child.once('exit', end).once('error', end);
-  return {
-    get isOver() {
-      return isOver;
-    },
-    next: () =>
-      isOver
-        ? Promise.resolve(undefined)
-        : new Promise((asked) => {
-            resolve = asked;
-          }),
-  };
 }

@@ -51,13 +51,23 @@ export interface AccountShares {
   end(share: AccountShare, usedMs: number): void;
 }
 
+export interface SharesOptions {
+  readonly clock: Clock;
+  readonly workers: number;
+  /** The most files that a worker has at one time. */
+  readonly filesMax: number;
+}
+
 /**
- * Shares workers among accounts. The account with the least recent processor time is served next. No account ever has
- * all workers, because a running file is not interrupted. The accounts whose files take long share all workers but one.
+ * Shares the files of the workers among accounts. The account with the least recent processor time is served next. No
+ * account ever has all of them, because a running file is not interrupted. The accounts whose files take long have, all
+ * together, one file for each worker but one.
  */
-export function newShares({ clock, workers }: { readonly clock: Clock; readonly workers: number }): AccountShares {
+export function newShares({ clock, workers, filesMax }: SharesOptions): AccountShares {
   const shares = new Map<string, Share>();
-  const most = Math.max(1, workers - 1);
+  const filesInAll = workers * filesMax;
+  const most = Math.max(1, filesInAll - 1);
+  const longMost = Math.max(1, workers - 1);
   let [served, running] = [0, 0];
 
   const active = (): Share[] => [...shares.values()].filter((share) => share.running > 0 || share.waiting.length > 0);
@@ -82,12 +92,14 @@ export function newShares({ clock, workers }: { readonly clock: Clock; readonly 
     },
     all: active,
     next: () => {
-      if (running >= workers) return undefined;
+      if (running >= filesInAll) return undefined;
       const there = active();
-      const each = Math.min(most, Math.ceil(workers / there.length));
+      const each = Math.min(most, Math.ceil(filesInAll / there.length));
       const longRunning = there.reduce((sum, share) => sum + (isLong(share) ? share.running : 0), 0);
       return there
-        .filter((share) => share.waiting.length > 0 && share.running < each && !(isLong(share) && longRunning >= most))
+        .filter(
+          (share) => share.waiting.length > 0 && share.running < each && !(isLong(share) && longRunning >= longMost),
+        )
         .sort((one, other) => used(one) - used(other) || one.servedAs - other.servedAs)[0];
     },
     begin: (share) => {

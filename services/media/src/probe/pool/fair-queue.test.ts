@@ -4,7 +4,7 @@ import type { Permit } from './account-shares.ts';
 import { openFairQueue } from './fair-queue.ts';
 import type { FairQueue, QueueOptions } from './fair-queue.ts';
 
-const OPTIONS = { workers: 2, perAccountMax: 100, totalMax: 200 };
+const OPTIONS = { workers: 2, filesMax: 1, perAccountMax: 100, totalMax: 200 };
 
 /** A queue whose jobs the test ends, and which records the account of each job that begins. */
 function aQueue(options: Partial<QueueOptions> = {}) {
@@ -92,6 +92,21 @@ describe('workers are shared by account:', () => {
     void enter('short');
     await settle();
     expect(began).toEqual(['one', 'two', 'short']);
+  });
+
+  test('a worker with several files has room for another account, and one place for long files', async () => {
+    const { began, enter, end, settle } = aQueue({ workers: 1, filesMax: 4 });
+    for (let count = 0; count < 5; count += 1) void enter('flood');
+    void enter('other');
+    await settle();
+    expect(began).toEqual(['flood', 'flood', 'flood', 'other']);
+
+    await end('other', 10);
+    for (let count = 0; count < 5; count += 1) await end('flood', 5000);
+    began.splice(0);
+    for (let count = 0; count < 3; count += 1) void enter('flood');
+    await settle();
+    expect(began).toEqual(['flood']);
   });
 
   test('an account whose files become short is served by all workers again', async () => {

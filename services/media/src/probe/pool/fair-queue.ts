@@ -11,8 +11,9 @@ const WAITING_MS_MAX = 60_000;
 
 export interface QueueOptions {
   readonly clock: Clock;
-  /** The number of jobs that run at once. */
   readonly workers: number;
+  /** The most jobs that a worker has at one time. */
+  readonly filesMax: number;
   /** The most jobs that wait, of one account and over all. */
   readonly perAccountMax: number;
   readonly totalMax: number;

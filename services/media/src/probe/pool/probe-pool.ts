@@ -1,7 +1,10 @@
+import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { parseAll } from '../parsers/parse-all.ts';
+import type { Parsed } from '../parsers/parse-all.ts';
 import { openParserWorkers } from '../parsers/parser-workers.ts';
-import type { Parser, ParserRun } from '../parsers/parser-process.ts';
+import type { ParserJob } from '../parsers/parser-process.ts';
 import { openFairQueue } from './fair-queue.ts';
 import type { Parsers } from '../parsers/parsers.ts';
 import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
@@ -29,6 +32,11 @@ export interface ProbePoolOptions {
   readonly log: Log;
   readonly parsers: Parsers;
   readonly workers: number;
+  /**
+   * The most files that a process gets at one time, so that it need not wait for this process between two small files.
+   * Only a process that draws nothing may get several.
+   */
+  readonly filesMax: number;
   /** Processes that wait for a file even when none comes. */
   readonly warm: number;
   /** The most files that wait, over all and of one account. */
@@ -51,24 +59,27 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
   const queue = openFairQueue({
     clock,
     workers: options.workers,
+    filesMax: options.filesMax,
     perAccountMax: options.queuePerAccountMax,
     totalMax: options.queueMax,
   });
   const workers = openParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
+  const batcher = newBatcher<ParserJob, Parsed>({
+    batchMax: options.filesMax,
+    concurrency: options.workers,
+    fill: () => eventLoopTicks(1),
+    send: (jobs) => parseAll(workers, jobs),
+  });
+
   const run = async (job: ProbeJob, { accountId, signal }: ProbeOrder): Promise<ProbeOutcome> => {
     const permit = await queue.enter({ account: accountId, isContinued: CONTINUED.has(job.work), signal });
     let used = 0;
-    const parse = async (parser: Parser): Promise<ParserRun> => {
-      const ran = await parser.run({ ...job, clock, memoryBytes }).finally(() => {
-        workers.giveBack(parser);
-      });
-      used += ran.usedMs;
-      return ran;
-    };
     try {
-      const first = await parse(await workers.take());
-      const { outcome, usedMs } = first.isInDoubt ? await parse(await workers.start()) : first;
+      const parsed = await batcher.add({ ...job, clock, memoryBytes });
+      used = parsed.usedMs;
+      if ('refusal' in parsed) throw parsed.refusal;
+      const { outcome, usedMs } = parsed;
       if (outcome === undefined)
         log.warn({ accountId, usedMs }, 'a file blocked, filled or ended its parser; the process was ended');
       return outcome ?? { fault: 'overrun' };

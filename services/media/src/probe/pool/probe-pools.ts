@@ -3,7 +3,10 @@ import type { ParsersOptions } from '../parsers/parsers.ts';
 import { openProbePool } from './probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from './probe-pool.ts';
 
-export interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm'> {
+/** Results come hundreds at once, and most are small to parse. */
+const RESULT_FILES_MAX = 8;
+
+export interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm' | 'filesMax'> {
   /** The number of workers that parse results. */
   readonly resultWorkers: number;
 }
@@ -19,9 +22,15 @@ export interface ProbePools {
 export function openProbePools(options: ProbePoolsOptions): ProbePools {
   const parsers = openParsers(options);
   const pools = {
-    references: openProbePool({ ...options, parsers, warm: 1 }),
-    results: openProbePool({ ...options, parsers, workers: options.resultWorkers, warm: 0 }),
-    thumbnails: openProbePool({ ...options, parsers, workers: 1, warm: 0 }),
+    references: openProbePool({ ...options, parsers, filesMax: 1, warm: 1 }),
+    results: openProbePool({
+      ...options,
+      parsers,
+      workers: options.resultWorkers,
+      filesMax: RESULT_FILES_MAX,
+      warm: 0,
+    }),
+    thumbnails: openProbePool({ ...options, parsers, workers: 1, filesMax: 1, warm: 0 }),
   };
   pools.references.warm();
   return {

@@ -63,6 +63,7 @@ export function openFrameExtractor(options: FrameExtractorOptions): FrameExtract
   const queue = openFairQueue({
     clock,
     workers: 1,
+    filesMax: 1,
     perAccountMax: options.queuePerAccountMax,
     totalMax: options.queueMax,
   });
@@ -72,7 +73,7 @@ export function openFrameExtractor(options: FrameExtractorOptions): FrameExtract
   const extract = async (video: string, into: string, order: FrameOrder): Promise<boolean> => {
     const own = makeParserFolder(folder, newId('ffmpeg'));
     try {
-      await own.put(video);
+      await own.put(video, 0);
       const ran = await runFfmpeg(options, own, { mediaType: order.mediaType, stopping: stopping.signal });
       if (ran.isDone && (await own.take(into))) return true;
       log.info({ accountId: order.accountId, ended: ran.end, said: ran.said }, 'ffmpeg gave no frame of a file');
@@ -114,7 +115,7 @@ async function runFfmpeg(
     processorMs: ms + SPARE_PROCESSOR_MS,
     memoryBytes,
     pixelsMax,
-    file: path.relative(own.writable, own.file),
+    file: path.relative(own.writable, own.fileAt(0)),
     frame: path.relative(own.writable, own.drawn),
   });
   if (command === undefined || stopping.aborted) return { isDone: false, end: 'not started', said: '' };

@@ -1,0 +1,67 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** The most characters of one answer, which has a dozen fields. */
+const ANSWER_CHARACTERS_MAX = 4096;
+
+/** The lines that a process writes: at most as many as are awaited. */
+export interface ParserLines {
+  readonly isOver: boolean;
+  /** Awaits `count` more lines. */
+  await(count: number): void;
+  /** The next line, if it has come. */
+  take(): string | undefined;
+  /** The next line; undefined: the process has ended. It has one reader. */
+  next(): Promise<string | undefined>;
+}
+
+/**
+ * Reads what a process writes. A process that writes more lines than are awaited is ended, and what it wrote last is
+ * dropped. A line that comes too late to be noticed so names an earlier job.
+ */
+export function parserLines(child: ChildProcess): ParserLines {
+  let received = '';
+  let isOver = false;
+  let awaited = 0;
+  let come: string[] = [];
+  let resolve: ((line: string | undefined) => void) | undefined;
+  const give = (line: string | undefined): void => {
+    const waiting = resolve;
+    resolve = undefined;
+    waiting?.(line);
+  };
+  const end = (): void => {
+    isOver = true;
+    come = [];
+    child.kill('SIGKILL');
+    give(undefined);
+  };
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (received + chunk).split('\n');
+    received = lines.pop() ?? '';
+    awaited -= lines.length;
+    const isTooMuch = awaited < 0 || (awaited === 0 && received !== '');
+    if (isTooMuch || [...lines, received].some(({ length }) => length > ANSWER_CHARACTERS_MAX)) end();
+    if (isOver) return;
+    come.push(...lines);
+    if (resolve !== undefined && come.length > 0) give(come.shift());
+  });
+  child.once('exit', end).once('error', end);
+  return {
+    get isOver() {
+      return isOver;
+    },
+    await: (count) => {
+      awaited += count;
+    },
+    take: () => come.shift(),
+    next: async () => {
+      if (isOver) return undefined;
+      return (
+        come.shift() ??
+        new Promise((asked) => {
+          resolve = asked;
+        })
+      );
+    },
+  };
+}
