@@ -36,8 +36,8 @@ export const mediaSchema = {
       type: 'string',
       pattern: `^((?!s3:).*|${S3_PATTERN})$`,
       description:
-        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true&ca=…; ' +
-        'empty: a folder in data_dir',
+        'the path of a folder, or s3://bucket/folder?endpoint=…&public_endpoint=…&region=…&path_style=true&' +
+        'ca=…; empty: a folder in data_dir',
     },
     s3: {
       type: 'object',
@@ -57,7 +57,7 @@ export const mediaSchema = {
     results: section({
       lifetime: duration('7d'),
       max_bytes: bytes('2GiB'),
-      parallel: count(16),
+      parallel: count(64),
       total: duration('15m'),
       redirect: flag(false),
     }),

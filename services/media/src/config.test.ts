@@ -11,7 +11,7 @@ describe('the media section', () => {
       store: { name: 'media', url: undefined, mode: 'run' },
       blobs: { kind: 'folder', path: undefined },
       ffmpeg: undefined,
-      results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 16 },
+      results: { lifetimeMs: 7 * 86_400_000, bytesMax: 2 * 1024 ** 3, parallel: 64 },
       probe: {
         timeoutMs: 5000,
         heapBytes: 256 * 1024 ** 2,

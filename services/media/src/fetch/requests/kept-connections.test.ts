@@ -117,16 +117,16 @@ describe('a kept connection', () => {
     expect(used).toHaveLength(2);
   });
 
-  test('is one of sixteen to an origin', async () => {
+  test('is one of 64 to an origin', async () => {
     let release = (): void => undefined;
     const all = new Promise<void>((resolve) => (release = resolve));
     const held = noting((request, response) => {
-      if (used.length === 20) release();
+      if (used.length === 68) release();
       void all.then(() => {
         serves(BYTES)(request, response);
       });
     });
-    await Promise.all(Array.from({ length: 20 }, () => fetchKept(origin.url(held))));
+    await Promise.all(Array.from({ length: 68 }, () => fetchKept(origin.url(held))));
 
     await until(() => used.filter(({ destroyed }) => destroyed).length === 4, UNTIL_MS);
   });

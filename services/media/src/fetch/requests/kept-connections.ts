@@ -6,9 +6,9 @@ import type { OriginConnection } from './origin-connection.ts';
 export const IDLE_MS = 4000;
 /** The longest life of a connection. After it the name is resolved and judged again. */
 const LIFE_MS = 60_000;
-/** The most idle connections over all, and to one origin. */
-const IDLE_MAX = 64;
-const IDLE_PER_ORIGIN_MAX = 16;
+/** The most idle connections over all, and to one origin: as many as results are fetched at one time by default. */
+const IDLE_MAX = 128;
+const IDLE_PER_ORIGIN_MAX = 64;
 
 /**
  * Idle connections that the next fetch from the same origin uses. Each leads to the address that was judged when it was
