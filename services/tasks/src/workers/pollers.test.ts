@@ -7,6 +7,7 @@ import { startPollers } from './pollers.ts';
 
 const open = useWorlds();
 const HAND_OVER_MS = 5000;
+const CLAIMS_APART_MS = 50;
 const SPARE = channelSettings({ id: 'spare' });
 
 const pollsOf = ({ journal }: World, channel = 'main'): number =>
@@ -46,6 +47,25 @@ test('waking a channel polls its due tasks at once', async () => {
   await world.clock.advance(0);
 
   expect(pollsOf(world)).toBe(1);
+  await pollers.stop();
+});
+
+test('tasks that become due right after a claim share the next one', async () => {
+  const world = await open();
+  const ids = [await world.create(), await world.create(), await world.create()].map(({ task }) => task.id);
+  const pollers = startPollers(world.deps);
+  await world.clock.advance(0);
+  const polledAfter = async (ms: number, due: readonly string[]): Promise<number> => {
+    for (const id of due) await world.deps.store.makeDue(id, world.clock.now());
+    pollers.wake('main');
+    await world.clock.advance(ms);
+    await world.clock.advance(0);
+    return pollsOf(world);
+  };
+
+  expect(await polledAfter(0, ids.slice(0, 1))).toBe(1);
+  expect(await polledAfter(0, ids.slice(1))).toBe(1);
+  expect(await polledAfter(CLAIMS_APART_MS, [])).toBe(3);
   await pollers.stop();
 });
 

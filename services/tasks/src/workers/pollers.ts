@@ -5,6 +5,8 @@ import { channelPoller } from './poll-channel.ts';
 import type { ChannelPoller } from './poll-channel.ts';
 
 const IDLE_MS = 200;
+/** Tasks that become due within this time share a claim: a claim of one task each costs more than its poll. */
+const CLAIMS_APART_MS = 50;
 /** After this time, running work such as the fetch of a long result is left to another process. */
 const HAND_OVER_MS = 5000;
 
@@ -31,6 +33,7 @@ export function startPollers(deps: Deps): Pollers {
           clock: deps.clock,
           log: deps.log,
           idleMs: IDLE_MS,
+          apartMs: CLAIMS_APART_MS,
           pass: () => poller.pass(id),
         }),
       });
