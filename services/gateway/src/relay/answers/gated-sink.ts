@@ -34,7 +34,8 @@ function gatedSink(sink: CallSink, gate: Promise<unknown>): CallSink {
     const deeds = kept ?? [];
     kept = undefined;
     for (const deed of deeds) deed();
-    if (mayResume) resume?.();
+    // what was kept leaves first: a stream has sent more meanwhile, which takes time to read
+    if (mayResume) setImmediate(() => resume?.());
   };
   void gate.then(open, () => undefined);
   return {

@@ -14,6 +14,12 @@ import { upstreamPath } from './upstream-path.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than most upstreams keep an idle connection, so that few calls use a connection that is being closed. */
 const KEEP_ALIVE_MS = 4000;
+/**
+ * How much a connection reads ahead while its answer waits for the hold or for a slow client. Each small event of a
+ * stream takes a turn of the event loop, which the hold needs. A longer piece is still read at once.
+ */
+const READ_AHEAD_BYTES = 2048;
+const CONNECTION = { timeout: CONNECT_TIMEOUT_MS, highWaterMark: READ_AHEAD_BYTES };
 
 /** A channel with its state while the gateway runs; all its endpoints share it. */
 export interface RelayChannel {
@@ -115,7 +121,7 @@ function newChannel(settings: RelayChannelSettings, shared: SharedLimits): Relay
     identitiesOf: rememberedIdentities(settings),
     pool: new Pool(origin, {
       allowH2: false,
-      connectTimeout: CONNECT_TIMEOUT_MS,
+      connect: CONNECTION,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       headersTimeout: settings.firstByteTimeoutMs,
