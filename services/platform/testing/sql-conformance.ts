@@ -126,6 +126,33 @@ export function sqlConformance(open: OpenSql): void {
       await expect(changes('INSERT INTO things (id, held) VALUES ($1, 0)', ['a'])).rejects.toThrow();
     });
 
+    test('of a list shares its transaction, and returns the number of rows that it changed', async () => {
+      await add(2);
+
+      expect(
+        await sql.writeAll([
+          ['UPDATE things SET held = $1', [1]],
+          ['DELETE FROM things WHERE held = $1 AND id = $2', [1, 'thing_000']],
+          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING", []],
+        ]),
+      ).toEqual([2, 1, 1]);
+      expect(await sql.read('SELECT id, held FROM things ORDER BY id')).toEqual([
+        { id: 'a', held: 0 },
+        { id: 'thing_001', held: 1 },
+      ]);
+    });
+
+    test.each([
+      ['first', ['thing_000', 'a', 'b']],
+      ['last', ['a', 'b', 'thing_000']],
+    ])('of a list leaves nothing if the %s one fails', async (_which, ids) => {
+      await add(1);
+
+      await expect(sql.writeAll(ids.map((id) => [insert, [id, 0]] as const))).rejects.toThrow();
+
+      expect(await count(sql)).toBe(1);
+    });
+
     test('with ON CONFLICT shows by its rows whether it wrote', async () => {
       const once = `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`;
 

@@ -38,6 +38,7 @@ export function measuredSql(sql: Sql, metrics: Metrics, { service, clock }: Meas
     read: (text, values) => timed(reads, sql.read(text, values)),
     write: (text, values) => timed(writes, sql.write(text, values)),
     transaction: (work, carrier) => timed(transactions, sql.transaction(work), carrier),
+    writeAll: (statements) => timed(transactions, sql.writeAll(statements)),
     commitAhead: (work) => timed(transactions, sql.commitAhead(work)),
     commitUnsynced: (work) => timed(transactions, sql.commitUnsynced(work)),
   };

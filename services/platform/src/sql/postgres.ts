@@ -6,8 +6,8 @@ import { openPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
-import { runWork } from './transaction.ts';
-import type { Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { changesOf, runWork } from './transaction.ts';
+import type { Sql, SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
 /**
@@ -49,6 +49,14 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     read: statement(false),
     write: statement(true),
     transaction: transactionOn,
+    writeAll: (statements) =>
+      tracked(() =>
+        held(connections, (connection) =>
+          connection.isLimited
+            ? writeTogether(openPipeline(connection.client), statements)
+            : transaction(connection, (query) => changesOf(query, statements)),
+        ),
+      ),
     commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
     commitUnsynced: transactionOn,
     pool: () => connections.state(),
@@ -102,6 +110,14 @@ async function transaction<T>(
     if (!isBroken(error)) await pipeline.sendAlone('ROLLBACK').catch(spoil);
     throw error;
   }
+}
+
+/** Without BEGIN, the statements of one message are one transaction, which the end of the message commits. */
+async function writeTogether(pipeline: Pipeline, statements: readonly SqlStatement[]): Promise<readonly number[]> {
+  const results = await Promise.all(statements.map(([text, values]) => pipeline.send(text, values))).catch(
+    throwFault(true),
+  );
+  return results.map(({ rowCount }) => rowCount ?? 0);
 }
 
 function throwFault(mayBeDone: boolean): (error: unknown) => never {

@@ -17,6 +17,9 @@ export interface SqlWork extends SqlQuery {
   readonly changes: (text: string, values?: readonly SqlValue[]) => Promise<number>;
 }
 
+/** One statement with its values. */
+export type SqlStatement = readonly [text: string, values: readonly SqlValue[]];
+
 /** A service's own database. One SQL text serves every engine behind it. */
 export interface Sql {
   readonly engine: 'sqlite' | 'postgres';
@@ -33,6 +36,11 @@ export interface Sql {
    * that the transaction is a part of, for the exemplars of its duration; absent: none.
    */
   transaction<T>(work: (query: SqlWork) => Promise<T>, carrier?: string): Promise<T>;
+  /**
+   * A transaction of statements without RETURNING, none of which depends on the answer of another. A server gets it in
+   * one message. Gives the number of changed rows of each.
+   */
+  writeAll(statements: readonly SqlStatement[]): Promise<readonly number[]>;
   /**
    * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
    * still writes it. A server commits and writes in one step, so there it is durable at once.

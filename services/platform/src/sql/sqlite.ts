@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
-import { runWork } from './transaction.ts';
+import { changesOf, runWork } from './transaction.ts';
 import type { Committed, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
@@ -86,6 +86,7 @@ export function openSqlite(file: string, openSync: (file: string) => Promise<Log
     ...alone,
     reserved: alone,
     transaction,
+    writeAll: (statements) => transaction((query) => changesOf(query, statements)),
     commitAhead,
     commitUnsynced: async (work) => (await commit(work, false)).result,
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),

@@ -1,4 +1,4 @@
-import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
+import type { SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
 
 /**
  * Runs the work of a transaction. A failed statement fails the transaction, even if the work caught the error and went
@@ -35,4 +35,12 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
   } finally {
     isOver = true;
   }
+}
+
+/** Asks for all statements at one moment. Gives the number of changed rows of each. */
+export function changesOf(
+  query: Pick<SqlWork, 'changes'>,
+  statements: readonly SqlStatement[],
+): Promise<readonly number[]> {
+  return Promise.all(statements.map(([text, values]) => query.changes(text, values)));
 }

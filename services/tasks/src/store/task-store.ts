@@ -109,7 +109,10 @@ export interface CreateStore {
       readonly at: number;
     },
   ): Promise<boolean>;
-  /** Returns the task if this call changed it. `id_known`: another task has that work, and nothing was written. */
+  /**
+   * `accepted`: this call changed the task. `id_known`: another task has that work, and nothing was written. Undefined:
+   * the task was decided over before.
+   */
   accept(
     taskId: string,
     attempt: {
@@ -118,7 +121,7 @@ export interface CreateStore {
       readonly at: number;
       readonly nextPollAt: number;
     },
-  ): Promise<Task | 'id_known' | undefined>;
+  ): Promise<'accepted' | 'id_known' | undefined>;
   /** Ends an attempt as refused. Another attempt of the task may follow. */
   refuseAttempt(
     taskId: string,

@@ -2,6 +2,7 @@ import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
 import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
+import { acceptedTask } from './accepted-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
@@ -58,13 +59,15 @@ async function record(
     return undefined;
   }
   const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
-  const taken = await deps.store.accept(task.id, {
+  const accepting = {
     number,
     mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId },
     at,
     nextPollAt,
-  });
-  if (taken !== 'id_known') return taken;
+  };
+  const taken = await deps.store.accept(task.id, accepting);
+  if (taken === 'accepted') return acceptedTask(task, accepting);
+  if (taken === undefined) return undefined;
   const left = await leaveUnknown(ID_KNOWN);
   await raiseAttention(deps, task, 'unknown_outcome', ID_KNOWN);
   return left;

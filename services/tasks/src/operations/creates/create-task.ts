@@ -99,7 +99,8 @@ async function submit(deps: Deps, create: NewCreate): Promise<Task | undefined> 
   const { runtimes, source } = await withSourceMedia(deps, create);
   signal?.throwIfAborted();
   const media = { byIndex: staged.byIndex, source };
-  return submitAttempts(deps, task, { resolved: { ...resolved, runtimes }, staged: media, span });
+  const inputs = { resolved: { ...resolved, runtimes }, staged: media, span };
+  return submitAttempts(deps, { ...task, seconds: complete.seconds }, inputs);
 }
 
 /**

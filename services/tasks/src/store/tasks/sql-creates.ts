@@ -1,5 +1,6 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import { changesOf } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow } from './task-rows.ts';
@@ -20,8 +21,11 @@ const INSERT_TASK = `INSERT INTO tasks (id, account_id, token_id, kind, model, o
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = acceptWith('', 'AND channel = $1');
 const ACCEPT_ON_OTHER_CHANNEL = acceptWith('channel = $1,', '');
-const ACCEPT_ATTEMPT = `UPDATE attempts SET outcome = 'accepted', upstream_id = $2, ended_at = $3
-  WHERE task_id = $4 AND number = $5
+const END_ATTEMPT = `UPDATE attempts SET outcome = 'accepted', upstream_id = $2, ended_at = $3
+  WHERE task_id = $4 AND number = $5`;
+const END_ATTEMPT_IF_ACCEPTED = `${END_ATTEMPT}
+    AND EXISTS (SELECT 1 FROM tasks WHERE id = $4 AND upstream_account = $1 AND upstream_id = $2)`;
+const END_ATTEMPT_UNLESS_KNOWN = `${END_ATTEMPT}
     AND NOT EXISTS (SELECT 1 FROM tasks AS other
       WHERE other.upstream_account = $1 AND other.upstream_id = $2 AND other.id <> $4)`;
 
@@ -126,18 +130,22 @@ function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAtt
 
 function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
   return {
-    accept: (taskId, { number, mapping, at, nextPollAt }) =>
-      sql.transaction(async (query) => {
-        const { channel, upstreamAccount, upstreamId = null } = mapping;
-        const values = [channel, upstreamAccount, upstreamId, nextPollAt, at, taskId];
-        const [onChannel] = await Promise.all([
-          query(ACCEPT_ON_CHANNEL, values),
-          query(ACCEPT_ATTEMPT, [upstreamAccount, upstreamId, at, taskId, number]),
+    accept: async (taskId, attempt) => {
+      const [task, ended] = acceptValues(taskId, attempt);
+      const [accepted] = await sql.writeAll([
+        [ACCEPT_ON_CHANNEL, task],
+        [END_ATTEMPT_IF_ACCEPTED, ended],
+      ]);
+      if (accepted === 1) return 'accepted';
+      return sql.transaction(async (query) => {
+        const [changed] = await changesOf(query, [
+          [ACCEPT_ON_OTHER_CHANNEL, task],
+          [END_ATTEMPT_UNLESS_KNOWN, ended],
         ]);
-        const [row] = onChannel.length > 0 ? onChannel : await query(ACCEPT_ON_OTHER_CHANNEL, values);
-        if (row !== undefined) return fromTaskRow(row);
-        return (await isKnown(query, taskId, mapping)) ? 'id_known' : undefined;
-      }),
+        if (changed === 1) return 'accepted';
+        return (await isKnown(query, taskId, attempt.mapping)) ? 'id_known' : undefined;
+      });
+    },
 
     refuseAttempt: (taskId, { number, channel, error, at }) =>
       sql.transaction(async (query) => {
@@ -180,8 +188,19 @@ function acceptWith(set: string, condition: string): string {
       updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
     WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL ${condition}
       AND NOT EXISTS (SELECT 1 FROM tasks AS other
-        WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)
-    RETURNING ${TASK_COLUMNS}`;
+        WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)`;
+}
+
+/** The values of the statements that accept a task, and of those that end its attempt. */
+function acceptValues(
+  taskId: string,
+  { number, mapping, at, nextPollAt }: Parameters<CreateStore['accept']>[1],
+): readonly [task: readonly SqlValue[], attempt: readonly SqlValue[]] {
+  const { channel, upstreamAccount, upstreamId = null } = mapping;
+  return [
+    [channel, upstreamAccount, upstreamId, nextPollAt, at, taskId],
+    [upstreamAccount, upstreamId, at, taskId, number],
+  ];
 }
 
 /** Whether another task has the work. */
