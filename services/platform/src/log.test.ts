@@ -94,7 +94,8 @@ test('a line of a recorded trace has its id under the name that tools look for, 
   const lines = await linesOf(
     'info',
     `const { inTrace } = await import('${CONTEXT}'); ` +
-      "await inTrace('4bf9', async () => { await null; log.info({}, 'work') }); inTrace(undefined, () => log.info({}, 'other'))",
+      "await inTrace('4bf9', async () => { await null; log.info({}, 'work') }); " +
+      "inTrace(undefined, () => log.info({}, 'other'))",
   );
 
   expect(lines.map(({ msg, trace_id }) => [msg, trace_id])).toEqual([
@@ -131,4 +132,10 @@ test('the log writes an error with its message, stack and cause', async () => {
 test('the silent log takes every line, and its children are silent too', () => {
   expect(silentLog.child({ a: 1 })).toBe(silentLog);
   for (const level of ['debug', 'info', 'warn', 'error'] as const) silentLog[level]({}, 'a line');
+});
+
+test('a process that exits has written every line', async () => {
+  const lines = await linesOf('info', "log.info({}, 'first'); log.info({}, 'last'); process.exit()");
+
+  expect(lines.map(({ msg }) => msg)).toEqual(['first', 'last']);
 });

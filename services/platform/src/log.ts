@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import { batchedLines } from './batched-lines.ts';
 import { currentRequestId, currentTraceId } from './request-context.ts';
 
 /** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
@@ -43,26 +44,33 @@ export interface ProgramLog extends Log {
 /** Lines that are written for a request have its id, and the id of its trace if that is recorded. */
 export function openLog(name: string, level: LogLevel): ProgramLog {
   let least = LEVELS.indexOf(level);
-  const lines = pino({
-    level: 'debug',
-    base: { service: name },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    redact: ['key', 'apiKey', 'authorization', '*.authorization'],
-    // Fields of a line win over these.
-    mixin: () => {
-      const [requestId, traceId] = [currentRequestId(), currentTraceId()];
-      return {
-        ...(requestId === undefined ? {} : { requestId }),
-        // the name that tools look for
-        ...(traceId === undefined ? {} : { trace_id: traceId }),
-      };
+  const out = batchedLines();
+  const lines = pino(
+    {
+      level: 'debug',
+      base: { service: name },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['key', 'apiKey', 'authorization', '*.authorization'],
+      // Fields of a line win over these.
+      mixin: () => {
+        const [requestId, traceId] = [currentRequestId(), currentTraceId()];
+        return {
+          ...(requestId === undefined ? {} : { requestId }),
+          // the name that tools look for
+          ...(traceId === undefined ? {} : { trace_id: traceId }),
+        };
+      },
     },
-  });
+    out,
+  );
   let access: AccessMode = 'all';
   return {
     ...logOver(lines, {
       isWritten: (line) => LEVELS.indexOf(line) >= least,
       hasAccess: (failed) => access === 'all' || (access === 'errors' && failed),
+      written: (line) => {
+        if (line === 'warn' || line === 'error') out.flush();
+      },
     }),
     level: () => LEVELS[least] ?? level,
     setLevel: (next) => {
@@ -77,6 +85,8 @@ export function openLog(name: string, level: LogLevel): ProgramLog {
 interface Switches {
   readonly isWritten: (level: LogLevel) => boolean;
   readonly hasAccess: (failed: boolean) => boolean;
+  /** Called after a line: a warning waits for no other line. */
+  readonly written: (level: LogLevel) => void;
 }
 
 /** The children of pino keep the level that their parent had. */
@@ -84,7 +94,9 @@ function logOver(lines: Logger, switches: Switches): Log {
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, message: string): void => {
-      if (switches.isWritten(level)) lines[level](fields, message);
+      if (!switches.isWritten(level)) return;
+      lines[level](fields, message);
+      switches.written(level);
     };
   return {
     debug: at('debug'),
