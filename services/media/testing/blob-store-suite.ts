@@ -31,6 +31,7 @@ export function describeBlobStore(opened: () => Opened): void {
     await kept(key('a'), Buffer.from('0123456789'));
 
     expect(await blobs.sizeOf(key('a'))).toBe(10);
+    expect([await blobs.has(key('a'), 10), await blobs.has(key('a'), 9)]).toEqual([true, false]);
     expect((await bytesOf(await blobs.open(key('a')))).toString()).toBe('0123456789');
     expect((await bytesOf(await blobs.open(key('a'), { start: 2, end: 4 }))).toString()).toBe('234');
     expect(await blobs.withFile(key('a'), async (file) => (await readFile(file)).toString())).toBe('0123456789');

@@ -28,6 +28,8 @@ export interface BlobStore {
    * repeated.
    */
   keep(key: string, file: ReceivedFile): Promise<void>;
+  /** Whether the key has so many bytes. If so, they survive a crash when it resolves, whoever stored them. */
+  has(key: string, bytes: number): Promise<boolean>;
   /** The number of bytes; undefined: the key is empty. */
   sizeOf(key: string): Promise<number | undefined>;
   /** Undefined: the key or the range is empty. The caller must read or destroy the stream. */

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
+import { until } from '@reelgate/platform/testing/until';
 import { describeBlobStore } from '../../testing/blob-store-suite.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
 import { TooLarge, openIncoming } from './incoming.ts';
@@ -41,6 +42,27 @@ test('a subfolder that was removed is made again', async () => {
   rmSync(path.join(root, 'cd'), { recursive: true });
 
   expect(await kept('cd0002')).toBe(1);
+});
+
+test('bytes that another upload has renamed are found only when their folder is flushed', async () => {
+  const flushes: PromiseWithResolvers<undefined>[] = [];
+  const slow = openDiskBlobs(root, () => {
+    const flush = Promise.withResolvers<undefined>();
+    flushes.push(flush);
+    return flush.promise;
+  });
+  mkdirSync(path.join(root, 'ef'));
+  writeFileSync(path.join(root, 'ef', 'ef0001'), 'x');
+  let isFound = false;
+  const found = slow.has('ef0001', 1).then((has) => {
+    isFound = has;
+  });
+  await until(() => flushes.length === 1);
+
+  expect(isFound).toBe(false);
+  flushes[0]?.resolve(undefined);
+  await found;
+  expect(isFound).toBe(true);
 });
 
 describe('an incoming file', () => {

@@ -7,8 +7,8 @@ import { checkedKey } from './blob-key.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import { filePieces } from './file-pieces.ts';
 
-/** Stores blobs in a folder with a subfolder for each two first characters of a key. */
-export function openDiskBlobs(root: string): BlobStore {
+/** Stores blobs in a folder with a subfolder for each two first characters. `flush` writes a folder to the disk. */
+export function openDiskBlobs(root: string, flush: (folder: string) => Promise<void> = flushFolder): BlobStore {
   mkdirSync(root, { recursive: true });
   const pathOf = (key: string): string => path.join(root, blobPath(checkedKey(key)));
   /** The subfolders that this process has made or found, and flushed: at most one for each two first characters. */
@@ -16,7 +16,7 @@ export function openDiskBlobs(root: string): BlobStore {
   const prepare = async (folder: string): Promise<void> => {
     if (known.has(folder)) return;
     await mkdir(folder, { recursive: true });
-    await flushFolder(root);
+    await flush(root);
     known.add(folder);
   };
   const sizeOf = (key: string): Promise<number | undefined> => orNothing(async () => (await stat(pathOf(key))).size);
@@ -33,7 +33,13 @@ export function openDiskBlobs(root: string): BlobStore {
         await prepare(folder);
         await rename(file.path, target);
       });
-      await flushFolder(folder);
+      await flush(folder);
+    },
+    has: async (key, bytes) => {
+      if ((await sizeOf(key)) !== bytes) return false;
+      // another upload may have renamed its file just now, and not have flushed the folder yet
+      await flush(path.dirname(pathOf(key)));
+      return true;
     },
     sizeOf,
     open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range })),

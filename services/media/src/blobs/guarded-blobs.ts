@@ -6,6 +6,7 @@ import type { StorageFaults } from './storage-faults.ts';
 export function guardedBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
   return {
     keep: (key, file) => guard(() => blobs.keep(key, file)),
+    has: (key, bytes) => guard(() => blobs.has(key, bytes)),
     sizeOf: (key) => guard(() => blobs.sizeOf(key)),
     open: (key, range) => guard(() => blobs.open(key, range)),
     pieces: (key, range) => guard(() => blobs.pieces(key, range)),

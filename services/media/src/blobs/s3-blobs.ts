@@ -72,7 +72,8 @@ export function openS3Blobs({
       await uploads.run(() => upload(client, at(key), file));
       await file.discard();
     },
-    sizeOf: (key) => orNothing(async () => (await client.send(new HeadObjectCommand(at(key)))).ContentLength),
+    has: async (key, bytes) => (await sizeOfObject(client, at(key))) === bytes,
+    sizeOf: (key) => sizeOfObject(client, at(key)),
     open,
     pieces: open,
     withFile: async (key, work) => {
@@ -101,6 +102,13 @@ export function openS3Blobs({
       publicClient.destroy();
     },
   };
+}
+
+function sizeOfObject(
+  client: S3Client,
+  object: { readonly Bucket: string; readonly Key: string },
+): Promise<number | undefined> {
+  return orNothing(async () => (await client.send(new HeadObjectCommand(object))).ContentLength);
 }
 
 async function listPage(

@@ -41,6 +41,7 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
     const blobs = guardedBlobs(
       {
         keep: fail,
+        has: fail,
         sizeOf: fail,
         open: fail,
         pieces: fail,
@@ -55,6 +56,7 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
 
     test.each<[string, (of: BlobStore) => Promise<unknown>]>([
       ['kept', (of) => of.keep('key', undefined as never)],
+      ['found', (of) => of.has('key', 1)],
       ['measured', (of) => of.sizeOf('key')],
       ['opened', (of) => of.open('key')],
       ['read', (of) => of.pieces('key')],

@@ -170,10 +170,10 @@ test('a removal removes its bytes immediately and spares a running upload of the
   const second = await put({
     blobs: {
       ...deps.blobs,
-      sizeOf: async (key) => {
+      has: async (key, bytes) => {
         // the second upload finds the bytes and stores none of its own
         await removeBytes(deps, await deps.store.removeObjects([first.id], ['inline'], clock.now()));
-        return deps.blobs.sizeOf(key);
+        return deps.blobs.has(key, bytes);
       },
     },
   });

@@ -49,7 +49,7 @@ export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<
 }
 
 async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFile): Promise<void> {
-  if ((await blobs.sizeOf(key)) === file.bytes) await file.discard();
+  if (await blobs.has(key, file.bytes)) await file.discard();
   else await blobs.keep(key, file);
 }
 
