@@ -42,7 +42,12 @@ afterAll(async () => {
 function fetcherOf(section: object, clock: Clock = systemClock, over: Partial<FetcherDeps> = {}): Fetcher {
   const config = mediaConfigOf({
     ...section,
-    fetch: { ...(section as { fetch?: object }).fetch, allow: [...origins, silent].map(({ host }) => host) },
+    // on a busy machine, a held transfer would otherwise yield to another account
+    fetch: {
+      yield_after: '1h',
+      ...(section as { fetch?: object }).fetch,
+      allow: [...origins, silent].map(({ host }) => host),
+    },
   });
   return openFetcher(
     {
