@@ -15,6 +15,7 @@ const DAY_MS = 86_400_000;
 /** Results are kept for seven days. All copies are younger, so that none is removed while others are measured. */
 const SPAN_MS = 6 * DAY_MS;
 const SETTLE_MS_MAX = 30_000;
+const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 100 };
 const STORES = ['tasks', 'billing', 'media'] as const;
 /** Scattered names change pages all over an index. A store that keeps its pages in memory writes each one once. */
 const FILL_CACHE_KIB = 1_000_000;
@@ -37,7 +38,8 @@ export async function fillStores({ program, upstream }: BenchProgram, count: num
     const task = await caller.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat', seconds: '5' });
     upstream.complete(upstream.ids.at(-1)!);
     await caller.finish(task);
-    await caller.call('POST', '/v1/chat/completions', { model: MODEL, messages: [{ role: 'user', content: 'hello' }] });
+    const { status, text } = await caller.call('POST', '/v1/chat/completions', CHAT);
+    if (status !== 200) throw new Error(`the relayed call was refused: ${text}`);
     const call = await settledCall(stores);
     await program.stop();
     for (const store of stores) await store.write(`PRAGMA cache_size = -${String(FILL_CACHE_KIB)}`);
