@@ -138,6 +138,20 @@ export enum Scope {
    * @generated from enum value: SCOPE_MEDIA_INTERNAL = 8;
    */
   MEDIA_INTERNAL = 8,
+
+  /**
+   * `webhooks.read`: reads webhook endpoints without their secrets, and deliveries.
+   *
+   * @generated from enum value: SCOPE_WEBHOOKS_READ = 9;
+   */
+  WEBHOOKS_READ = 9,
+
+  /**
+   * `webhooks.write`: makes, changes, tests and removes webhook endpoints, rotates secrets, resends deliveries.
+   *
+   * @generated from enum value: SCOPE_WEBHOOKS_WRITE = 10;
+   */
+  WEBHOOKS_WRITE = 10,
 }
 
 /**

@@ -50,3 +50,52 @@ export declare type ReplicaServes = Message<"reelgate.billing.v1.ReplicaServes">
  */
 export declare const ReplicaServesSchema: GenMessage<ReplicaServes>;
 
+/**
+ * BalanceLow says that an account has less than a tenth of its last credit left. It is published at least once for each
+ * credit.
+ *
+ * @generated from message reelgate.billing.v1.BalanceLow
+ */
+export declare type BalanceLow = Message<"reelgate.billing.v1.BalanceLow"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Names the credit: one credit runs low once.
+   *
+   * @generated from field: string credit_key = 2;
+   */
+  creditKey: string;
+
+  /**
+   * What is left, without what is held, in billionths.
+   *
+   * @generated from field: int64 available_nanos = 3;
+   */
+  availableNanos: bigint;
+
+  /**
+   * The last credit, in billionths.
+   *
+   * @generated from field: int64 credit_nanos = 4;
+   */
+  creditNanos: bigint;
+
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 5;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.BalanceLow.
+ * Use `create(BalanceLowSchema)` to create a new message.
+ */
+export declare const BalanceLowSchema: GenMessage<BalanceLow>;
+

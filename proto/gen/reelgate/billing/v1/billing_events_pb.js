@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file reelgate/billing/v1/billing_events.proto.
  */
 export const file_reelgate_billing_v1_billing_events = /*@__PURE__*/
-  fileDesc("CihyZWVsZ2F0ZS9iaWxsaW5nL3YxL2JpbGxpbmdfZXZlbnRzLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIiAKDFRva2VuQ2hhbmdlZBIQCgh0b2tlbl9pZBgBIAEoCSIjCg1SZXBsaWNhU2VydmVzEhIKCnJlcGxpY2FfaWQYASABKAlCZgobZXhhbXBsZS5yZWVsZ2F0ZS5iaWxsaW5nLnYxUAFaL3JlZWxnYXRlLmV4YW1wbGUvY29udHJhY3RzL2JpbGxpbmcvdjE7YmlsbGluZ3YxqgITUmVlbGdhdGUuQmlsbGluZy5WMWIGcHJvdG8z");
+  fileDesc("CihyZWVsZ2F0ZS9iaWxsaW5nL3YxL2JpbGxpbmdfZXZlbnRzLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIiAKDFRva2VuQ2hhbmdlZBIQCgh0b2tlbl9pZBgBIAEoCSIjCg1SZXBsaWNhU2VydmVzEhIKCnJlcGxpY2FfaWQYASABKAkidQoKQmFsYW5jZUxvdxISCgphY2NvdW50X2lkGAEgASgJEhIKCmNyZWRpdF9rZXkYAiABKAkSFwoPYXZhaWxhYmxlX25hbm9zGAMgASgDEhQKDGNyZWRpdF9uYW5vcxgEIAEoAxIQCghjdXJyZW5jeRgFIAEoCUJmChtleGFtcGxlLnJlZWxnYXRlLmJpbGxpbmcudjFQAVovcmVlbGdhdGUuZXhhbXBsZS9jb250cmFjdHMvYmlsbGluZy92MTtiaWxsaW5ndjGqAhNSZWVsZ2F0ZS5CaWxsaW5nLlYxYgZwcm90bzM");
 
 /**
  * Describes the message reelgate.billing.v1.TokenChanged.
@@ -23,4 +23,11 @@ export const TokenChangedSchema = /*@__PURE__*/
  */
 export const ReplicaServesSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_billing_events, 1);
+
+/**
+ * Describes the message reelgate.billing.v1.BalanceLow.
+ * Use `create(BalanceLowSchema)` to create a new message.
+ */
+export const BalanceLowSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_billing_events, 2);
 

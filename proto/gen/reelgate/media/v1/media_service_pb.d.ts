@@ -448,6 +448,130 @@ export declare type RemovePrivateResponse = Message<"reelgate.media.v1.RemovePri
 export declare const RemovePrivateResponseSchema: GenMessage<RemovePrivateResponse>;
 
 /**
+ * WebhookHeader is one header of a request.
+ *
+ * @generated from message reelgate.media.v1.WebhookHeader
+ */
+export declare type WebhookHeader = Message<"reelgate.media.v1.WebhookHeader"> & {
+  /**
+   * Its name, in lower case.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its value.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message reelgate.media.v1.WebhookHeader.
+ * Use `create(WebhookHeaderSchema)` to create a new message.
+ */
+export declare const WebhookHeaderSchema: GenMessage<WebhookHeader>;
+
+/**
+ * SendWebhookRequest carries one request to a receiver.
+ *
+ * @generated from message reelgate.media.v1.SendWebhookRequest
+ */
+export declare type SendWebhookRequest = Message<"reelgate.media.v1.SendWebhookRequest"> & {
+  /**
+   * The owner of the receiver.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The URL.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * The headers, besides `content-length`, `host` and `user-agent`.
+   *
+   * @generated from field: repeated reelgate.media.v1.WebhookHeader headers = 3;
+   */
+  headers: WebhookHeader[];
+
+  /**
+   * The body.
+   *
+   * @generated from field: bytes body = 4;
+   */
+  body: Uint8Array;
+
+  /**
+   * How long the whole exchange may take, in milliseconds; 0: 15 seconds.
+   *
+   * @generated from field: int64 timeout_ms = 5;
+   */
+  timeoutMs: bigint;
+};
+
+/**
+ * Describes the message reelgate.media.v1.SendWebhookRequest.
+ * Use `create(SendWebhookRequestSchema)` to create a new message.
+ */
+export declare const SendWebhookRequestSchema: GenMessage<SendWebhookRequest>;
+
+/**
+ * SendWebhookResponse says what became of the request.
+ *
+ * @generated from message reelgate.media.v1.SendWebhookResponse
+ */
+export declare type SendWebhookResponse = Message<"reelgate.media.v1.SendWebhookResponse"> & {
+  /**
+   * The HTTP status; 0: there was no answer.
+   *
+   * @generated from field: int32 status_code = 1;
+   */
+  statusCode: number;
+
+  /**
+   * Why there was no answer or why it counts as a failure: `address_refused`, `not_reached`, `tls`, `timeout`,
+   * `too_large`, `redirect` or `busy`. Empty: there was an answer, and its status says the rest.
+   *
+   * @generated from field: string fault = 2;
+   */
+  fault: string;
+
+  /**
+   * How long it took, in milliseconds.
+   *
+   * @generated from field: int64 duration_ms = 3;
+   */
+  durationMs: bigint;
+
+  /**
+   * How long the receiver asks to wait, in milliseconds; 0: it does not say.
+   *
+   * @generated from field: int64 retry_after_ms = 4;
+   */
+  retryAfterMs: bigint;
+
+  /**
+   * The first bytes of the answer, 2 KiB at most.
+   *
+   * @generated from field: bytes answer_head = 5;
+   */
+  answerHead: Uint8Array;
+};
+
+/**
+ * Describes the message reelgate.media.v1.SendWebhookResponse.
+ * Use `create(SendWebhookResponseSchema)` to create a new message.
+ */
+export declare const SendWebhookResponseSchema: GenMessage<SendWebhookResponse>;
+
+/**
  * Category is what the bytes must hold.
  *
  * @generated from enum reelgate.media.v1.Category
@@ -562,6 +686,17 @@ export declare const MediaService: GenService<{
     methodKind: "unary";
     input: typeof RemovePrivateRequestSchema;
     output: typeof RemovePrivateResponseSchema;
+  },
+  /**
+   * SendWebhook posts a body to a URL of a client, over the same guarded connections that fetch media. It follows no
+   * redirect and reads at most 64 KiB of the answer. A receiver that cannot be reached is an answer, not an error.
+   *
+   * @generated from rpc reelgate.media.v1.MediaService.SendWebhook
+   */
+  sendWebhook: {
+    methodKind: "unary";
+    input: typeof SendWebhookRequestSchema;
+    output: typeof SendWebhookResponseSchema;
   },
 }>;
 

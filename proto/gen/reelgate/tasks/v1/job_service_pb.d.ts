@@ -75,6 +75,13 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
    * @generated from field: string worker = 8;
    */
   worker: string;
+
+  /**
+   * The URL that is told when the job ends, signed with the account's default secret. Empty: none.
+   *
+   * @generated from field: string webhook_url = 9;
+   */
+  webhookUrl: string;
 };
 
 /**

@@ -69,6 +69,13 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @deprecated
    */
   inFlightLimit: number;
+
+  /**
+   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   *
+   * @generated from field: string webhook_url = 8;
+   */
+  webhookUrl: string;
 };
 
 /**

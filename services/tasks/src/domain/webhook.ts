@@ -1,0 +1,111 @@
+/** The types of events that an endpoint can hear. */
+export const EVENT_TYPES = ['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The endpoint id of the URLs that requests carry. */
+export const DEFAULT_ENDPOINT = 'default';
+
+export type Payload = 'thin' | 'full';
+export type DisabledReason = 'gone' | 'failing' | 'by_owner';
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
+/** What a client hears. */
+export interface ClientEvent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly type: EventType;
+  /** A task, a job or an account. */
+  readonly subjectId: string;
+  readonly createdAt: number;
+  /** The URL that the request carried. */
+  readonly url?: string | undefined;
+  /** Further members of the event's data, as a JSON object. */
+  readonly dataJson?: string | undefined;
+}
+
+/** An event with its place in the order of all streams. */
+export interface DispatchedEvent extends ClientEvent {
+  readonly seq: number;
+}
+
+/** The settings of an endpoint. */
+export interface Endpoint {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly EventType[];
+  readonly payload: Payload;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly disabled?: { readonly at: number; readonly reason: DisabledReason } | undefined;
+}
+
+/** How a receiver answers. */
+export interface Health {
+  /** Attempts that failed in a row. */
+  readonly failures: number;
+  /** Since when every attempt fails. */
+  readonly failingSince?: number | undefined;
+  /** Until then no attempt begins. */
+  readonly openUntil?: number | undefined;
+  readonly lastSuccessAt?: number | undefined;
+  readonly lastFailureAt?: number | undefined;
+}
+
+export const HEALTHY: Health = { failures: 0 };
+
+/** A signing secret as it is stored. */
+export interface SealedSecret {
+  /** An endpoint, or `default:ACCOUNT`. */
+  readonly ownerId: string;
+  readonly accountId: string;
+  readonly sealed: string;
+  /** The first and the last characters of the secret. */
+  readonly hint: string;
+  /** The secret before the last rotation, while it also signs. */
+  readonly old?: { readonly sealed: string; readonly until: number } | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One request to a receiver. */
+export interface Attempt {
+  readonly number: number;
+  readonly at: number;
+  readonly durationMs: number;
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Empty: it succeeded. */
+  readonly error: string;
+  /** Without the signature. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly answerHead: string;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly subjectId: string;
+  readonly receiverId: string;
+  readonly endpointId: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly state: DeliveryState;
+  /** How many attempts were made. */
+  readonly attempts: number;
+  /** How many of them belong to an earlier sending. */
+  readonly attemptsBefore: number;
+  readonly dueAt?: number | undefined;
+  /** Of the last attempt; 0: there was none, or it had no answer. */
+  readonly status: number;
+  readonly error: string;
+  readonly createdAt: number;
+  readonly endedAt?: number | undefined;
+}
+
+/** The owner of the secret that signs the deliveries of an endpoint. */
+export function secretOwnerOf(accountId: string, endpointId: string): string {
+  return endpointId === DEFAULT_ENDPOINT ? `${DEFAULT_ENDPOINT}:${accountId}` : endpointId;
+}

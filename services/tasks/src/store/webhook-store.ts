@@ -1,0 +1,166 @@
+import type {
+  Attempt,
+  ClientEvent,
+  Delivery,
+  DeliveryState,
+  DisabledReason,
+  DispatchedEvent,
+  Endpoint,
+  EventType,
+  Health,
+  SealedSecret,
+} from '../domain/webhook.ts';
+
+/** Endpoints and secrets, as their owners manage them. */
+export interface EndpointStore {
+  /** Writes the endpoint with its secret. Returns false, and writes nothing, if the account has `max` already. */
+  addEndpoint(endpoint: Endpoint, secret: SealedSecret, max: number): Promise<boolean>;
+  findEndpoint(accountId: string, endpointId: string): Promise<Endpoint | undefined>;
+  /** The newest first, after a position. */
+  listEndpoints(
+    accountId: string,
+    page: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<readonly Endpoint[]>;
+  /**
+   * Changes settings. A change that enables the endpoint forgets its failures; one that disables it ends its pending
+   * deliveries as failed. Undefined: there is no such endpoint.
+   */
+  updateEndpoint(
+    accountId: string,
+    endpointId: string,
+    change: {
+      readonly name?: string | undefined;
+      readonly url?: string | undefined;
+      readonly eventTypes?: readonly EventType[] | undefined;
+      readonly payload?: Endpoint['payload'] | undefined;
+      readonly enabled?: boolean | undefined;
+      readonly at: number;
+    },
+  ): Promise<Endpoint | undefined>;
+  /** Removes an endpoint with its secret and its receiver, and ends its pending deliveries as failed. */
+  removeEndpoint(accountId: string, endpointId: string, at: number): Promise<boolean>;
+  /** The health of endpoints, by id; of an endpoint that nothing was sent to, none. */
+  healthOf(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
+  findSecrets(ownerIds: readonly string[]): Promise<ReadonlyMap<string, SealedSecret>>;
+  /** Writes a secret unless its owner has one. Returns the one that is stored. */
+  addSecret(secret: SealedSecret): Promise<SealedSecret>;
+  /** Replaces a secret if it is still the one that is named. Returns whether it was. */
+  replaceSecret(secret: SealedSecret, was: string): Promise<boolean>;
+  /** Secrets in the order of their owners, after a position. */
+  listSecrets(after: string, limit: number): Promise<readonly SealedSecret[]>;
+}
+
+/** Events on their way into streams and deliveries. */
+export interface EventStore {
+  /** Writes an event that no transaction of a task or a job writes. A known id changes nothing. */
+  addEvent(event: ClientEvent): Promise<void>;
+  /**
+   * Gives the oldest new events their places, and writes a delivery for each receiver that hears them. One process does
+   * this at a time. Returns how many events it took.
+   */
+  dispatch(options: { readonly now: number; readonly limit: number }): Promise<number>;
+  /** The place of an event of an account; undefined: it is not kept, or not dispatched yet. */
+  placeOf(accountId: string, eventId: string): Promise<number | undefined>;
+  /** The last event of an account. */
+  lastEvent(accountId: string): Promise<DispatchedEvent | undefined>;
+  eventsAfter(
+    filter: {
+      readonly accountId: string;
+      readonly types?: readonly EventType[] | undefined;
+      readonly subjectId?: string | undefined;
+    },
+    seq: number,
+    limit: number,
+  ): Promise<readonly DispatchedEvent[]>;
+  /** The last place of each of these accounts that has events after a place. */
+  lastPlaces(seq: number, limit: number): Promise<readonly { readonly accountId: string; readonly seq: number }[]>;
+  findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, ClientEvent>>;
+}
+
+/** A receiver under a lease. */
+export interface LeasedReceiver {
+  readonly id: string;
+  readonly accountId: string;
+  readonly endpointId: string;
+  readonly lease: string;
+  readonly health: Health;
+  /** Undefined: the URLs come with the deliveries. */
+  readonly endpoint?: Endpoint | undefined;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** An attempt and what follows from it. */
+export interface AttemptRecord {
+  readonly deliveryId: string;
+  readonly attempt: Attempt;
+  readonly state: DeliveryState;
+  /** When the next attempt is due, if the state is pending. */
+  readonly dueAt?: number | undefined;
+}
+
+export interface ReceiverRecord {
+  readonly receiverId: string;
+  readonly lease: string;
+  readonly attempts: readonly AttemptRecord[];
+  readonly health: Health;
+  /** Disables the endpoint, in the same transaction. */
+  readonly disable?: DisabledReason | undefined;
+  /** Gives the lease back. */
+  readonly returned: boolean;
+  readonly at: number;
+}
+
+/** Deliveries and their leases. */
+export interface DeliveryStore {
+  /**
+   * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time. A receiver
+   * whose attempts fail in a row gets one delivery, any other at most `deliveries`.
+   */
+  leaseReceivers(options: {
+    readonly now: number;
+    readonly until: number;
+    readonly lease: string;
+    readonly limit: number;
+    readonly perAccount: number;
+    readonly deliveries: number;
+    /** From this many failures in a row a receiver gets one delivery. */
+    readonly failuresMax: number;
+  }): Promise<readonly LeasedReceiver[]>;
+  /** The leased receivers of these leases, without their deliveries, as far as the leases last. */
+  heldReceivers(
+    leases: readonly { readonly receiverId: string; readonly lease: string }[],
+    now: number,
+  ): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
+  findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
+  /** Writes what was done under leases that still hold. Returns the receivers whose lease had ended. */
+  recordAttempts(records: readonly ReceiverRecord[], now: number): Promise<readonly string[]>;
+  listDeliveries(
+    filter: { readonly accountId: string; readonly endpointId: string; readonly state?: DeliveryState | undefined },
+    page: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<readonly Delivery[]>;
+  findDelivery(accountId: string, deliveryId: string): Promise<Delivery | undefined>;
+  attemptsOf(deliveryId: string): Promise<readonly Attempt[]>;
+  /** Makes a delivery due at once, under a new schedule. Returns whether it exists. */
+  resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
+  /** The same for failed deliveries since a time. Returns how many. */
+  resendFailed(
+    which: { readonly accountId: string; readonly endpointId: string; readonly since: number; readonly limit: number },
+    at: number,
+  ): Promise<number>;
+}
+
+/** Removes what is no longer needed. Several processes may remove at once. */
+export interface WebhookRetentionStore {
+  /** Removes ended deliveries with their attempts, events and idle receivers that are older than a time. */
+  removeOldWebhooks(which: { readonly before: number; readonly limit: number }): Promise<number>;
+}
+
+/** What operators watch. */
+export interface WebhookBacklogStore {
+  /** Counted up to a bound. */
+  pendingDeliveries(): Promise<{ readonly count: number; readonly oldestDueAt: number | undefined }>;
+  disabledEndpoints(): Promise<number>;
+  undispatchedEvents(): Promise<{ readonly count: number; readonly oldestAt: number | undefined }>;
+}
+
+export type WebhookStore = EndpointStore & EventStore & DeliveryStore & WebhookRetentionStore & WebhookBacklogStore;
