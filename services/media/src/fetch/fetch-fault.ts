@@ -33,6 +33,13 @@ export class FetchFault extends Error {
   }
 }
 
+/** The TLS handshake failed: the certificate is not accepted, or the server does not speak TLS. */
+export class HandshakeFault extends FetchFault {
+  constructor(error: unknown) {
+    super('network', NOT_REACHED, codeOf(error));
+  }
+}
+
 export function addressFault(detail: string): FetchFault {
   return new FetchFault('address', NOT_REACHED, detail);
 }

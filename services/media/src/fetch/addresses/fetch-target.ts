@@ -62,7 +62,7 @@ export function parseTarget(text: string, { urlCharactersMax }: Pick<AddressPoli
   return parsed.url;
 }
 
-function portOf(url: URL): number {
+export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
 }

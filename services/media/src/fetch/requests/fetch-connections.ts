@@ -7,6 +7,11 @@ import type { ConnectionSettings, ConnectionUser, OriginConnection } from './ori
 /** The errors of a connection that its origin has closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
+/** Whether the origin closed the connection before it answered. */
+export function isClosedByOrigin(error: unknown): boolean {
+  return CLOSED.has((error as { readonly code?: unknown }).code);
+}
+
 /** The connections of one fetch: one to each origin that it calls. */
 export interface FetchConnections {
   /** Requests an address. Rejects with a FetchFault. */
@@ -46,7 +51,7 @@ export function openFetchConnections({ settings, now, user, kept }: FetchConnect
       try {
         // an origin can close an idle connection at the moment of the request: a new one passes the guard
         return await connection.request(request).catch((error: unknown) => {
-          if (!wasOpen || user.signal.aborted || !CLOSED.has((error as { code?: unknown }).code)) throw error;
+          if (!wasOpen || user.signal.aborted || !isClosedByOrigin(error)) throw error;
           return connection.request(request);
         });
       } catch (error) {
@@ -55,8 +60,8 @@ export function openFetchConnections({ settings, now, user, kept }: FetchConnect
     },
     bytes: () => own.values().reduce((total, connection) => total + connection.bytes(), 0),
     end: (wasRead) => {
-      for (const connection of own.values()) {
-        if (wasRead && connection === last && kept !== undefined) kept.keep(connection);
+      for (const [origin, connection] of own) {
+        if (wasRead && connection === last && kept !== undefined) kept.keep(origin, connection);
         else connection.destroy();
       }
     },

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { BLOCKED } from '../addresses/address-policy.ts';
-import { addressFault } from '../fetch-fault.ts';
+import { FetchFault, HandshakeFault, addressFault } from '../fetch-fault.ts';
 import { policyLookup } from '../addresses/policy-lookup.ts';
 import type { LookupSettings } from '../addresses/policy-lookup.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
@@ -75,14 +75,25 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
           return;
         }
         if (!isLiteral) permits.reached(socket.remoteAddress ?? '');
-        const ready: buildConnector.Callback = (...outcome) => {
+        const ready = (secured: Socket): void => {
           enter('headers');
-          callback(...outcome);
+          callback(null, secured);
         };
-        if (target.protocol === 'https:') begun(secure({ ...target, httpSocket: socket }, ready));
-        else ready(null, socket);
+        if (target.protocol !== 'https:') {
+          ready(socket);
+          return;
+        }
+        begun(secure({ ...target, httpSocket: socket }, handshake(ready, callback)));
       }),
     );
+  };
+}
+
+/** The end of a TLS handshake. An abort keeps its own fault. */
+function handshake(ready: (secured: Socket) => void, callback: buildConnector.Callback): buildConnector.Callback {
+  return (error, secured) => {
+    if (error === null) ready(secured);
+    else callback(error instanceof FetchFault ? error : new HandshakeFault(error), null);
   };
 }
 

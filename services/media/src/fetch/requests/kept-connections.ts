@@ -6,27 +6,36 @@ import type { OriginConnection } from './origin-connection.ts';
 export const IDLE_MS = 4000;
 /** The longest life of a connection. After it the name is resolved and judged again. */
 const LIFE_MS = 60_000;
-/** The most idle connections over all, and to one origin: as many as results are fetched at one time by default. */
-const IDLE_MAX = 128;
-const IDLE_PER_ORIGIN_MAX = 64;
+
+export interface KeptBounds {
+  /** The most idle connections over all. */
+  readonly total: number;
+  /** The most under one key. */
+  readonly perKey: number;
+}
+
+/** As many connections to one origin as results are fetched at one time by default. */
+const OF_RESULTS: KeptBounds = { total: 128, perKey: 64 };
 
 /**
- * Idle connections that the next fetch from the same origin uses. Each leads to the address that was judged when it was
- * made, and is used under the scheme, name and port for which it was made.
+ * Idle connections that the next request under the same key uses. A key stands for one origin, and for one account
+ * where accounts share nothing. Each connection leads to the address that was judged when it was made, and is used
+ * under the scheme, name and port for which it was made.
  */
 export interface KeptConnections {
-  take(origin: string): OriginConnection | undefined;
+  take(key: string): OriginConnection | undefined;
   /** Keeps a connection whose last answer was read to its end, or ends it. */
-  keep(connection: OriginConnection): void;
+  keep(key: string, connection: OriginConnection): void;
 }
 
 interface Idle {
+  readonly key: string;
   readonly connection: OriginConnection;
   /** Aborted when it is no longer idle. */
   readonly taken: AbortController;
 }
 
-export function keptConnections(clock: Clock, stopping: AbortSignal): KeptConnections {
+export function keptConnections(clock: Clock, stopping: AbortSignal, bounds = OF_RESULTS): KeptConnections {
   const idle: Idle[] = [];
   const remove = (kept: Idle | undefined): OriginConnection | undefined => {
     const at = kept === undefined ? -1 : idle.indexOf(kept);
@@ -39,9 +48,9 @@ export function keptConnections(clock: Clock, stopping: AbortSignal): KeptConnec
     await clock.sleep(IDLE_MS, kept.taken.signal);
     if (!kept.taken.signal.aborted) remove(kept)?.destroy();
   };
-  const makeRoom = (origin: string): void => {
-    const ofOrigin = idle.filter(({ connection }) => connection.origin === origin);
-    const oldest = ofOrigin.length >= IDLE_PER_ORIGIN_MAX ? ofOrigin[0] : idle.length >= IDLE_MAX ? idle[0] : undefined;
+  const makeRoom = (key: string): void => {
+    const ofKey = idle.filter((kept) => kept.key === key);
+    const oldest = ofKey.length >= bounds.perKey ? ofKey[0] : idle.length >= bounds.total ? idle[0] : undefined;
     remove(oldest)?.destroy();
   };
   stopping.addEventListener(
@@ -52,22 +61,22 @@ export function keptConnections(clock: Clock, stopping: AbortSignal): KeptConnec
     { once: true },
   );
   return {
-    take: (origin) => {
+    take: (key) => {
       for (;;) {
-        const connection = remove(idle.findLast((kept) => kept.connection.origin === origin));
+        const connection = remove(idle.findLast((kept) => kept.key === key));
         if (connection === undefined || connection.isOpen) return connection;
         connection.destroy();
       }
     },
-    keep: (connection) => {
+    keep: (key, connection) => {
       const age = clock.now() - connection.connectedAt;
       if (stopping.aborted || !connection.isOpen || age < 0 || age >= LIFE_MS) {
         connection.destroy();
         return;
       }
       connection.leave();
-      makeRoom(connection.origin);
-      const kept = { connection, taken: new AbortController() };
+      makeRoom(key);
+      const kept = { key, connection, taken: new AbortController() };
       idle.push(kept);
       void expire(kept);
     },

@@ -23,7 +23,6 @@ export interface ConnectionSettings extends Pick<ConnectorOptions, 'policy' | 'd
 
 /** One connection to one origin, for one fetch at a time. If it is closed, the next request passes the guard again. */
 export interface OriginConnection {
-  readonly origin: string;
   /** When the address was judged and connected to. */
   readonly connectedAt: number;
   /** Whether a request needs no new connection. */
@@ -33,6 +32,8 @@ export interface OriginConnection {
   use(user: ConnectionUser): void;
   leave(): void;
   request(options: Omit<Dispatcher.RequestOptions, 'origin'>): Promise<Dispatcher.ResponseData>;
+  /** The same without a stream for the body: the handler gets each piece as it comes. */
+  dispatch(options: Omit<Dispatcher.DispatchOptions, 'origin'>, handler: Dispatcher.DispatchHandler): void;
   destroy(): void;
 }
 
@@ -74,7 +75,6 @@ export function openConnection(
     ...(idleMs === undefined ? { pipelining: 0 } : { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }),
   });
   return {
-    origin,
     get connectedAt() {
       return connectedAt;
     },
@@ -87,10 +87,9 @@ export function openConnection(
       bytesBefore = bytesThrough(sockets);
       user = next;
     },
-    leave: () => {
-      user = undefined;
-    },
+    leave: () => void (user = undefined),
     request: (options) => client.request(options),
+    dispatch: (options, handler) => void client.dispatch(options, handler),
     destroy: () => {
       user = undefined;
       // TLS first: the process crashes if the socket below it is destroyed first
