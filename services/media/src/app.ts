@@ -25,6 +25,8 @@ import { isOwnHost } from './domain/reference.ts';
 import { addressPolicy } from './fetch/addresses/address-policy.ts';
 import { openFetcher } from './fetch/fetcher.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
+import { openWebhookSender } from './fetch/webhooks/webhook-sender.ts';
+import type { SendWebhook } from './fetch/webhooks/webhook-sender.ts';
 import { isPublicHost } from './fetch/addresses/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
 import type { MediaBytes } from './http/media-bytes.ts';
@@ -124,6 +126,7 @@ function build(
   const blobs = guardedBlobs(opened, faults);
   const { pools, thumbnails } = openParsing(config.probe, { clock, log, newId, folder, lifecycle, ffmpeg });
   const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
+  const sendWebhook = openSender(config, foundation, stopping.signal);
   const deps = {
     ...foundation,
     ...config,
@@ -174,6 +177,7 @@ function build(
     bindings: [
       mediaServiceBinding({
         clock,
+        sendWebhook,
         store: deps.store,
         blobs,
         stage: (order, signal) =>
@@ -241,6 +245,19 @@ function openGuardedFetcher(
       stopping,
     },
     config,
+  );
+}
+
+function openSender({ fetch, webhooks }: MediaConfig, foundation: Foundation, stopping: AbortSignal): SendWebhook {
+  return openWebhookSender(
+    { ...foundation, stopping },
+    {
+      allow: webhooks.allow,
+      dnsServers: fetch.dnsServers,
+      dnsMs: fetch.timeouts.dnsMs,
+      headerBytesMax: fetch.headerBytesMax,
+      isOwn: (url) => isOwnHost(url, foundation.publicUrl),
+    },
   );
 }
 

@@ -7,7 +7,7 @@ import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
-import { ADDRESS_AND_PORT, DNS_SERVER } from './config-schema.ts';
+import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
 import type { Checked, CheckedS3, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
@@ -88,11 +88,15 @@ export interface MediaConfig {
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly probe: ProbeConfig;
   readonly fetch: FetchConfig;
+  readonly webhooks: {
+    /** Receivers that are called although they are not public or not on port 443: names and addresses. */
+    readonly allow: readonly HostPort[];
+  };
 }
 
 /** Converts a configuration that passed the schema. */
 export function mediaConfig(value: unknown): MediaConfig {
-  const { media } = value as Checked;
+  const { media, webhooks } = value as Checked;
   return {
     listen: hostPort(media.listen),
     http: hostPort(media.http),
@@ -118,6 +122,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     },
     probe: probeConfig(media.probe),
     fetch: fetchConfig(media.fetch),
+    webhooks: { allow: (webhooks?.allow ?? []).map(receiver) },
   };
 }
 
@@ -163,6 +168,15 @@ function exception(entry: string, at: number): HostPort {
   const parsed = parseHostPort(entry);
   if (parsed === undefined || !isAddress(parsed.host))
     throw new ConfigError(`media.fetch.allow.${String(at)}: expected ${ADDRESS_AND_PORT}`);
+  return parsed;
+}
+
+/** The URL parser takes some names for addresses, such as 127.1: such an entry would be an exception without effect. */
+function receiver(entry: string, at: number): HostPort {
+  const parsed = parseHostPort(entry);
+  const isName = (host: string): boolean => URL.parse(`http://${host}/`)?.hostname === host.toLowerCase();
+  if (parsed === undefined || parsed.port === 0 || !(isAddress(parsed.host) || isName(parsed.host)))
+    throw new ConfigError(`webhooks.allow.${String(at)}: expected ${RECEIVER}`);
   return parsed;
 }
 

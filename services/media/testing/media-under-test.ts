@@ -51,6 +51,8 @@ export interface MediaOptions {
   readonly clock?: Clock;
   /** The `media` section of the configuration. */
   readonly section?: object;
+  /** The `webhooks` section of the configuration. */
+  readonly webhooks?: object;
   readonly folder?: string;
 }
 
@@ -58,6 +60,7 @@ export interface MediaOptions {
 export async function startMediaUnderTest({
   clock = systemClock,
   section = {},
+  webhooks = {},
   folder = mkdtempSync(path.join(os.tmpdir(), 'media-')),
 }: MediaOptions = {}): Promise<MediaUnderTest> {
   const metrics = openMetrics(false);
@@ -69,7 +72,7 @@ export async function startMediaUnderTest({
     },
   ]);
   const media = await startMedia(
-    mediaConfigOf(section, folder),
+    mediaConfigOf(section, folder, webhooks),
     {
       clock,
       metrics,
@@ -109,7 +112,7 @@ export async function startMediaUnderTest({
     blobs: () => filesUnder(path.join(folder, 'blobs')),
     restart: async () => {
       await stop();
-      return startMediaUnderTest({ clock, section, folder });
+      return startMediaUnderTest({ clock, section, webhooks, folder });
     },
     close: async () => {
       await stop();
@@ -118,9 +121,9 @@ export async function startMediaUnderTest({
   };
 }
 
-export function mediaConfigOf(section: object, folder = os.tmpdir()): MediaConfig {
+export function mediaConfigOf(section: object, folder = os.tmpdir(), webhooks = {}): MediaConfig {
   const file = path.join(mkdtempSync(path.join(folder, 'config-')), 'reelgate.yaml');
-  writeFileSync(file, JSON.stringify({ media: section }));
+  writeFileSync(file, JSON.stringify({ media: section, webhooks }));
   return mediaConfig(readConfigFile(file, { type: 'object', properties: mediaSchema }, {}).value);
 }
 

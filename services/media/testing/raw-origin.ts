@@ -47,7 +47,7 @@ export async function startRawOrigin({
       received += bytes.byteLength;
     });
     socket.once('data', (bytes) => {
-      const raw = always ?? said[Number(/^GET \/(\d+)/.exec(bytes.toString('latin1'))?.[1])];
+      const raw = always ?? said[Number(/^(?:GET|POST) \/(\d+)/.exec(bytes.toString('latin1'))?.[1])];
       if (typeof raw === 'function') raw(socket);
       else socket.end(raw ?? 'HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n', 'latin1');
     });

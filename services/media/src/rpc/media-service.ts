@@ -7,16 +7,19 @@ import { removeBytes } from '../operations/garbage/remove-bytes.ts';
 import { removeStaged } from '../operations/staging/remove-staged.ts';
 import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
+import type { SendWebhook } from '../fetch/webhooks/webhook-sender.ts';
 import { fromWireIngest, fromWireStage, toWireResult, toWireStaged } from './mapping.ts';
+import { fromWireWebhook, toWireSent } from './webhook-mapping.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
   /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */
   readonly stage: (order: StageOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly ingest: (order: IngestOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly link: (object: string) => Promise<string | undefined>;
+  readonly sendWebhook: SendWebhook;
 }
 
-export function mediaServiceBinding({ stage, ingest, link, ...deps }: MediaServiceDeps): Binding {
+export function mediaServiceBinding({ stage, ingest, link, sendWebhook, ...deps }: MediaServiceDeps): Binding {
   return bind(MediaService, {
     stageMedia: async (request, { requestId, signal, span }) => ({
       media: toWireStaged(await stage({ ...fromWireStage(request, requestId), span }, signal)),
@@ -28,6 +31,7 @@ export function mediaServiceBinding({ stage, ingest, link, ...deps }: MediaServi
       removed: await deps.store.removeResult(taskId, deps.clock.now()),
     }),
     linkObject: async ({ object }) => ({ url: (await link(object)) ?? '' }),
+    sendWebhook: async (request) => toWireSent(await sendWebhook(fromWireWebhook(request))),
     removeStaged: async ({ accountId, taskId }) => {
       await removeStaged(deps, { accountId, taskId });
       return {};

@@ -1,0 +1,67 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { FetchFault } from '../fetch-fault.ts';
+
+/** One timer stands for all requests, so a request ends up to this long after its time. */
+const TICK_MS = 50;
+/** The most bytes that a receiver can send for one answer, below any protocol: headers, hints, frames and body. */
+const EXCHANGE_BYTES_MAX = 1024 * 1024;
+
+export interface WatchedSend {
+  readonly endsAt: number;
+  /** The bytes that have come so far. */
+  bytes(): number;
+  /** Ends the request. It is called once at most. */
+  end(fault: FetchFault): void;
+}
+
+/** Ends requests whose time is over, or whose receiver sends too much, and all of them when the service stops. */
+export interface SendWatch {
+  /** The returned function ends the watch over this request. */
+  add(send: WatchedSend): () => void;
+}
+
+export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
+  const sends = new Set<WatchedSend>();
+  let isRunning = false;
+  const endWhere = (faultOf: (send: WatchedSend) => FetchFault | undefined): void => {
+    for (const send of sends) {
+      const fault = faultOf(send);
+      if (fault === undefined) continue;
+      sends.delete(send);
+      send.end(fault);
+    }
+  };
+  const run = async (): Promise<void> => {
+    if (isRunning) return;
+    isRunning = true;
+    while (sends.size > 0 && !stopping.aborted) {
+      await clock.sleep(TICK_MS, stopping);
+      const now = clock.now();
+      endWhere((send) => {
+        if (now >= send.endsAt) return overTime();
+        return send.bytes() > EXCHANGE_BYTES_MAX ? tooMuch() : undefined;
+      });
+    }
+    isRunning = false;
+  };
+  stopping.addEventListener(
+    'abort',
+    () => {
+      endWhere(stopped);
+    },
+    { once: true },
+  );
+  return {
+    add: (send) => {
+      sends.add(send);
+      void run();
+      return () => {
+        sends.delete(send);
+      };
+    },
+  };
+}
+
+const overTime = (): FetchFault => new FetchFault('slow', 'its time is over');
+const tooMuch = (): FetchFault => new FetchFault('too_large', 'its answer has too many bytes');
+const stopped = (): FetchFault => new FetchFault('busy', 'the service is stopping');

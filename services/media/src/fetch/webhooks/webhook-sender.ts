@@ -1,0 +1,224 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { HostPort } from '@reelgate/platform/config/units';
+import type { Log } from '@reelgate/platform/log';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { retryAfterMs } from '../../domain/retry-after.ts';
+import { hostKeyOf } from '../addresses/fetch-target.ts';
+import { FetchFault, HandshakeFault } from '../fetch-fault.ts';
+import { isClosedByOrigin } from '../requests/fetch-connections.ts';
+import { IDLE_MS, keptConnections } from '../requests/kept-connections.ts';
+import type { KeptConnections } from '../requests/kept-connections.ts';
+import { openConnection } from '../requests/origin-connection.ts';
+import type { ConnectionUser, OriginConnection } from '../requests/origin-connection.ts';
+import { receiveAnswer } from './receive-answer.ts';
+import type { ReceivedAnswer } from './receive-answer.ts';
+import { receiverPolicy } from './receiver-policy.ts';
+import type { JudgeReceiver, Receiver } from './receiver-policy.ts';
+import { openSendPermits } from './send-permits.ts';
+import type { SendPermits } from './send-permits.ts';
+import { openSendWatch } from './send-watch.ts';
+import type { SendWatch } from './send-watch.ts';
+
+const FAULTS = ['address_refused', 'not_reached', 'tls', 'timeout', 'too_large', 'redirect', 'busy'] as const;
+type SendFault = (typeof FAULTS)[number];
+/** How a request can end. `answered`: with a status that is not a success; `failed`: by a fault of ours. */
+const OUTCOMES = ['ok', 'answered', ...FAULTS, 'failed'] as const;
+
+const USER_AGENT = 'reelgate-webhooks/1';
+/** The time of an exchange whose order names none. */
+const TIMEOUT_MS = 15_000;
+/** Idle connections: as many as requests at one time, and to one origin those of a few receivers of an account. */
+const KEPT = { total: 512, perKey: 32 };
+
+export interface WebhookOrder {
+  readonly accountId: string;
+  readonly url: string;
+  /** Without those of the connection and of this service. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** For the whole exchange; 0: `TIMEOUT_MS`. */
+  readonly timeoutMs: number;
+}
+
+export interface SentWebhook {
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Why there was no answer, or why it counts as a failure. */
+  readonly fault: SendFault | undefined;
+  readonly durationMs: number;
+  /** How long the receiver asks to wait; 0: it does not say. */
+  readonly retryAfterMs: number;
+  readonly answerHead: Uint8Array;
+}
+
+/** Posts a body to a URL of a client. A receiver that cannot be reached is an answer, not an error. */
+export type SendWebhook = (order: WebhookOrder) => Promise<SentWebhook>;
+
+export interface WebhookSenderOptions {
+  readonly allow: readonly HostPort[];
+  readonly dnsServers: readonly string[];
+  readonly dnsMs: number;
+  readonly headerBytesMax: number;
+  readonly isOwn: (url: URL) => boolean;
+}
+
+export interface WebhookSenderDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+interface Sender {
+  readonly clock: Clock;
+  readonly options: WebhookSenderOptions;
+  readonly judge: JudgeReceiver;
+  readonly permits: SendPermits;
+  readonly watch: SendWatch;
+  readonly kept: KeptConnections;
+}
+
+type Outcome = Omit<SentWebhook, 'durationMs'>;
+
+export function openWebhookSender(
+  { clock, log, metrics, stopping }: WebhookSenderDeps,
+  options: WebhookSenderOptions,
+): SendWebhook {
+  const sender: Sender = {
+    clock,
+    options,
+    judge: receiverPolicy(options),
+    permits: openSendPermits(),
+    watch: openSendWatch(clock, stopping),
+    kept: keptConnections(clock, stopping, KEPT),
+  };
+  const sends = metrics.counter('reelgate_media_webhooks_total', 'Requests to webhook receivers, by outcome', [
+    'outcome',
+  ]);
+  sends.begin(() => OUTCOMES.map((outcome) => [outcome]));
+  return async (order) => {
+    const startedAt = clock.now();
+    try {
+      const outcome = stopping.aborted ? failed('busy') : await send(sender, order, startedAt);
+      sends.labels(outcome.fault ?? (isSuccess(outcome.status) ? 'ok' : 'answered')).inc();
+      return { ...outcome, durationMs: Math.max(clock.now() - startedAt, 0) };
+    } catch (error) {
+      sends.labels('failed').inc();
+      log.error({ accountId: order.accountId, err: error }, 'a webhook could not be sent');
+      throw error;
+    }
+  };
+}
+
+async function send(sender: Sender, order: WebhookOrder, startedAt: number): Promise<Outcome> {
+  const receiver = receiverOf(sender.judge, order.url);
+  if (receiver === undefined) return failed('address_refused');
+  const host = receiver.isException ? undefined : hostKeyOf(receiver.url);
+  const release = sender.permits.take(order.accountId, host);
+  if (release === undefined) return failed('busy');
+  try {
+    return outcomeOf(await exchange(sender, order, { receiver, startedAt }), sender.clock.now());
+  } finally {
+    release();
+  }
+}
+
+function receiverOf(judge: JudgeReceiver, url: string): Receiver | undefined {
+  try {
+    return judge(url);
+  } catch (error) {
+    if (error instanceof FetchFault) return undefined;
+    throw error;
+  }
+}
+
+/** One exchange over a kept connection of the same account, or over a new one. */
+async function exchange(
+  { clock, options, kept, watch }: Sender,
+  order: WebhookOrder,
+  { receiver: { url, policy }, startedAt }: { readonly receiver: Receiver; readonly startedAt: number },
+): Promise<ReceivedAnswer> {
+  const { dnsServers, headerBytesMax, dnsMs } = options;
+  const key = `${order.accountId} ${url.origin}`;
+  const connection =
+    kept.take(key) ??
+    openConnection(url.origin, { policy, dnsServers, headerBytesMax, idleMs: IDLE_MS }, () => clock.now());
+  const ending = new AbortController();
+  connection.use(userOf(dnsMs, ending.signal));
+  const leave = watch.add({
+    endsAt: startedAt + (order.timeoutMs === 0 ? TIMEOUT_MS : order.timeoutMs),
+    bytes: () => connection.bytes(),
+    end: (fault) => {
+      ending.abort(fault);
+    },
+  });
+  const answer = await post(connection, order, { url, signal: ending.signal });
+  leave();
+  if (answer.isWhole) kept.keep(key, connection);
+  else connection.destroy();
+  return answer;
+}
+
+/**
+ * A receiver can close a kept connection at the moment of the request. The request then goes once more, through a new
+ * connection, which passes the guard: the receiver knows repeats by their id.
+ */
+async function post(
+  connection: OriginConnection,
+  { headers, body }: WebhookOrder,
+  { url, signal }: { readonly url: URL; readonly signal: AbortSignal },
+): Promise<ReceivedAnswer> {
+  const request = {
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
+    body,
+  } as const;
+  const wasOpen = connection.isOpen;
+  const answer = await receiveAnswer(connection, request, signal);
+  const isRepeated = wasOpen && answer.status === 0 && !signal.aborted && isClosedByOrigin(answer.broken);
+  return isRepeated ? receiveAnswer(connection, request, signal) : answer;
+}
+
+/** The permits of a request are taken before it has a connection. */
+function userOf(dnsMs: number, signal: AbortSignal): ConnectionUser {
+  return {
+    dnsMs,
+    signal,
+    enter: () => undefined,
+    broke: () => undefined,
+    permits: { admit: async (found) => found, reached: () => undefined },
+  };
+}
+
+/** A connection that breaks after the status leaves the status valid: only the body is cut off. */
+function outcomeOf({ status, headers, head, broken }: ReceivedAnswer, now: number): Outcome {
+  const fault = broken === undefined ? undefined : faultOf(broken);
+  const isAnswered = fault === undefined || (fault === 'not_reached' && status !== 0);
+  return {
+    status,
+    fault: isAnswered ? (isRedirect(status) ? 'redirect' : undefined) : fault,
+    retryAfterMs: retryAfterMs(headers, now),
+    answerHead: head,
+  };
+}
+
+const failed = (fault: SendFault): Outcome => ({ status: 0, fault, retryAfterMs: 0, answerHead: new Uint8Array() });
+
+const BY_CODE: Readonly<Record<string, SendFault>> = {
+  slow: 'timeout',
+  busy: 'busy',
+  too_large: 'too_large',
+  UND_ERR_HEADERS_OVERFLOW: 'too_large',
+};
+
+/** An address that is not dialled is `not_reached`, as one where nothing answers: a client cannot tell them apart. */
+function faultOf(error: unknown): SendFault {
+  if (error instanceof HandshakeFault) return 'tls';
+  const { code } = error as { readonly code?: unknown };
+  return BY_CODE[String(code)] ?? 'not_reached';
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
