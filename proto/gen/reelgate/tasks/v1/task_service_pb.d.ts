@@ -252,6 +252,13 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @deprecated
    */
   inFlightLimit: number;
+
+  /**
+   * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
+   *
+   * @generated from field: string webhook_url = 8;
+   */
+  webhookUrl: string;
 };
 
 /**
