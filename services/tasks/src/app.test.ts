@@ -60,6 +60,7 @@ const value = (channels: readonly object[] = [channel()]) => ({
     retention: '90d',
     jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' },
   },
+  webhooks: { allow: [], retention: '30d', endpoints_per_account: 20 },
   models: MODELS,
   channels,
 });

@@ -63,6 +63,7 @@ describe('a missing setting', () => {
         deadlineMs: 3_600_000,
         retentionMs: 90 * 24 * 3600 * 1000,
       },
+      webhooks: { allow: new Set(), retentionMs: 30 * 24 * 3600 * 1000, endpointsPerAccount: 20 },
     });
   });
 
@@ -104,6 +105,10 @@ tasks:
   poll: { first: 200ms, factor: 2, max: 2s, soft_deadline: 1m, hard_deadline: 2h }
   retention: 30d
   jobs: { per_token: 3, total: 7, lease: 200ms, deadline: 2m }
+webhooks:
+  allow: ["Hooks.internal:8443", "127.0.0.1:80", "[0:0::1]:9000"]
+  retention: 7d
+  endpoints_per_account: 3
 models:
   Alpha-H3: { kind: video, duration: [4, 15], resolutions: [768P, 2K], ratios: [adaptive, "16:9"] }
 channels:${CHANNEL}
@@ -134,6 +139,11 @@ accounts: [{ id: demo, upstream_accounts: [vendor] }, { id: other }]`);
     hardDeadlineMs: 7_200_000,
     retentionMs: 30 * 24 * 3600 * 1000,
     jobs: { perToken: 3, total: 7, leaseMs: 1000, deadlineMs: 120_000, retentionMs: 30 * 24 * 3600 * 1000 },
+    webhooks: {
+      allow: new Set(['hooks.internal:8443', '127.0.0.1:80', '[::1]:9000']),
+      retentionMs: 7 * 24 * 3600 * 1000,
+      endpointsPerAccount: 3,
+    },
     channels: [
       {
         priority: -3,
@@ -201,6 +211,10 @@ test.each([
   expect(configOf(`channels:${CHANNEL}`, publicUrl).channels[0]?.references).toBe(references);
 });
 
+test.each(['999.1.1.1:80', 'hooks.internal:0', '"[:::1]:80"'])('no receiver is allowed as %s', (entry) => {
+  expect(() => configOf(`webhooks: { allow: [${entry}] }`)).toThrow(/webhooks\.allow\.0: expected a host and a port/);
+});
+
 test.each([
   ['an unknown key', 'tasks: { in_flights: 3 }', /in_flights/],
   ['a limit of zero', 'tasks: { in_flight: { total: 0 } }', /tasks\.in_flight\.total/],
@@ -218,6 +232,8 @@ test.each([
     `channels:${CHANNEL.replace('    upstream_account: vendor\n', '')}`,
     /upstream_account/,
   ],
+  ['a receiver without a port', 'webhooks: { allow: [hooks.internal] }', /webhooks\.allow\.0/],
+  ['no endpoint of an account', 'webhooks: { endpoints_per_account: 0 }', /endpoints_per_account/],
   ['a weight of zero', `channels:${CHANNEL}\n    weight: 0`, /weight/],
 ])('%s stops the start with an error that names the setting', (_what, yaml, said) => {
   expect(() => configOf(yaml)).toThrow(said);

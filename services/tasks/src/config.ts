@@ -13,6 +13,8 @@ import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
 import { closed, duration, name, whole } from './schema-parts.ts';
+import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
+import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
 export { takesCallbacks, videoChannelSchema } from './channels/channel-config.ts';
 export { ALPHA } from './domain/model.ts';
@@ -58,6 +60,7 @@ export const tasksSchema = {
     }),
     default: {},
   },
+  webhooks: webhooksSchema,
   models: {
     type: 'object',
     default: {},
@@ -101,6 +104,7 @@ export interface TasksConfig {
   /** How long finished tasks are kept. */
   readonly retentionMs: number;
   readonly jobs: JobLimits;
+  readonly webhooks: WebhookSettings;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
   /** The upstream accounts whose files an account may use. */
@@ -109,7 +113,7 @@ export interface TasksConfig {
 
 /** Converts the checked configuration. `publicUrl` decides how media reach a channel that does not say it. */
 export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
-  const { tasks, models, channels, accounts = [] } = value as CheckedConfig;
+  const { tasks, webhooks, models, channels, accounts = [] } = value as CheckedConfig;
   return {
     store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
     redis: tasks.redis === undefined ? undefined : new Secret(tasks.redis),
@@ -129,6 +133,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
       deadlineMs: ms(tasks.jobs.deadline),
       retentionMs: ms(tasks.retention),
     },
+    webhooks: webhookSettings(webhooks),
     models: new Map(
       Object.entries(models).map(
         ([
@@ -181,6 +186,7 @@ interface CheckedConfig {
       readonly deadline: string;
     };
   };
+  readonly webhooks: WebhooksEntry;
   readonly models: Readonly<
     Record<
       string,

@@ -65,6 +65,7 @@ const settings = (database: string, redis: string | undefined): object => ({
     retention: '90d',
     jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' },
   },
+  webhooks: { allow: [], retention: '30d', endpoints_per_account: 20 },
   models: { 'Alpha-H3': { duration: [4, 15], resolutions: ['768P', '2K'], ratios: ['adaptive', '16:9'] } },
   channels: [
     {
