@@ -111,6 +111,7 @@ export async function startTasks(
     log,
     tracing: foundation.tracing,
     callbacks: callbackUrls(foundation.publicUrl, foundation.acceptedKeys),
+    webhookAllow: config.webhooks.allow,
     models: () => current.models,
     grants: () => current.grants,
     processId: newId('proc'),
@@ -236,7 +237,7 @@ function startWorkers(
 }
 
 function jobDeps(
-  { store, media, clock, newId, log, tracing, count }: Deps & { readonly count: JobCounts },
+  { store, media, clock, newId, log, tracing, webhookAllow, count }: Deps & { readonly count: JobCounts },
   { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls },
 ): JobDeps {
   const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
@@ -250,6 +251,7 @@ function jobDeps(
     log,
     tracing,
     limits: config.jobs,
+    webhookAllow,
     announceQueued: announceQueued(bus),
     announceEnded: announceEnded(bus),
     count,

@@ -111,6 +111,7 @@ async function openWorld(
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,
     callbacks: callbackUrls('https://gateway.example', acceptOnly(new Secret('signing key'))),
+    webhookAllow: new Set(),
     channels: openChannelRegistry(options.channels ?? [channelSettings()], {
       clock,
       adapters: { scripted: upstream.channels(journal) },

@@ -37,6 +37,8 @@ export interface Deps {
   /** The URL under which a channel reads a staged media item. */
   readonly mediaUrl: MediaUrl;
   readonly callbacks: CallbackUrls;
+  /** Receivers as `host:port` that need neither https nor a public host. */
+  readonly webhookAllow: ReadonlySet<string>;
   /** Tells listeners that a task has changed, and the trace that their work belongs to. */
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void;
   /** Whether the database is so far behind that a new create would wait for long at each of its steps. */

@@ -77,6 +77,7 @@ async function toCreate(
 ): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
   const { models } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
+  const webhookUrl = request.webhookUrl === '' ? undefined : request.webhookUrl;
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
@@ -84,12 +85,13 @@ async function toCreate(
     call,
     repeatable: request.repeatable,
     worker: request.worker === '' ? undefined : request.worker,
+    webhookUrl,
     idempotency:
       request.idempotencyKey === ''
         ? undefined
         : {
             key: request.idempotencyKey,
-            fingerprint: request.requestFingerprint || callDigest(call, request.repeatable),
+            fingerprint: request.requestFingerprint || callDigest(call, request.repeatable, webhookUrl),
           },
   };
 }

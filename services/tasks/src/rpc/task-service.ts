@@ -1,7 +1,12 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type { CreateTaskRequest, ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  CheckOrderRequest,
+  CreateTaskRequest,
+  ListTasksRequest,
+  TaskService,
+} from '@reelgate/proto/tasks/v1/task_service';
 import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
@@ -14,6 +19,7 @@ import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { getTask, listTasks } from '../operations/reads/read-tasks.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
+import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { ContentMethods } from './content-methods.ts';
 import { readLimit } from './list-request.ts';
 import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
@@ -37,7 +43,7 @@ export function taskService(
   return {
     checkOrder: async (request, { signal }) => {
       if (request.tokenId === '') {
-        assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
+        assertAlone(deps, request);
         return {};
       }
       const earlier = await checkCreate(deps, await toCreate(tokens, request), signal);
@@ -89,6 +95,12 @@ export function taskService(
   };
 }
 
+/** Refuses what is invalid for every token. */
+function assertAlone(deps: Deps, request: CheckOrderRequest): void {
+  assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
+  assertWebhookUrl(deps.webhookAllow, readWebhookUrl(request), 'webhook_url');
+}
+
 /** The rights of the token come from billing, never from the request. */
 async function toCreate(
   tokens: Pick<Tokens, 'of'>,
@@ -96,6 +108,7 @@ async function toCreate(
 ): Promise<CreateRequest> {
   const { models, inFlight } = await tokens.of(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
+  const webhookUrl = readWebhookUrl(request);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
@@ -104,9 +117,14 @@ async function toCreate(
     idempotency:
       request.idempotencyKey === ''
         ? undefined
-        : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order) },
+        : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order, webhookUrl) },
     inFlightLimit: inFlight,
+    webhookUrl,
   };
+}
+
+function readWebhookUrl({ webhookUrl }: Pick<CreateTaskRequest, 'webhookUrl'>): string | undefined {
+  return webhookUrl === '' ? undefined : webhookUrl;
 }
 
 function toFilter(request: ListTasksRequest) {

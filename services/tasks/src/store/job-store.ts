@@ -7,7 +7,7 @@ export type NewJob = Pick<
   Job,
   'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt' | 'trace' | 'traceParent'
 > &
-  Pick<NewTask, 'idempotency' | 'caps'> & {
+  Pick<NewTask, 'idempotency' | 'caps' | 'webhookUrl'> & {
     readonly call: JobCall;
     /** The lease of the create. Until it is returned, the job may be withdrawn. */
     readonly lease?: { readonly name: string; readonly worker: string; readonly until: number } | undefined;

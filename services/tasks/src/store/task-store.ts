@@ -17,6 +17,8 @@ export interface NewTask {
   readonly caps: readonly { readonly scope: string; readonly limit: number }[];
   readonly trace?: string | undefined;
   readonly traceParent?: string | undefined;
+  /** The URL that the event of its end is delivered to. */
+  readonly webhookUrl?: string | undefined;
   /** The first attempt, if it starts with the task: written as `started`, and counted on its channel. */
   readonly attempt?: { readonly channel: string; readonly inFlightMax: number } | undefined;
 }

@@ -107,6 +107,7 @@ async function openJobWorld(
     log: silentLog,
     tracing,
     limits,
+    webhookAllow: new Set(),
     announceQueued: (jobId) => void announced.push(jobId),
     announceEnded: ({ id, accountId }) => void endings.push(`${accountId} ${id}`),
     count: {

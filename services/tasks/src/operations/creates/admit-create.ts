@@ -7,6 +7,7 @@ import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
+import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 import { keyInUse, keyReused, overloaded, tooManyTasks } from '../task-refusals.ts';
 import { assertOrder } from './assert-order.ts';
 import type { OrderCaller } from './assert-order.ts';
@@ -21,6 +22,8 @@ export interface CreateRequest extends OrderCaller {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
   /** The most tasks that the token may have in flight. Absent: the configured limit. */
   readonly inFlightLimit?: number | undefined;
+  /** The URL that is told when the task ends. */
+  readonly webhookUrl?: string | undefined;
   /** The span of the call. Absent: it is not recorded. */
   readonly span?: Span | undefined;
 }
@@ -30,6 +33,7 @@ export type Admitted = { readonly earlier: Task } | { readonly resolved: Resolve
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
 export async function admitCreate(deps: Deps, request: CreateRequest): Promise<Admitted> {
   assertOrder(deps, request, request.order);
+  assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
   if (deps.isOverloaded()) throw overloaded();

@@ -131,7 +131,7 @@ function replayOf(earlier: Task, { span }: CreateRequest): Created {
 }
 
 function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask {
-  const { accountId, tokenId, order, idempotency, requestId, span = NO_SPAN } = request;
+  const { accountId, tokenId, order, idempotency, requestId, webhookUrl, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
   const trace = deps.tracing.mint(span);
   return {
@@ -147,6 +147,7 @@ function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask
     caps: capsOf(deps, request),
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
+    webhookUrl,
   };
 }
 

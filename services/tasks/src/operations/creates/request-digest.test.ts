@@ -70,6 +70,13 @@ describe('the digest of an order', () => {
     expect(orderDigest(one)).toBe(orderDigest(other));
   });
 
+  test('changes with the URL that is told of the end, and is the same as before without one', () => {
+    const digests = [undefined, 'https://a.example', 'https://b.example'].map((url) => orderDigest(anOrder(), url));
+
+    expect(new Set(digests).size).toBe(3);
+    expect(digests[0]).toBe(orderDigest(anOrder()));
+  });
+
   test('is computed even when the unknown fields cannot be parsed', () => {
     expect(orderDigest(withExtra('{'))).not.toBe(orderDigest(withExtra('[')));
     expect(orderDigest(withExtra('['.repeat(200_000)))).toMatch(/^order:/);
@@ -93,6 +100,10 @@ describe('the digest of a call', () => {
     ['object', { body: { object: 'prv_1' } }],
   ])('changes with the %s', (_what, changes) => {
     expect(callDigest(aCall(changes), false)).not.toBe(callDigest(aCall(), false));
+  });
+
+  test('changes with the URL that is told of the end', () => {
+    expect(callDigest(aCall(), false, 'https://a.example')).not.toBe(callDigest(aCall(), false));
   });
 
   test('changes when the call is repeatable', () => {

@@ -6,18 +6,20 @@ type Reviver = (key: string, value: unknown, context: { readonly source?: string
 
 /**
  * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
- * the order of the keys in `extra_json`. Bytes that are stored elsewhere count by the id of their object.
+ * the order of the keys in `extra_json`, and the URL that is told of the end. Bytes that are stored elsewhere count by
+ * the id of their object.
  */
-export function orderDigest({ extraJson, ...order }: Order): string {
-  return digestOf('order', { ...order, extra: extraJson === undefined ? undefined : canonicalJson(extraJson) });
+export function orderDigest({ extraJson, ...order }: Order, webhookUrl?: string): string {
+  const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
+  return digestOf('order', { ...order, extra, webhookUrl });
 }
 
 /** The fingerprint of a job. The order of headers with different names does not change it. */
-export function callDigest({ headers, ...call }: JobCall, repeatable: boolean): string {
+export function callDigest({ headers, ...call }: JobCall, repeatable: boolean, webhookUrl?: string): string {
   const inOrder = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .toSorted(([one], [other]) => compare(one, other));
-  return digestOf('call', { ...call, headers: inOrder, repeatable });
+  return digestOf('call', { ...call, headers: inOrder, repeatable, webhookUrl });
 }
 
 function digestOf(what: string, value: object): string {

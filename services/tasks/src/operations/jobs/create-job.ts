@@ -8,6 +8,7 @@ import type { NewJob } from '../../store/job-store.ts';
 import type { JobDeps } from './job-deps.ts';
 import { KEY_LIFETIME_MS } from '../key-lifetime.ts';
 import { keyInUse, keyReused, tooManyJobs } from '../task-refusals.ts';
+import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 
 export interface JobRequest {
   readonly accountId: string;
@@ -21,6 +22,8 @@ export interface JobRequest {
   /** The worker that leases the job at once, to have it paid for. Absent: the job is queued. */
   readonly worker?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** The URL that is told when the job ends. */
+  readonly webhookUrl?: string | undefined;
 }
 
 export interface CreatedJob {
@@ -35,6 +38,7 @@ export interface CreatedJob {
  * fails, or if the caller leaves first, nothing is stored.
  */
 export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreatedJob> {
+  assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { job: earlier, replayed: true };
   const job = newJob(deps, request);

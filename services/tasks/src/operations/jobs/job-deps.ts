@@ -20,6 +20,8 @@ export interface JobDeps {
   readonly log: Log;
   readonly tracing: Tracing;
   readonly limits: JobLimits;
+  /** Receivers as `host:port` that need neither https nor a public host. */
+  readonly webhookAllow: ReadonlySet<string>;
   /** Tells workers that a job is queued. */
   readonly announceQueued: (jobId: string) => void;
   /** Tells waiting clients that a job has ended. */

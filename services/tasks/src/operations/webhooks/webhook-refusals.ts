@@ -1,0 +1,54 @@
+import { Problem } from '@reelgate/platform/problem';
+import { webhookUrlFault } from '../../domain/rules/webhook-url.ts';
+import { refusalOf } from '../task-refusals.ts';
+
+const RETRY_MS = 1000;
+
+/** Refuses the URL of a receiver. Absent: there is none to refuse. */
+export function assertWebhookUrl(allow: ReadonlySet<string>, url: string | undefined, field: string): void {
+  const fault = url === undefined ? undefined : webhookUrlFault(url, field, allow);
+  if (fault !== undefined) throw refusalOf(fault);
+}
+
+export const invalidRequest = (field: string, message: string): Problem =>
+  new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
+
+export const endpointNotFound = (): Problem =>
+  new Problem({
+    kind: 'not_found',
+    reason: 'webhook_endpoint_not_found',
+    message: 'there is no such webhook endpoint',
+  });
+
+export const deliveryNotFound = (): Problem =>
+  new Problem({
+    kind: 'not_found',
+    reason: 'webhook_delivery_not_found',
+    message: 'there is no such webhook delivery',
+  });
+
+export const tooManyEndpoints = (max: number): Problem =>
+  new Problem({
+    kind: 'unprocessable',
+    reason: 'webhook_endpoint_limit',
+    message: `an account has at most ${String(max)} webhook endpoints; delete one first`,
+  });
+
+export const endpointDisabled = (): Problem =>
+  new Problem({
+    kind: 'conflict',
+    reason: 'webhook_endpoint_disabled',
+    message: 'the webhook endpoint is disabled; enable it first',
+  });
+
+/** Another rotation came first. Nothing was changed. */
+export const rotatedMeanwhile = (): Problem =>
+  new Problem({
+    kind: 'unavailable',
+    reason: 'service_unavailable',
+    message: 'this secret is being rotated already; try again',
+    retryAfterMs: RETRY_MS,
+  });
+
+export const notReached = (message: string): Problem =>
+  new Problem({ kind: 'unprocessable', reason: 'webhook_not_reached', message });
