@@ -1,0 +1,38 @@
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+
+const EXCHANGE_MS = 15_000;
+const DEADLINE_MS = 20_000;
+
+export interface WebhookRequest {
+  readonly accountId: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What became of a request: a status, or the fault that stands in the way of one. */
+export type WebhookAnswer = { readonly status: number } | { readonly fault: string };
+
+/** Sends a request to a receiver, over the guarded connections of media. */
+export interface WebhookSender {
+  send(request: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
+}
+
+export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhook'>): WebhookSender {
+  return {
+    send: async ({ accountId, url, headers, body }, signal) => {
+      const { statusCode, fault } = await rpc.sendWebhook(
+        {
+          accountId,
+          url,
+          headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+          body: Buffer.from(body),
+          timeoutMs: BigInt(EXCHANGE_MS),
+        },
+        { timeoutMs: DEADLINE_MS, signal },
+      );
+      return fault === '' ? { status: statusCode } : { fault };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import type { Random } from '@reelgate/platform/ids';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+
+const PURPOSE = 'webhook-secrets';
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const NAME_CHARACTERS = 8;
+const SEALED = /^(?<name>[\w-]{8})\.(?<bytes>[\w-]+)$/;
+
+/** Encrypts secrets for the store. A sealed secret opens only for the owner that it was sealed for. */
+export interface Sealer {
+  seal(secret: Secret, ownerId: string): string;
+  /** Undefined: none of the accepted keys opens it. */
+  open(sealed: string, ownerId: string): Secret | undefined;
+  /** Whether the key that signs now has sealed it. */
+  isCurrent(sealed: string): boolean;
+}
+
+interface SealingKey {
+  /** Tells which key sealed a secret, and nothing about the key. */
+  readonly name: string;
+  readonly key: Secret;
+}
+
+/** Seals with a key that is derived from the signing key, and opens with those of every accepted signing key. */
+export function sealer({ signatures }: AcceptedKeys, random: Random): Sealer {
+  const current = sealingKey(signatures[0]);
+  const accepted = signatures.map(sealingKey);
+  return {
+    seal: (secret, ownerId) => {
+      const nonce = new Uint8Array(NONCE_BYTES);
+      random(nonce);
+      const cipher = createCipheriv(CIPHER, bytesOf(current), nonce).setAAD(Buffer.from(ownerId));
+      const text = Buffer.concat([cipher.update(secret.reveal(), 'utf8'), cipher.final()]);
+      return `${current.name}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`;
+    },
+    open: (sealed, ownerId) => {
+      const { name, bytes = '' } = SEALED.exec(sealed)?.groups ?? {};
+      const key = accepted.find((one) => one.name === name);
+      return key === undefined ? undefined : opened(key, Buffer.from(bytes, 'base64url'), ownerId);
+    },
+    isCurrent: (sealed) => SEALED.exec(sealed)?.groups?.['name'] === current.name,
+  };
+}
+
+function opened(key: SealingKey, sealed: Buffer, ownerId: string): Secret | undefined {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  try {
+    const cipher = createDecipheriv(CIPHER, bytesOf(key), nonce, { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(ownerId))
+      .setAuthTag(tag);
+    return new Secret(
+      cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + cipher.final('utf8'),
+    );
+  } catch {
+    // the text or its owner was changed
+    return undefined;
+  }
+}
+
+function sealingKey(signingKey: Secret): SealingKey {
+  const key = deriveSecret(signingKey, PURPOSE);
+  return { key, name: deriveSecret(key, 'name').reveal().slice(0, NAME_CHARACTERS) };
+}
+
+const bytesOf = ({ key }: SealingKey): Buffer => Buffer.from(key.reveal(), 'base64url');

@@ -1,0 +1,100 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Random } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
+import { Secret } from '@reelgate/platform/secret';
+import { DEFAULT_ENDPOINT, secretOwnerOf } from '../../domain/webhook.ts';
+import type { SealedSecret } from '../../domain/webhook.ts';
+import type { EndpointStore } from '../../store/webhook-store.ts';
+import type { Sealer } from './seal.ts';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const HINT_CHARACTERS = 4;
+
+export interface EndpointName {
+  readonly accountId: string;
+  readonly endpointId: string;
+}
+
+/** A new secret, and the same as it is stored. */
+export interface NewSecret {
+  readonly secret: Secret;
+  readonly stored: SealedSecret;
+}
+
+/** The secrets that sign deliveries. */
+export interface WebhookSecrets {
+  /** Makes a secret. Stores nothing. */
+  make(name: EndpointName): NewSecret;
+  /**
+   * The secrets that sign the deliveries of an endpoint now, the newest first. That of `default` is made when it is
+   * first asked for. None: the endpoint is removed, or no accepted key opens its secret.
+   */
+  of(accountId: string, endpointId: string): Promise<readonly Secret[]>;
+  /** The same for several endpoints, by the owner of the secret. An endpoint without secrets is left out. */
+  ofMany(names: readonly EndpointName[]): Promise<ReadonlyMap<string, readonly Secret[]>>;
+}
+
+export interface SecretDeps {
+  readonly webhooks: Pick<EndpointStore, 'findSecrets' | 'addSecret'>;
+  readonly sealer: Sealer;
+  readonly random: Random;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+export function webhookSecrets(deps: SecretDeps): WebhookSecrets {
+  const ofMany: WebhookSecrets['ofMany'] = async (names) => {
+    const owners = new Map(names.map((name) => [secretOwnerOf(name.accountId, name.endpointId), name]));
+    const stored = await deps.webhooks.findSecrets([...owners.keys()]);
+    const secrets = new Map<string, readonly Secret[]>();
+    for (const [ownerId, name] of owners) {
+      const found = stored.get(ownerId) ?? (await addDefault(deps, name));
+      const signing = found === undefined ? [] : signingSecrets(deps, found);
+      if (signing.length > 0) secrets.set(ownerId, signing);
+    }
+    return secrets;
+  };
+  return {
+    make: (name) => newSecret(deps, name),
+    of: async (accountId, endpointId) =>
+      (await ofMany([{ accountId, endpointId }])).get(secretOwnerOf(accountId, endpointId)) ?? [],
+    ofMany,
+  };
+}
+
+/** Two processes may add it at once: both then use the one that is stored. */
+async function addDefault(deps: SecretDeps, name: EndpointName): Promise<SealedSecret | undefined> {
+  if (name.endpointId !== DEFAULT_ENDPOINT) return undefined;
+  return deps.webhooks.addSecret(newSecret(deps, name).stored);
+}
+
+function signingSecrets({ sealer, clock, log }: SecretDeps, { ownerId, sealed, old }: SealedSecret): readonly Secret[] {
+  const secret = sealer.open(sealed, ownerId);
+  if (secret === undefined) {
+    log.error({ ownerId }, 'no accepted signing key opens the secret of a webhook endpoint; its owner can rotate it');
+    return [];
+  }
+  const before = old === undefined || old.until <= clock.now() ? undefined : sealer.open(old.sealed, ownerId);
+  return before === undefined ? [secret] : [secret, before];
+}
+
+function newSecret({ sealer, random, clock }: SecretDeps, { accountId, endpointId }: EndpointName): NewSecret {
+  const bytes = new Uint8Array(SECRET_BYTES);
+  random(bytes);
+  const text = Buffer.from(bytes).toString('base64');
+  const secret = new Secret(PREFIX + text);
+  const ownerId = secretOwnerOf(accountId, endpointId);
+  const now = clock.now();
+  return {
+    secret,
+    stored: {
+      ownerId,
+      accountId,
+      sealed: sealer.seal(secret, ownerId),
+      hint: `${PREFIX}${text.slice(0, HINT_CHARACTERS)}…${text.slice(-HINT_CHARACTERS)}`,
+      createdAt: now,
+      updatedAt: now,
+    },
+  };
+}
