@@ -2,6 +2,10 @@
 export const EVENT_TYPES = ['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+export function isEventType(text: string): text is EventType {
+  return EVENT_TYPES.some((type) => type === text);
+}
+
 /** The endpoint id of the URLs that requests carry. */
 export const DEFAULT_ENDPOINT = 'default';
 

@@ -1,0 +1,71 @@
+import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
+import type { Attempt, Delivery, DeliveryState } from '../../domain/webhook.ts';
+import { mustFindEndpoint } from './read-endpoints.ts';
+import type { EndpointName } from './secrets.ts';
+import type { WebhookDeps } from './webhook-deps.ts';
+import { deliveryNotFound, endpointDisabled, invalidRequest } from './webhook-refusals.ts';
+
+/** The most deliveries that one call makes due again. */
+const RESENT_MAX = 1000;
+
+export interface ShownDelivery {
+  readonly delivery: Delivery;
+  readonly attempts: readonly Attempt[];
+}
+
+type Deps = Pick<WebhookDeps, 'webhooks'>;
+
+/** A page of the deliveries of an endpoint, without their attempts. */
+export async function listDeliveries(
+  deps: Deps,
+  filter: EndpointName & { readonly state?: DeliveryState | undefined },
+  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean }> {
+  const { accountId, endpointId } = filter;
+  if (endpointId !== DEFAULT_ENDPOINT) await mustFindEndpoint(deps, accountId, endpointId);
+  if (after !== undefined && (await deps.webhooks.findDelivery(accountId, after)) === undefined)
+    throw invalidRequest(
+      'after',
+      'must be the id of a delivery of this account, such as the last id of the previous page',
+    );
+  const found = await deps.webhooks.listDeliveries(filter, { limit: limit + 1, after });
+  return { deliveries: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+export async function showDelivery({ webhooks }: Deps, accountId: string, deliveryId: string): Promise<ShownDelivery> {
+  const delivery = await webhooks.findDelivery(accountId, deliveryId);
+  if (delivery === undefined) throw deliveryNotFound();
+  return { delivery, attempts: await webhooks.attemptsOf(deliveryId) };
+}
+
+/** Makes a delivery due at once, under a new schedule. */
+export async function resendDelivery(
+  deps: Pick<WebhookDeps, 'webhooks' | 'clock' | 'announceDispatched'>,
+  accountId: string,
+  deliveryId: string,
+): Promise<ShownDelivery> {
+  const { delivery } = await showDelivery(deps, accountId, deliveryId);
+  await assertReceiver(deps, delivery);
+  if (!(await deps.webhooks.resend(accountId, deliveryId, deps.clock.now()))) throw deliveryNotFound();
+  deps.announceDispatched();
+  return showDelivery(deps, accountId, deliveryId);
+}
+
+/** Makes failed deliveries of an endpoint due at once. Returns how many; at 1000 there may be more. */
+export async function resendFailed(
+  deps: Pick<WebhookDeps, 'webhooks' | 'clock' | 'announceDispatched'>,
+  name: EndpointName,
+  since: number,
+): Promise<number> {
+  await assertReceiver(deps, name);
+  const resent = await deps.webhooks.resendFailed({ ...name, since, limit: RESENT_MAX }, deps.clock.now());
+  if (resent > 0) deps.announceDispatched();
+  return resent;
+}
+
+/** What is due at an endpoint that is disabled or deleted would never be sent. */
+async function assertReceiver(deps: Deps, { accountId, endpointId }: EndpointName): Promise<void> {
+  if (endpointId === DEFAULT_ENDPOINT) return;
+  const { disabled } = await mustFindEndpoint(deps, accountId, endpointId);
+  if (disabled !== undefined) throw endpointDisabled();
+}

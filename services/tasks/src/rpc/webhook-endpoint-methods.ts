@@ -1,0 +1,89 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import {
+  listDeliveries,
+  resendDelivery,
+  resendFailed,
+  showDelivery,
+} from '../operations/webhooks/manage-deliveries.ts';
+import { createEndpoint, deleteEndpoint, updateEndpoint } from '../operations/webhooks/manage-endpoints.ts';
+import { getEndpoint, listEndpoints } from '../operations/webhooks/read-endpoints.ts';
+import { rotateSecret } from '../operations/webhooks/rotate-secret.ts';
+import { testEndpoint } from '../operations/webhooks/test-endpoint.ts';
+import type { WebhookDeps } from '../operations/webhooks/webhook-deps.ts';
+import { readLimit } from './list-request.ts';
+import { fromWireDeliveryState, fromWirePayload, toWireDelivery, toWireEndpoint } from './mapping-webhook.ts';
+
+const LIST_LIMIT = 20;
+
+export type EndpointMethods = Omit<
+  Implementation<typeof WebhookService>,
+  'watchEvents' | 'leaseWebhookReceivers' | 'recordWebhookAttempts'
+>;
+
+/** What owners do. Each method converts from the wire, runs an operation and converts to the wire. */
+export function endpointMethods(deps: WebhookDeps): EndpointMethods {
+  return {
+    createWebhookEndpoint: async ({ accountId, name, url, eventTypes, payload }) => {
+      const { endpoint, secret } = await createEndpoint(deps, {
+        accountId,
+        name,
+        url,
+        eventTypes,
+        payload: fromWirePayload(payload) ?? 'thin',
+      });
+      return { endpoint: toWireEndpoint(endpoint), secret: secret.reveal() };
+    },
+    getWebhookEndpoint: async ({ accountId, endpointId }) => ({
+      endpoint: toWireEndpoint(await getEndpoint(deps, accountId, endpointId)),
+    }),
+    listWebhookEndpoints: async ({ accountId, ...page }) => {
+      const { endpoints, hasMore } = await listEndpoints(deps, accountId, toPage(page));
+      return { endpoints: endpoints.map(toWireEndpoint), hasMore };
+    },
+    updateWebhookEndpoint: async ({ accountId, endpointId, name, url, eventTypes, payload, disabled }) => ({
+      endpoint: toWireEndpoint(
+        await updateEndpoint(deps, accountId, endpointId, {
+          name,
+          url,
+          eventTypes: eventTypes.length === 0 ? undefined : eventTypes,
+          payload: fromWirePayload(payload),
+          disabled,
+        }),
+      ),
+    }),
+    deleteWebhookEndpoint: async ({ accountId, endpointId }) => {
+      await deleteEndpoint(deps, accountId, endpointId);
+      return {};
+    },
+    rotateWebhookSecret: async ({ accountId, endpointId, keepOldSecret: keepOld }) => {
+      const { endpoint, secret } = await rotateSecret(deps, { accountId, endpointId }, { keepOld });
+      return { endpoint: toWireEndpoint(endpoint), secret: secret.reveal() };
+    },
+    testWebhookEndpoint: async ({ accountId, endpointId, eventType }, { signal }) => ({
+      statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, signal),
+    }),
+    listWebhookDeliveries: async ({ accountId, endpointId, state, ...page }) => {
+      const filter = { accountId, endpointId, state: fromWireDeliveryState(state) };
+      const { deliveries, hasMore } = await listDeliveries(deps, filter, toPage(page));
+      return { deliveries: deliveries.map((delivery) => toWireDelivery(delivery)), hasMore };
+    },
+    getWebhookDelivery: async ({ accountId, deliveryId }) => {
+      const { delivery, attempts } = await showDelivery(deps, accountId, deliveryId);
+      return { delivery: toWireDelivery(delivery, attempts) };
+    },
+    resendWebhookDelivery: async ({ accountId, deliveryId }) => {
+      const { delivery, attempts } = await resendDelivery(deps, accountId, deliveryId);
+      return { delivery: toWireDelivery(delivery, attempts) };
+    },
+    resendFailedWebhookDeliveries: async ({ accountId, endpointId, since }) => ({
+      resent: await resendFailed(deps, { accountId, endpointId }, timestampMs(requiredField(since, 'since'))),
+    }),
+  };
+}
+
+function toPage({ limit, after }: { readonly limit: number; readonly after: string }) {
+  return { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
+}
