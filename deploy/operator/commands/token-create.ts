@@ -1,6 +1,8 @@
+import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { WrongCall, defineCommand, noWords } from '../command.ts';
 import { parseNanos } from '../format/amount.ts';
 import { fromNow } from '../format/times.ts';
+import { WEBHOOK_RIGHTS } from '../format/token-record.ts';
 
 export const tokenCreate = defineCommand({
   summary: 'make a token and show its key once',
@@ -15,6 +17,11 @@ export const tokenCreate = defineCommand({
     'reads-per-minute': { value: 'N', means: "the token's own rate limit of reads" },
     'calls-per-minute': { value: 'N', means: "the token's own rate limit of synchronous calls" },
     'in-flight': { value: 'N', means: 'the most unfinished tasks of the token' },
+    webhooks: {
+      value: 'RIGHT',
+      means: 'what the token may do with webhooks; default: write',
+      choices: Object.keys(WEBHOOK_RIGHTS),
+    },
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
   run: async ({ services, words, options }) => {
@@ -35,6 +42,7 @@ export const tokenCreate = defineCommand({
         callsPerMinute: ownLimit('calls-per-minute', options['calls-per-minute']),
         inFlight: ownLimit('in-flight', options['in-flight']),
       },
+      webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
   },

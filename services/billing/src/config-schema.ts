@@ -70,6 +70,10 @@ const token = {
       additionalProperties: false,
       properties: { creates_per_minute: own, reads_per_minute: own, calls_per_minute: own, in_flight: own },
     },
+    webhooks: {
+      enum: ['write', 'read', 'none'],
+      description: 'what the token may do with webhooks: write, read or none; if empty, write',
+    },
     expires: {
       type: 'string',
       pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',

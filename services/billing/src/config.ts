@@ -5,6 +5,7 @@ import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
+import type { WebhookRight } from './domain/token.ts';
 import { isKeyOf } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
@@ -63,6 +64,7 @@ interface CheckedToken {
     readonly calls_per_minute?: number;
     readonly in_flight?: number;
   };
+  readonly webhooks?: WebhookRight;
 }
 
 type Path = readonly (string | number)[];
@@ -107,7 +109,10 @@ export function billingConfig(value: unknown): BillingConfig {
   };
 }
 
-function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: CheckedToken, path: Path): TokenEntry {
+function tokenEntry(
+  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write' }: CheckedToken,
+  path: Path,
+): TokenEntry {
   return {
     key: key === undefined ? undefined : new Secret(key),
     models,
@@ -120,6 +125,7 @@ function tokenEntry({ key, models, name = '', limit, expires, limits = {} }: Che
       callsPerMinute: limits.calls_per_minute,
       inFlight: limits.in_flight,
     },
+    webhooks,
   };
 }
 

@@ -9,6 +9,7 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
+import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
@@ -154,6 +155,7 @@ export interface FakeBilling {
       readonly expiresAtMs?: number;
       readonly disabled?: boolean;
       readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number };
+      readonly webhooks?: WebhookRight;
     }
   >;
 }
@@ -176,12 +178,13 @@ export function fakeBilling(): FakeBilling {
           throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
         if (token.disabled === true)
           throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
-        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits } = token;
+        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits, webhooks } = token;
         return {
           principal: {
             accountId,
             tokenId,
             models,
+            webhooks: webhooks ?? WebhookRight.UNSPECIFIED,
             ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
             ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
           },

@@ -195,6 +195,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
         tokenId: key === OTHER_TOKEN ? 'other' : 'token',
         models: ['voice', 'text'],
         expiresAt: undefined,
+        webhooks: 'write' as const,
       };
     },
     drop: () => undefined,

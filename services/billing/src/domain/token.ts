@@ -17,6 +17,9 @@ export const NO_LIMITS: TokenLimits = {
   inFlight: undefined,
 };
 
+/** What a token may do with the webhooks of its account. */
+export type WebhookRight = 'write' | 'read' | 'none';
+
 /** A site token without its key. Times are milliseconds since 1970. */
 export interface Token {
   readonly id: string;
@@ -29,6 +32,7 @@ export interface Token {
   /** The sum of its charges and open holds. */
   readonly used: Nanos;
   readonly limits: TokenLimits;
+  readonly webhooks: WebhookRight;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;

@@ -7,7 +7,14 @@ import { creditAccount } from '../operations/accounts/credit-account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { findAccount } from '../operations/accounts/find-account.ts';
 import { revokeToken } from '../operations/tokens/revoke-token.ts';
-import { fromWireLimits, fromWireTime, toWireAccount, toWireContract, toWireToken } from './billing-mapping.ts';
+import {
+  fromWireLimits,
+  fromWireRight,
+  fromWireTime,
+  toWireAccount,
+  toWireContract,
+  toWireToken,
+} from './billing-mapping.ts';
 
 const TOKENS_MAX = 10_000;
 
@@ -29,7 +36,7 @@ export function accountService(deps: BillingDeps): Binding {
       );
       return { account: toWireAccount(account) };
     },
-    createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits }, { signal }) => {
+    createToken: async ({ accountId, name, models, limitNanos, expiresAt, limits, webhooks }, { signal }) => {
       const made = await createToken(
         deps,
         {
@@ -39,6 +46,7 @@ export function accountService(deps: BillingDeps): Binding {
           limit: limitNanos,
           expiresAt: fromWireTime(expiresAt),
           limits: fromWireLimits(limits),
+          webhooks: fromWireRight(webhooks),
         },
         signal,
       );

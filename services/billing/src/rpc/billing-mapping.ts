@@ -13,12 +13,13 @@ import type {
   QuoteSchema,
 } from '@reelgate/proto/billing/v1/price';
 import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
+import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Account } from '../domain/account.ts';
 import type { Hold, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { NO_LIMITS } from '../domain/token.ts';
-import type { Token, TokenLimits } from '../domain/token.ts';
+import type { Token, TokenLimits, WebhookRight } from '../domain/token.ts';
 import type { Quote } from '../operations/prices/quote-price.ts';
 import type { StoredContract } from '../store/prices/price-store.ts';
 
@@ -28,6 +29,18 @@ const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
   hold: Basis.HOLD,
   released: Basis.RELEASED,
   deferred: Basis.DEFERRED,
+};
+
+const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
+  [WireRight.UNSPECIFIED]: 'write',
+  [WireRight.WRITE]: 'write',
+  [WireRight.READ]: 'read',
+  [WireRight.NONE]: 'none',
+};
+const WIRE_RIGHTS: Readonly<Record<WebhookRight, WireRight>> = {
+  write: WireRight.WRITE,
+  read: WireRight.READ,
+  none: WireRight.NONE,
 };
 
 export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
@@ -103,6 +116,10 @@ export function fromWireLimits(limits: WireLimits | undefined): TokenLimits {
   };
 }
 
+export function fromWireRight(right: WireRight): WebhookRight {
+  return WEBHOOK_RIGHTS[right];
+}
+
 function toWireLimits({
   createsPerMinute = 0,
   readsPerMinute = 0,
@@ -118,12 +135,14 @@ export function toWirePrincipal({
   models,
   expiresAt,
   limits,
+  webhooks,
 }: Token): MessageInitShape<typeof PrincipalSchema> {
   return {
     accountId,
     tokenId: id,
     models: [...models],
     limits: toWireLimits(limits),
+    webhooks: WIRE_RIGHTS[webhooks],
     ...optionalTime('expiresAt', expiresAt),
   };
 }
@@ -143,6 +162,7 @@ export function toWireToken({
   expiresAt,
   revokedAt,
   limits,
+  webhooks,
 }: Token): MessageInitShape<typeof TokenSchema> {
   return {
     id,
@@ -152,6 +172,7 @@ export function toWireToken({
     usedNanos: used,
     createdAt: timestampFromMs(createdAt),
     limits: toWireLimits(limits),
+    webhooks: WIRE_RIGHTS[webhooks],
     ...(limit === undefined ? {} : { limitNanos: limit }),
     ...optionalTime('expiresAt', expiresAt),
     ...optionalTime('revokedAt', revokedAt),

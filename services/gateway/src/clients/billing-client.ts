@@ -4,6 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
+import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_right';
 
 const DEADLINE_MS = 5000;
 
@@ -16,6 +17,16 @@ export interface OwnLimits {
   readonly inFlight: number | undefined;
 }
 
+/** What a token may do with the webhooks of its account. */
+export type WebhookRight = 'write' | 'read' | 'none';
+
+const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
+  [WireRight.UNSPECIFIED]: 'write',
+  [WireRight.WRITE]: 'write',
+  [WireRight.READ]: 'read',
+  [WireRight.NONE]: 'none',
+};
+
 /** The caller and its access rights. */
 export interface Principal {
   readonly accountId: string;
@@ -25,6 +36,7 @@ export interface Principal {
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
   readonly limits?: OwnLimits | undefined;
+  readonly webhooks: WebhookRight;
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
@@ -35,13 +47,14 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, tokenId, models, expiresAt, limits } = principal;
+    const { accountId, tokenId, models, expiresAt, limits, webhooks } = principal;
     return {
       accountId,
       tokenId,
       models,
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
       limits: limits && fromWireLimits(limits),
+      webhooks: WEBHOOK_RIGHTS[webhooks],
     };
   };
 }

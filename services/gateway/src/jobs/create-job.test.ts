@@ -10,7 +10,13 @@ import { parseCall } from '../http/relay/read-call.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { createJob } from './create-job.ts';
 
-const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
+const principal = {
+  accountId: 'demo',
+  tokenId: 'token-1',
+  models: ['*'],
+  expiresAt: undefined,
+  webhooks: 'write',
+} as const;
 const SMALL = 10;
 const LARGE = 100_000;
 

@@ -17,6 +17,7 @@ const principal = (over: Partial<Principal> = {}): Principal => ({
   tokenId: 'token-1',
   models: ['*'],
   expiresAt: undefined,
+  webhooks: 'write',
   ...over,
 });
 const unknown = (): Problem =>

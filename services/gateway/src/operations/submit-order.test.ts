@@ -6,7 +6,13 @@ import { decodeCreate } from '../dialects/compat/decode.ts';
 import type { Decoded } from '../dialects/dialect.ts';
 import { submitOrder } from './submit-order.ts';
 
-const principal = { accountId: 'demo', tokenId: 'token-1', models: ['*'], expiresAt: undefined };
+const principal = {
+  accountId: 'demo',
+  tokenId: 'token-1',
+  models: ['*'],
+  expiresAt: undefined,
+  webhooks: 'write',
+} as const;
 const decode = (over: object = {}): Decoded =>
   decodeCreate(
     { json: { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', ...over } },

@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
+import type { WebhookRight } from "./webhook_right_pb.js";
 import type { PriceContract } from "./price_pb.js";
 
 /**
@@ -129,6 +130,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: reelgate.billing.v1.TokenLimits limits = 10;
    */
   limits?: TokenLimits | undefined;
+
+  /**
+   * What it may do with webhooks.
+   *
+   * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 11;
+   */
+  webhooks: WebhookRight;
 };
 
 /**
@@ -292,6 +300,13 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: reelgate.billing.v1.TokenLimits limits = 6;
    */
   limits?: TokenLimits | undefined;
+
+  /**
+   * What it may do with webhooks; not set: write.
+   *
+   * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 7;
+   */
+  webhooks: WebhookRight;
 };
 
 /**

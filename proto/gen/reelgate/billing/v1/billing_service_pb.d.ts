@@ -6,6 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
+import type { WebhookRight } from "./webhook_right_pb.js";
 import type { PriceFacts, Quote } from "./price_pb.js";
 import type { Hold, LedgerLine, Settlement } from "./hold_pb.js";
 
@@ -74,6 +75,13 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: reelgate.billing.v1.TokenLimits limits = 5;
    */
   limits?: TokenLimits | undefined;
+
+  /**
+   * What the token may do with webhooks.
+   *
+   * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 6;
+   */
+  webhooks: WebhookRight;
 };
 
 /**

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { CENT, DOLLAR, books, expectSound } from '../../../testing/books.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
-import { aConfig } from '../../../testing/open-billing.ts';
+import { KEY, aConfig } from '../../../testing/open-billing.ts';
 
 const aCredit = { id: 'demo', amountNanos: 5n * DOLLAR, reason: 'invoice 7', actor: 'ann' };
 
@@ -119,6 +120,35 @@ describeOnEngines('a token', (open) => {
     await expect(
       on.accounts.createToken({ accountId: 'demo', models: ['*'], limits: { inFlight: -1 } }),
     ).rejects.toMatchObject({ kind: 'invalid', field: 'limits.in_flight' });
+  });
+
+  test.each([
+    ['write', WebhookRight.UNSPECIFIED, WebhookRight.WRITE],
+    ['write', WebhookRight.WRITE, WebhookRight.WRITE],
+    ['read', WebhookRight.READ, WebhookRight.READ],
+    ['none', WebhookRight.NONE, WebhookRight.NONE],
+  ])('has the right %s of webhooks, which its principal contains', async (word, asked, had) => {
+    const on = await open();
+
+    const { token, key } = await on.accounts.createToken({ accountId: 'demo', models: ['*'], webhooks: asked });
+
+    expect(token?.webhooks).toBe(had);
+    expect((await on.billing.authenticate({ key })).principal?.webhooks).toBe(had);
+    expect((await on.billing.getPrincipal({ tokenId: token!.id })).principal?.webhooks).toBe(had);
+    expect(await on.sql.read('SELECT webhooks FROM tokens WHERE id = $1', [token!.id])).toEqual([{ webhooks: word }]);
+  });
+
+  test('of the release before may change webhooks', async () => {
+    const on = await open();
+    await on.sql.write('UPDATE tokens SET webhooks = NULL', []);
+
+    expect((await on.billing.authenticate({ key: KEY })).principal?.webhooks).toBe(WebhookRight.WRITE);
+  });
+
+  test('of the configuration has the right of its entry', async () => {
+    const on = await open(aConfig({ token: { webhooks: 'read' } }));
+
+    expect((await on.billing.authenticate({ key: KEY })).principal?.webhooks).toBe(WebhookRight.READ);
   });
 
   test('is refused after it expires or is revoked', async () => {

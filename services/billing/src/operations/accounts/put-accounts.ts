@@ -2,7 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { TokenLimits } from '../../domain/token.ts';
+import type { TokenLimits, WebhookRight } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
 
@@ -14,6 +14,7 @@ export interface TokenEntry {
   readonly limit: Nanos | undefined;
   readonly expiresAt: number | undefined;
   readonly limits: TokenLimits;
+  readonly webhooks: WebhookRight;
 }
 
 export interface AccountEntry {
@@ -81,7 +82,7 @@ function insert(
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
 ): Promise<boolean> {
-  const { name, models, limit, expiresAt, limits } = entry;
+  const { name, models, limit, expiresAt, limits, webhooks } = entry;
   const token = {
     id: newId('token'),
     accountId,
@@ -89,6 +90,7 @@ function insert(
     models,
     limit,
     limits,
+    webhooks,
     used: 0n,
     createdAt: clock.now(),
     expiresAt,

@@ -8,7 +8,7 @@ import { findAccount } from '../accounts/find-account.ts';
 export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;
 
-export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits'>;
+export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits' | 'webhooks'>;
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random'>;
 
 /** Makes a token. Its key is in this result and is not stored. */

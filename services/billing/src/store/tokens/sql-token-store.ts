@@ -1,5 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { Token } from '../../domain/token.ts';
+import type { Token, WebhookRight } from '../../domain/token.ts';
 import type { TokenStore } from './token-store.ts';
 
 type Whole = number | bigint;
@@ -17,13 +17,14 @@ type TokenRow = {
   reads_per_minute: number | null;
   calls_per_minute: number | null;
   in_flight: number | null;
+  webhooks: WebhookRight | null;
 };
 type HashedRow = TokenRow & { key_hash: string };
 
 const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
-  creates_per_minute, reads_per_minute, calls_per_minute, in_flight`;
+  creates_per_minute, reads_per_minute, calls_per_minute, in_flight, webhooks`;
 const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin)
-  VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id`;
+  VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING id`;
 // The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
 const selectByKeyHashes = (count: number): string =>
   `SELECT ${COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${String(at + 1)}`).join(', ')})`;
@@ -39,7 +40,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
     insert: async ({ token, keyHashes, origin = null }) => {
       const [keyHash = ''] = keyHashes;
       if (keyHashes.length > 1 && (await findByKeyHashes(sql, keyHashes)) !== undefined) return false;
-      const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits } = token;
+      const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits, webhooks } = token;
       const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
       const made = await sql.write(INSERT, [
         id,
@@ -53,6 +54,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
         readsPerMinute,
         callsPerMinute,
         inFlight,
+        webhooks,
         keyHash,
         origin,
       ]);
@@ -103,6 +105,7 @@ function fromRow(row: TokenRow): Token {
       callsPerMinute: row.calls_per_minute ?? undefined,
       inFlight: row.in_flight ?? undefined,
     },
+    webhooks: row.webhooks ?? 'write',
   };
 }
 

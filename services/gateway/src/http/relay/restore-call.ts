@@ -27,6 +27,6 @@ export function restoreCall(
     body,
     requestId,
     contentType: at < 0 ? undefined : headers[at + 1],
-    principal: { accountId, tokenId, models: visibleModels, expiresAt: undefined },
+    principal: { accountId, tokenId, models: visibleModels, expiresAt: undefined, webhooks: 'none' },
   });
 }
