@@ -15,7 +15,7 @@ const SCOPES = {
     Scope.MEDIA_INTERNAL,
   ],
   tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
-  operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE],
+  operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.WEBHOOKS_READ, Scope.WEBHOOKS_WRITE],
 } as const;
 
 export type Identity = keyof typeof SCOPES;

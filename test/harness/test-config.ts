@@ -21,7 +21,15 @@ export const KEYS = {
   narrow: 'sk-narrow-0123456789',
 } as const;
 /** Callers for the account demo: one without scopes, and one for each scope that a configuration may grant. */
-export const GRANTABLE_SCOPES = ['tasks.read', 'tasks.write', 'account.read', 'tokens.write', 'operator'] as const;
+export const GRANTABLE_SCOPES = [
+  'tasks.read',
+  'tasks.write',
+  'webhooks.read',
+  'webhooks.write',
+  'account.read',
+  'tokens.write',
+  'operator',
+] as const;
 export const callerKey = (name: string): string => `caller-key-of-${name}`;
 const CALLERS = [
   { name: 'reporting', key: callerKey('reporting'), accounts: ['demo'] },

@@ -36,10 +36,19 @@ describe('an internal caller of the configuration', () => {
   });
 
   test('has the scopes that it names', () => {
-    const [caller] = callersOf(entry({ scopes: ['tasks.write', 'account.read', 'tokens.write', 'operator'] }));
+    const scopes = ['tasks.write', 'webhooks.read', 'webhooks.write', 'account.read', 'tokens.write', 'operator'];
+
+    const [caller] = callersOf(entry({ scopes }));
 
     expect(caller?.scopes).toEqual(
-      new Set([Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR]),
+      new Set([
+        Scope.TASKS_WRITE,
+        Scope.WEBHOOKS_READ,
+        Scope.WEBHOOKS_WRITE,
+        Scope.ACCOUNT_READ,
+        Scope.TOKENS_WRITE,
+        Scope.OPERATOR,
+      ]),
     );
   });
 
@@ -64,7 +73,8 @@ describe('an internal caller of the configuration', () => {
       [entry({ scopes: ['tasks.read', 'billing.internal'] })],
       new RegExp(
         String.raw`internal_callers\.0\.scopes\.1: only the services have billing\.internal; ` +
-          String.raw`expected one of: tasks\.read, tasks\.write, account\.read, tokens\.write, operator$`,
+          String.raw`expected one of: tasks\.read, tasks\.write, webhooks\.read, webhooks\.write, ` +
+          String.raw`account\.read, tokens\.write, operator$`,
       ),
     ],
     [

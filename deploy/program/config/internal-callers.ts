@@ -8,9 +8,15 @@ import { IDENTITIES } from '../identities.ts';
 const KEY_LENGTH_MIN = 8;
 const EVERY_ACCOUNT = '*';
 /** The scopes that a configuration may grant. Only the services have the others. */
-const GRANTABLE = [Scope.TASKS_READ, Scope.TASKS_WRITE, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.OPERATOR].map(
-  wordOfScope,
-);
+const GRANTABLE = [
+  Scope.TASKS_READ,
+  Scope.TASKS_WRITE,
+  Scope.WEBHOOKS_READ,
+  Scope.WEBHOOKS_WRITE,
+  Scope.ACCOUNT_READ,
+  Scope.TOKENS_WRITE,
+  Scope.OPERATOR,
+].map(wordOfScope);
 
 /** The scopes of a caller that names none: it may read tasks and nothing else. */
 export const internalCallersSchema = {
