@@ -44,6 +44,7 @@ const PASSES: Readonly<Record<string, string>> = {
   'billing/sql-held-money.ts': 'the metrics of money',
   'billing/sql-ledger-audit.ts': 'ledger verify',
   'billing/sql-ledger-check.ts': 'the pass that checks the ledger, a page at a time',
+  'billing/sql-low-accounts.ts': 'the pass that counts low accounts, a page at a time',
   'billing/sql-price-store.ts': 'the prices, read at the start and on a change',
   'billing/sql-rebuild-usage.ts': 'ledger rebuild',
   'billing/sql-rebuild.ts': 'ledger rebuild',

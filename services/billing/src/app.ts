@@ -9,6 +9,7 @@ import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { billingConfig } from './config.ts';
 import type { BillingConfig } from './config.ts';
+import { announceLowCredit } from './events/announce-low-credit.ts';
 import { onTaskFinished } from './events/on-task-finished.ts';
 import { startServingReplicas } from './events/serving-replicas.ts';
 import { watchHeldMoney } from './billing-gauges.ts';
@@ -88,11 +89,11 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
 
 /** What reads the whole store in small pages, one at each pass. */
 function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): void {
-  const { clock, log, metrics } = foundation;
+  const { bus, clock, log, metrics } = foundation;
   const check = ledgerCheck({ ...foundation, checkPage: sqlLedgerCheck(sql) });
   const ledger = startWorker({ name: 'ledger check', clock, log, idleMs: LEDGER_IDLE_MS, pass: check });
   lifecycle.add('ledger check', () => ledger.stop());
-  const count = lowAccounts(sqlLowAccounts(sql), metrics);
+  const count = lowAccounts({ store: sqlLowAccounts(sql), announce: announceLowCredit(bus), metrics, clock });
   const accounts = startWorker({ name: 'count of accounts', clock, log, idleMs: COUNT_IDLE_MS, pass: count });
   lifecycle.add('count of accounts', () => accounts.stop());
 }

@@ -108,7 +108,7 @@ test('a usage statement and an authentication read through an index', async () =
 });
 
 test('the count of accounts with little money left finds the last credit of each by an index', async () => {
-  await sqlLowAccounts(sql)(NO_ACCOUNTS);
+  await sqlLowAccounts(sql).countNext(NO_ACCOUNTS, 0);
   const [[text, values] = ['', []]] = asked;
 
   const plan = await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
@@ -120,6 +120,7 @@ test('the count of accounts with little money left finds the last credit of each
     expect.stringMatching(/^SEARCH e USING INDEX financial_events_credits \(account_id=\?\)$/),
     expect.stringMatching(/^SEARCH l USING INDEX .*\(event_key=\? AND book=\?\)$/),
     'SCAN page',
+    expect.stringMatching(/^SEARCH c USING INDEX .*\(event_key=\? AND book=\?\) LEFT-JOIN$/),
   ]);
 });
 

@@ -9,9 +9,9 @@ import { sqlLowAccounts } from '../../store/accounts/sql-low-accounts.ts';
 import { lowAccounts } from './watch-low-accounts.ts';
 
 /** What the gauge shows after each of some passes, each of which reads a page. */
-async function shownAfter({ sql }: TestBilling, passes: number, page: number): Promise<string[]> {
+async function shownAfter({ sql, clock }: TestBilling, passes: number, page: number): Promise<string[]> {
   const metrics = openMetrics(false);
-  const pass = lowAccounts(sqlLowAccounts(sql, page), metrics);
+  const pass = lowAccounts({ store: sqlLowAccounts(sql, page), announce: async () => undefined, metrics, clock });
   const shown: string[] = [];
   for (let each = 0; each < passes; each += 1) {
     await pass();

@@ -1,13 +1,34 @@
+import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { NO_ACCOUNTS } from '../../store/accounts/low-accounts.ts';
-import type { CountLowAccounts } from '../../store/accounts/low-accounts.ts';
+import type { LowAccountStore, LowCredit } from '../../store/accounts/low-accounts.ts';
+
+/**
+ * A credit is announced twice, this far apart. The bus of a single program loses an event that the end of the program
+ * interrupts, or that comes before its reader; the second one then reaches the reader, who drops a repeat.
+ */
+const REPEAT_AFTER_MS = 30_000;
+
+interface LowAccountDeps {
+  readonly store: LowAccountStore;
+  /** Resolves when the announcement is stored. */
+  readonly announce: (low: LowCredit) => Promise<void>;
+  readonly metrics: Metrics;
+  readonly clock: Pick<Clock, 'now'>;
+}
 
 /**
  * Counts the accounts that have little money left in small pages, one at each pass, and shows the sum when it is whole.
  * A pass costs the same for any number of accounts. The money is compared with the last credit, not with all credits:
- * an account that is credited every month would otherwise always seem to have little left.
+ * an account that is credited every month would otherwise always seem to have little left. A low credit that was not
+ * announced yet is announced and then marked, so a crash between the two makes it announced again.
  */
-export function lowAccounts(countNext: CountLowAccounts, metrics: Metrics): () => Promise<number> {
+export function lowAccounts({
+  store,
+  announce,
+  metrics,
+  clock,
+}: LowAccountDeps): (signal?: AbortSignal) => Promise<number> {
   let sum: number | undefined;
   metrics.gauge(
     'reelgate_accounts_low',
@@ -20,11 +41,16 @@ export function lowAccounts(countNext: CountLowAccounts, metrics: Metrics): () =
     },
   );
   let count = NO_ACCOUNTS;
-  return async () => {
-    count = await countNext(count);
-    if (!count.isWhole) return 0;
-    sum = count.low;
-    count = NO_ACCOUNTS;
+  return async (signal) => {
+    const next = await store.countNext(count, clock.now());
+    if (next.count.isWhole) sum = next.count.low;
+    // The count goes on even if an announcement fails. The next count finds the account again.
+    count = next.count.isWhole ? NO_ACCOUNTS : next.count;
+    for (const low of next.due) {
+      if (signal?.aborted === true) break;
+      await announce(low);
+      await store.mark(low, low.isRepeat ? undefined : clock.now() + REPEAT_AFTER_MS);
+    }
     return 0;
   };
 }

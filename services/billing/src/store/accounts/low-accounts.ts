@@ -1,3 +1,5 @@
+import type { Nanos } from '../../domain/money.ts';
+
 /** Where a count of the accounts stands. */
 export interface LowAccounts {
   readonly after: string;
@@ -8,5 +10,26 @@ export interface LowAccounts {
 
 export const NO_ACCOUNTS: LowAccounts = { after: '', low: 0, isWhole: false };
 
-/** Counts the next page of accounts. */
-export type CountLowAccounts = (count: LowAccounts) => Promise<LowAccounts>;
+/** The last credit of an account, of which less than a tenth is left. */
+export interface LowCredit {
+  readonly accountId: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** The key of the credit's event. */
+  readonly creditKey: string;
+  readonly credit: Nanos;
+  /** What is left, holds taken off. */
+  readonly available: Nanos;
+  /** Whether it was announced once. */
+  readonly isRepeat: boolean;
+}
+
+export interface LowAccountStore {
+  /** Counts the next page of accounts. Gives those of the page whose low credit is to be announced at this time. */
+  countNext(
+    count: LowAccounts,
+    now: number,
+  ): Promise<{ readonly count: LowAccounts; readonly due: readonly LowCredit[] }>;
+  /** Notes that the credit was announced, and when it is announced again; undefined: not again. */
+  mark(low: Pick<LowCredit, 'accountId' | 'creditKey'>, repeatAt: number | undefined): Promise<void>;
+}

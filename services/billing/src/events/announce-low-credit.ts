@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import type { Bus } from '@reelgate/platform/bus/bus';
+import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
+import type { LowCredit } from '../store/accounts/low-accounts.ts';
+
+/**
+ * Announces that less than a tenth of a credit is left. The id of the event follows from the account and the credit, so
+ * the bus drops what several replicas or a crash announce again; the intended repeat has an id of its own.
+ */
+export function announceLowCredit(bus: Pick<Bus, 'publish'>): (low: LowCredit) => Promise<void> {
+  return async ({ accountId, currency, creditKey, credit, available, isRepeat }) => {
+    const message = create(BalanceLowSchema, {
+      accountId,
+      creditKey,
+      availableNanos: available,
+      creditNanos: credit,
+      currency,
+    });
+    await bus.publish(BalanceLowSchema, message, `${digestOf(accountId, creditKey)}${isRepeat ? ':repeat' : ''}`);
+  };
+}
+
+/** A credit's key holds what an operator named it, which a bus may not take as an id. */
+function digestOf(accountId: string, creditKey: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([accountId, creditKey]))
+    .digest('base64url');
+}
