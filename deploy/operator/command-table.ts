@@ -26,6 +26,17 @@ import { tokenRevoke } from './commands/token-revoke.ts';
 import { usageShow } from './commands/usage-show.ts';
 import { videoCreate } from './commands/video-create.ts';
 import { videoSave } from './commands/video-save.ts';
+import { webhookCreate } from './commands/webhook-create.ts';
+import { webhookDelete } from './commands/webhook-delete.ts';
+import { webhookDeliveries } from './commands/webhook-deliveries.ts';
+import { webhookDelivery } from './commands/webhook-delivery.ts';
+import { webhookList } from './commands/webhook-list.ts';
+import { webhookResend } from './commands/webhook-resend.ts';
+import { webhookResendFailed } from './commands/webhook-resend-failed.ts';
+import { webhookRotate } from './commands/webhook-rotate.ts';
+import { webhookShow } from './commands/webhook-show.ts';
+import { webhookTest } from './commands/webhook-test.ts';
+import { webhookUpdate } from './commands/webhook-update.ts';
 import { completionOf } from './completion/completion.ts';
 
 /** Every command by its words, in the order of the help. A new command is a file in `commands/` and a row here. */
@@ -42,6 +53,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'task show': taskShow,
   'job list': jobList,
   'job show': jobShow,
+  'webhook create': webhookCreate,
+  'webhook list': webhookList,
+  'webhook show': webhookShow,
+  'webhook update': webhookUpdate,
+  'webhook delete': webhookDelete,
+  'webhook rotate': webhookRotate,
+  'webhook test': webhookTest,
+  'webhook deliveries': webhookDeliveries,
+  'webhook delivery': webhookDelivery,
+  'webhook resend': webhookResend,
+  'webhook resend-failed': webhookResendFailed,
   'attention list': attentionList,
   'attention resolve': attentionResolve,
   'ledger verify': ledgerVerify,

@@ -3,6 +3,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { systemClock } from '@reelgate/platform/clock';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -19,6 +20,7 @@ export interface Services {
   readonly billing: Client<typeof BillingService>;
   readonly accounts: Client<typeof AccountService>;
   readonly usage: Client<typeof UsageService>;
+  readonly webhooks: Client<typeof WebhookService>;
   close(): void;
 }
 
@@ -42,6 +44,9 @@ export function lazyServices(environment: Environment): Services {
     get usage() {
       return services().usage;
     },
+    get webhooks() {
+      return services().webhooks;
+    },
     close: () => connected?.close(),
   };
 }
@@ -60,6 +65,7 @@ function connectServices(environment: Environment): Services {
     billing: billing.client(BillingService),
     accounts: billing.client(AccountService),
     usage: billing.client(UsageService),
+    webhooks: tasks.client(WebhookService),
     close: () => {
       tasks.close();
       billing.close();

@@ -1,0 +1,20 @@
+import { defineCommand } from '../command.ts';
+import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
+import { shownEndpoint } from '../format/webhook-record.ts';
+
+export const webhookRotate = defineCommand({
+  summary: 'replace the secret of a webhook endpoint and show the new one once',
+  words: 'ID',
+  options: {
+    account: ACCOUNT_OPTION,
+    'keep-old': { means: 'sign with both secrets for 24 hours' },
+  },
+  example: 'webhook rotate default --account demo --keep-old',
+  run: async ({ services, words, options }) => {
+    const { endpoint, secret } = await services.webhooks.rotateWebhookSecret({
+      ...endpointOf(words, options),
+      keepOldSecret: options['keep-old'] === true,
+    });
+    return { answer: { ...shownEndpoint(endpoint), secret } };
+  },
+});

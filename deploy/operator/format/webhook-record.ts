@@ -1,0 +1,76 @@
+import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
+import { isoTime } from './times.ts';
+
+export const PAYLOADS: Readonly<Record<string, WebhookPayload>> = {
+  thin: WebhookPayload.THIN,
+  full: WebhookPayload.FULL,
+};
+export const DELIVERY_STATES: Readonly<Record<string, WebhookDeliveryState>> = {
+  pending: WebhookDeliveryState.PENDING,
+  delivered: WebhookDeliveryState.DELIVERED,
+  failed: WebhookDeliveryState.FAILED,
+};
+
+export function payloadName(payload: WebhookPayload): string {
+  return Object.keys(PAYLOADS).find((name) => PAYLOADS[name] === payload) ?? '';
+}
+
+export function deliveryStateName(state: WebhookDeliveryState): string {
+  return Object.keys(DELIVERY_STATES).find((name) => DELIVERY_STATES[name] === state) ?? '';
+}
+
+/** An endpoint without its secret. */
+export function shownEndpoint(endpoint: WebhookEndpoint | undefined): object {
+  if (endpoint === undefined) return {};
+  return {
+    id: endpoint.id,
+    account: endpoint.accountId,
+    name: endpoint.name,
+    url: endpoint.url || undefined,
+    events: endpoint.eventTypes,
+    payload: payloadName(endpoint.payload) || undefined,
+    status: endpoint.disabledAt === undefined ? 'enabled' : 'disabled',
+    disabled_reason: endpoint.disabledReason || undefined,
+    disabled_at: isoTime(endpoint.disabledAt),
+    secret_hint: endpoint.secretHint || undefined,
+    created_at: isoTime(endpoint.createdAt),
+    updated_at: isoTime(endpoint.updatedAt),
+    last_success_at: isoTime(endpoint.lastSuccessAt),
+    last_failure_at: isoTime(endpoint.lastFailureAt),
+    failing_since: isoTime(endpoint.failingSince),
+  };
+}
+
+/** A delivery, with its attempts if it has them. */
+export function shownDelivery(delivery: WebhookDelivery | undefined): object {
+  if (delivery === undefined) return {};
+  return {
+    id: delivery.id,
+    endpoint: delivery.endpointId,
+    url: delivery.url,
+    event: delivery.eventId,
+    type: delivery.eventType,
+    subject: delivery.subjectId,
+    state: deliveryStateName(delivery.state),
+    attempt_count: delivery.attemptCount,
+    status_code: delivery.lastStatusCode || undefined,
+    error: delivery.lastError || undefined,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: isoTime(delivery.nextAttemptAt),
+    ended_at: isoTime(delivery.endedAt),
+    ...(delivery.attempts.length === 0 ? {} : { attempts: delivery.attempts.map(shownAttempt) }),
+  };
+}
+
+function shownAttempt(attempt: WebhookAttempt): object {
+  return {
+    number: attempt.number,
+    at: isoTime(attempt.at),
+    took_ms: Number(attempt.durationMs),
+    status_code: attempt.statusCode || undefined,
+    error: attempt.error || undefined,
+    request_headers: attempt.requestHeaders,
+    answer_head: attempt.answerHead,
+  };
+}
