@@ -192,7 +192,7 @@ function fromWireBytes(body: WireAnswer['body']): JobBytes {
     : { inline: body.case === 'inline' ? body.value : new Uint8Array() };
 }
 
-function fromWireJob({ id, state, answer, failure }: WireJob): Job {
+export function fromWireJob({ id, state, answer, failure }: WireJob): Job {
   return {
     id,
     state: STATES.get(state) ?? 'in_progress',

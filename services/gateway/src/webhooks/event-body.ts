@@ -1,0 +1,64 @@
+import type { ClientEvent } from '../clients/client-event.ts';
+import type { Job } from '../clients/jobs-client.ts';
+import type { MediaPort } from '../clients/media-port.ts';
+import { encodeVideo } from '../dialects/compat/encode.ts';
+import type { Links } from '../dialects/dialect.ts';
+import { resultEnvelope } from '../jobs/result-envelope.ts';
+
+/** A full body above this is sent thin. */
+const BODY_BYTES_MAX = 256 * 1024;
+
+export type Payload = 'thin' | 'full';
+
+export interface EventBodiesDeps {
+  readonly links: Links;
+  readonly media: Pick<MediaPort, 'read'>;
+}
+
+/** The JSON of an event, as deliveries and streams carry it. */
+export type EventBody = (event: ClientEvent, payload: Payload) => Promise<string>;
+
+/** A full body holds its subject as a status read answers; one without its subject, or above the bound, is thin. */
+export function eventBodies(deps: EventBodiesDeps): EventBody {
+  return async (event, payload) => {
+    const thin = thinBody(event);
+    const member = payload === 'full' ? await subjectMember(deps, event) : undefined;
+    if (member === undefined) return thin;
+    // the two braces that close the data and the event
+    const full = `${thin.slice(0, -2)},${member}}}`;
+    return Buffer.byteLength(full) > BODY_BYTES_MAX ? thin : full;
+  };
+}
+
+function thinBody({ id, type, subjectId, createdAt, dataJson }: ClientEvent): string {
+  const more = dataJson === '' ? {} : (JSON.parse(dataJson) as object);
+  return JSON.stringify({
+    object: 'event',
+    id,
+    type,
+    created_at: Math.floor(createdAt / 1000),
+    data: { id: subjectId, ...more },
+  });
+}
+
+/** The member of the data that holds the subject. Undefined: there is none, or it is too large. */
+async function subjectMember({ links, media }: EventBodiesDeps, { subject }: ClientEvent): Promise<string | undefined> {
+  if (subject === undefined) return undefined;
+  if ('task' in subject) return `"task":${JSON.stringify(encodeVideo(subject.task, links))}`;
+  const job = await readEnvelope(media, subject.job);
+  return job === undefined ? undefined : `"job":${job}`;
+}
+
+async function readEnvelope(media: Pick<MediaPort, 'read'>, job: Job): Promise<string | undefined> {
+  if ((job.answer?.size ?? 0) > BODY_BYTES_MAX) return undefined;
+  const envelope = await resultEnvelope(media, job);
+  if (envelope === undefined) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of envelope as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
