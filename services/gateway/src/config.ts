@@ -62,6 +62,10 @@ export const gatewaySchema = {
       workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
       drain: { type: 'string', format: 'duration', default: '20s' },
     }),
+    webhooks: section({
+      workers: { ...count(64), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
+      drain: { type: 'string', format: 'duration', default: '20s' },
+    }),
     // The program reads these addresses. It reaches a service without one where that service listens.
     services: section({
       tasks: targetSchema,
@@ -104,6 +108,8 @@ export interface GatewayConfig {
   readonly realtime: RealtimeSettings;
   /** The number of workers for asynchronous calls, and how long a stop waits for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
+  /** The number of receivers that webhooks are delivered to at one time, and how long a stop waits for attempts. */
+  readonly webhooks: { readonly workers: number; readonly drainMs: number };
   readonly catalogue: Catalogue;
 }
 
@@ -135,6 +141,7 @@ interface Checked {
     readonly send_beside_max: string;
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
+    readonly webhooks: { readonly workers: number; readonly drain: string };
   };
   readonly models?: Readonly<Record<string, CheckedModel>>;
   readonly channels?: readonly CheckedChannel[];
@@ -150,6 +157,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     send_beside_max: besideMax,
     realtime,
     async: jobs,
+    webhooks,
   } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
@@ -164,6 +172,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     sendBesideMaxNanos: Number(besideMax) * NANOS,
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
+    webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },
     catalogue: readCatalogue(value),
   };
 }

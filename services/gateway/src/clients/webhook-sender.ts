@@ -1,0 +1,58 @@
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+
+/** The answer of media comes a little after the end of the exchange. */
+const DEADLINE_MARGIN_MS = 2000;
+/** A database refuses this character, and it shows nothing. */
+const NUL = /\0/g;
+const REPLACEMENT = '\ufffd';
+
+export interface WebhookRequest {
+  readonly accountId: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** How long the whole exchange may take. */
+  readonly timeoutMs: number;
+}
+
+export interface WebhookAnswer {
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Why it counts as a failure, whatever the status. Empty: the status says the rest. */
+  readonly fault: string;
+  readonly durationMs: number;
+  /** How long the receiver asks to wait; 0: it does not say. */
+  readonly retryAfterMs: number;
+  /** The first bytes of the answer, as text. */
+  readonly answerHead: string;
+}
+
+/** Posts to the URLs of clients, over the guarded connections of the media service. */
+export interface WebhookSender {
+  /** A receiver that cannot be reached is an answer. A refusal says that media could not send it. */
+  send(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
+}
+
+export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhook'>): WebhookSender {
+  return {
+    send: async ({ headers, timeoutMs, ...request }, signal) => {
+      const { statusCode, fault, durationMs, retryAfterMs, answerHead } = await rpc.sendWebhook(
+        {
+          ...request,
+          headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+          timeoutMs: BigInt(timeoutMs),
+        },
+        { signal, timeoutMs: timeoutMs + DEADLINE_MARGIN_MS },
+      );
+      return {
+        status: statusCode,
+        fault,
+        durationMs: Number(durationMs),
+        retryAfterMs: Number(retryAfterMs),
+        answerHead: Buffer.from(answerHead).toString('utf8').replace(NUL, REPLACEMENT),
+      };
+    },
+  };
+}

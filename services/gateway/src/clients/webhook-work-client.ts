@@ -1,0 +1,103 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { Secret } from '@reelgate/platform/secret';
+import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { LeasedWebhookReceiver, WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import { fromWireEvent } from './client-event.ts';
+import type { ClientEvent } from './client-event.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** A delivery that is to be attempted now. */
+export interface DueDelivery {
+  readonly id: string;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly url: string;
+  readonly event: ClientEvent;
+}
+
+/** A receiver that this process serves until the lease ends. */
+export interface LeasedReceiver {
+  readonly id: string;
+  readonly lease: string;
+  readonly accountId: string;
+  readonly payload: 'thin' | 'full';
+  /** Each of them signs. */
+  readonly secrets: readonly Secret[];
+  /** The one that has waited longest first. */
+  readonly deliveries: readonly DueDelivery[];
+}
+
+/** One request to a receiver. */
+export interface MadeAttempt {
+  readonly deliveryId: string;
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly durationMs: number;
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Why it failed. Empty: it succeeded. */
+  readonly error: string;
+  /** Without the signature. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly answerHead: string;
+  /** How long the receiver asks to wait; 0: it does not say. */
+  readonly retryAfterMs: number;
+}
+
+/** What was done under one lease. */
+export interface ReceiverRecord {
+  readonly receiverId: string;
+  readonly lease: string;
+  readonly attempts: readonly MadeAttempt[];
+  /** Gives the lease back. */
+  readonly returned: boolean;
+}
+
+/** The deliveries of the tasks service, in the gateway's types. */
+export interface WebhookWork {
+  lease(limit: number): Promise<{ readonly receivers: readonly LeasedReceiver[]; readonly leaseMs: number }>;
+  /** Returns the ids of the receivers whose lease had ended. Their attempts are not written. */
+  record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
+}
+
+export function webhookWorkClient(
+  rpc: Pick<Client<typeof WebhookService>, 'leaseWebhookReceivers' | 'recordWebhookAttempts'>,
+): WebhookWork {
+  const bounded = { timeoutMs: DEADLINE_MS };
+  return {
+    lease: async (limit) => {
+      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ limit }, bounded);
+      return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs) };
+    },
+    record: async (records) =>
+      (await rpc.recordWebhookAttempts({ records: records.map(toWireRecord) }, bounded)).lostReceiverIds,
+  };
+}
+
+function fromWireReceiver({ receiverId, payload, secrets, deliveries, ...who }: LeasedWebhookReceiver): LeasedReceiver {
+  return {
+    id: receiverId,
+    lease: who.lease,
+    accountId: who.accountId,
+    payload: payload === WebhookPayload.FULL ? 'full' : 'thin',
+    secrets: secrets.map((secret) => new Secret(secret)),
+    deliveries: deliveries.flatMap(({ deliveryId, attempt, url, event }) =>
+      event === undefined ? [] : [{ id: deliveryId, attempt, url, event: fromWireEvent(event) }],
+    ),
+  };
+}
+
+function toWireRecord({ attempts, ...record }: ReceiverRecord) {
+  return { ...record, attempts: attempts.map(toWireAttempt) };
+}
+
+function toWireAttempt({ deliveryId, retryAfterMs, at, durationMs, status, ...attempt }: MadeAttempt) {
+  return {
+    deliveryId,
+    retryAfterMs: BigInt(retryAfterMs),
+    attempt: { ...attempt, at: timestampFromMs(at), durationMs: BigInt(durationMs), statusCode: status },
+  };
+}

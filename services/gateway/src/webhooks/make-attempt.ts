@@ -1,0 +1,65 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { signatureOf } from '@reelgate/platform/webhooks/sign';
+import type { WebhookAnswer, WebhookSender } from '../clients/webhook-sender.ts';
+import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+
+/** How long a receiver may take. */
+const TIMEOUT_MS = 15_000;
+/** An attempt is over after this time, whatever happens to it. */
+export const ATTEMPT_MS_MAX = 20_000;
+
+export interface AttemptOptions {
+  readonly receiver: Pick<LeasedReceiver, 'accountId' | 'secrets'>;
+  readonly delivery: DueDelivery;
+  readonly body: Uint8Array;
+  /** Cuts the attempt off. */
+  readonly signal: AbortSignal;
+}
+
+/** Signs a delivery and sends it. Throws a Problem if it could not be sent, which says nothing of the receiver. */
+export async function makeAttempt(
+  { sender, clock }: { readonly sender: WebhookSender; readonly clock: Clock },
+  { receiver: { accountId, secrets }, delivery, body, signal }: AttemptOptions,
+): Promise<MadeAttempt> {
+  const at = clock.now();
+  const signed = { id: delivery.event.id, timestamp: Math.floor(at / 1000), body };
+  const requestHeaders = {
+    'content-type': 'application/json',
+    'webhook-id': signed.id,
+    'webhook-timestamp': String(signed.timestamp),
+  };
+  const headers = { ...requestHeaders, 'webhook-signature': signatureOf(secrets, signed) };
+  const answer = await sender.send({ accountId, url: delivery.url, headers, body, timeoutMs: TIMEOUT_MS }, signal);
+  return {
+    deliveryId: delivery.id,
+    number: delivery.attempt,
+    at,
+    durationMs: answer.durationMs,
+    status: answer.status,
+    error: errorOf(answer),
+    requestHeaders,
+    answerHead: answer.answerHead,
+    retryAfterMs: answer.retryAfterMs,
+  };
+}
+
+/** An attempt that can never be sent: it fails like any other, so that its delivery ends. */
+export function unsentAttempt({ id, attempt }: DueDelivery, at: number): MadeAttempt {
+  return {
+    deliveryId: id,
+    number: attempt,
+    at,
+    durationMs: 0,
+    status: 0,
+    error: 'not_sent',
+    requestHeaders: {},
+    answerHead: '',
+    retryAfterMs: 0,
+  };
+}
+
+function errorOf({ status, fault }: WebhookAnswer): string {
+  if (fault !== '') return fault;
+  if (status >= 200 && status < 300) return '';
+  return status >= 300 && status < 400 ? 'redirect' : 'status';
+}

@@ -1,0 +1,326 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { until, untilAfter } from '@reelgate/platform/testing/until';
+import { aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
+import type { WebhookFixture } from '../../testing/a-webhook-fixture.ts';
+import type { ReceiverPool } from './receiver-pool.ts';
+
+const FAILED = anAnswer({ status: 500, answerHead: 'no' });
+const HANGS = anAnswer({ status: 0, fault: 'timeout', durationMs: 15_000 });
+
+const isDone =
+  ({ work }: WebhookFixture) =>
+  (): boolean =>
+    work.due() === 0;
+const outcomes = ({ work }: WebhookFixture, receiver: string): string[] =>
+  work.recorded.filter(({ deliveryId }) => deliveryId.startsWith(`${receiver}-`)).map(({ error }) => error);
+
+/** Leases what is due once, and nothing later. */
+function once({ work }: WebhookFixture): WebhookFixture['work']['lease'] {
+  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: 60_000 });
+}
+
+/** Waits for nothing that runs, and needs no time. */
+const cutOff = (pool: ReceiverPool): Promise<void> => pool.stop(AbortSignal.abort());
+
+describe('a pool of workers', () => {
+  test('delivers all that is due, with no more receivers at one time than it has workers', async () => {
+    const world = aWebhookFixture();
+    for (let at = 0; at < 20; at += 1) {
+      world.sender.receivers.set(`r${String(at)}`, world.after(20));
+      world.work.queue(`r${String(at)}`, 3);
+    }
+    const pool = world.start({ workers: 4 });
+    await untilAfter(world.clock, isDone(world));
+    await cutOff(pool);
+
+    expect(world.sender.requests).toHaveLength(60);
+    expect(world.sender.mostHosts()).toBe(4);
+    expect(new Set(world.work.recorded.map(({ deliveryId }) => deliveryId)).size).toBe(60);
+  });
+
+  test('has four requests to one receiver at one time', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(100));
+    world.work.queue('slow', 40);
+    const pool = world.start();
+    await untilAfter(world.clock, isDone(world));
+    await cutOff(pool);
+
+    expect([world.sender.most('slow'), world.sender.requests.length]).toEqual([4, 40]);
+  });
+
+  test('leases receivers when it is woken, and at intervals when it is not', async () => {
+    const world = aWebhookFixture();
+    const pool = world.start();
+    await until(() => world.work.leases === 1);
+    world.work.queue('one', 1);
+    pool.wake();
+    await until(() => world.work.leases === 2 && world.sender.requests.length === 1);
+    await untilAfter(world.clock, isDone(world));
+    world.work.queue('one', 1);
+    await world.clock.advance(1000);
+    await untilAfter(world.clock, isDone(world));
+
+    expect(world.sender.requests).toHaveLength(2);
+    await cutOff(pool);
+  });
+
+  test('leases no more often than twice for one delivery', async () => {
+    const world = aWebhookFixture();
+    world.work.queue('one', 1);
+    const pool = world.start();
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+    await world.clock.advance(500);
+
+    expect([world.work.leases, world.work.requests.length]).toEqual([2, 1]);
+    await cutOff(pool);
+  });
+
+  test('delivers to others at once while one receiver hangs and one fails', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('hangs', world.after(15_000, HANGS));
+    world.sender.receivers.set('fails', async () => FAILED);
+    for (const name of ['hangs', 'fails', 'a', 'b', 'c']) world.work.queue(name, 32);
+    const begin = world.clock.now();
+    const pool = world.start({ workers: 5 });
+    await untilAfter(world.clock, () => ['a', 'b', 'c'].every((name) => outcomes(world, name).length === 32));
+
+    expect(world.clock.now() - begin).toBeLessThan(1000);
+    expect(outcomes(world, 'hangs')).toEqual([]);
+    await cutOff(pool);
+  });
+
+  test('goes on after a receiver whose deliveries cannot be leased', async () => {
+    const world = aWebhookFixture();
+    world.work.queue('one', 1);
+    let failures = 1;
+    const pool = world.start({
+      work: {
+        record: world.work.record,
+        lease: async (limit) => {
+          failures -= 1;
+          if (failures >= 0) throw unavailable();
+          return world.work.lease(limit);
+        },
+      },
+    });
+    await untilAfter(world.clock, isDone(world));
+
+    expect(outcomes(world, 'one')).toEqual(['']);
+    await cutOff(pool);
+  });
+});
+
+describe('a lease', () => {
+  test('is given back with the last attempts, in one request for all receivers', async () => {
+    const world = aWebhookFixture();
+    world.work.queue('a', 3);
+    world.work.queue('b', 2);
+    const pool = world.start();
+    await untilAfter(world.clock, isDone(world));
+
+    expect(world.work.requests).toEqual([
+      [
+        expect.objectContaining({ receiverId: 'a', lease: 'lease_1', returned: true }),
+        expect.objectContaining({ receiverId: 'b', lease: 'lease_1', returned: true }),
+      ],
+    ]);
+    expect(world.work.recorded).toHaveLength(5);
+    await cutOff(pool);
+  });
+
+  test('is given back after five failures in a row', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('fails', async () => FAILED);
+    world.work.queue('fails', 32);
+    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+    await cutOff(pool);
+
+    // four are under way at one time, so a few more may have begun
+    const made = outcomes(world, 'fails').length;
+    expect(made).toBeGreaterThanOrEqual(5);
+    expect(made).toBeLessThanOrEqual(8);
+  });
+
+  test('goes on over failures with a success between them', async () => {
+    const world = aWebhookFixture();
+    let requests = 0;
+    world.sender.receivers.set('flaky', async () => ((requests += 1) % 4 === 0 ? anAnswer() : FAILED));
+    world.work.queue('flaky', 32);
+    const pool = world.start();
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+
+    expect(outcomes(world, 'flaky').filter((error) => error === 'status')).toHaveLength(24);
+    expect(outcomes(world, 'flaky')).toHaveLength(32);
+    await cutOff(pool);
+  });
+
+  test('has no attempt that begins 40 s after its begin', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(13_000));
+    world.work.queue('slow', 32);
+    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    await until(() => world.sender.running('slow') === 4);
+    for (let second = 0; second < 60; second += 1) await world.clock.advance(1000);
+    await cutOff(pool);
+
+    // begun after 0, 13, 26 and 39 seconds
+    expect([world.work.recorded.length, world.work.returned]).toEqual([16, ['slow']]);
+  });
+
+  test('that was lost begins nothing more and is not given back', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(100));
+    world.work.queue('slow', 32);
+    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    await until(() => world.sender.running('slow') === 4);
+    world.work.expire();
+    await untilAfter(world.clock, () => pool.serving() === 0);
+    await cutOff(pool);
+
+    // four more had begun before the record was answered
+    expect(world.sender.requests).toHaveLength(8);
+    expect([world.work.recorded, world.work.returned]).toEqual([[], []]);
+    expect(world.work.requests.flat().some(({ returned }) => returned)).toBe(false);
+  });
+});
+
+describe('a delivery that media cannot send', () => {
+  test('is sent again after a pause, and no attempt is recorded meanwhile', async () => {
+    const world = aWebhookFixture();
+    let failures = 3;
+    world.sender.receivers.set('one', async () => {
+      failures -= 1;
+      if (failures >= 0) throw unavailable();
+      return anAnswer();
+    });
+    world.work.queue('one', 1);
+    const pool = world.start();
+    await untilAfter(world.clock, isDone(world));
+
+    expect(outcomes(world, 'one')).toEqual(['']);
+    expect(world.sender.requests).toHaveLength(4);
+    await cutOff(pool);
+  });
+
+  test('is given back at the end of the lease without an attempt', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('one', async () => {
+      throw unavailable();
+    });
+    world.work.queue('one', 1);
+    const pool = world.start();
+    for (let second = 0; second < 50; second += 1) await world.clock.advance(1000);
+    await cutOff(pool);
+
+    expect([world.work.returned[0], world.work.recorded]).toEqual(['one', []]);
+    expect(world.sender.requests.length).toBeLessThan(20);
+  });
+
+  test('fails like any other attempt if media refuses it', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('one', async () => {
+      throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'must be a URL', field: 'url' });
+    });
+    world.work.queue('one', 1);
+    const pool = world.start();
+    await untilAfter(world.clock, isDone(world));
+
+    expect(outcomes(world, 'one')).toEqual(['not_sent']);
+    await cutOff(pool);
+  });
+});
+
+describe('a pool that stops', () => {
+  test('begins nothing, waits for running attempts, records them and gives the lease back', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(3000));
+    world.work.queue('slow', 20);
+    const pool = world.start();
+    await until(() => world.sender.running('slow') === 4);
+    const stopped = pool.stop();
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+    await stopped;
+
+    expect(outcomes(world, 'slow')).toEqual(['', '', '', '']);
+    expect([world.sender.requests.length, pool.serving()]).toEqual([4, 0]);
+  });
+
+  test.each<[string, (world: WebhookFixture, over: AbortController) => Promise<void>]>([
+    ['after the drain time', ({ clock }) => clock.advance(5000)],
+    [
+      'when its stop is over',
+      async (_world, over) => {
+        over.abort();
+      },
+    ],
+  ])('cuts running attempts off %s, and their deliveries stay due', async (_when, end) => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('hangs', world.after(15_000, HANGS));
+    world.work.queue('hangs', 4);
+    const pool = world.start();
+    await until(() => world.sender.running('hangs') === 4);
+    const over = new AbortController();
+    const stopped = pool.stop(over.signal);
+    await world.clock.advance(0);
+    await world.clock.advance(4000);
+    expect(world.sender.running('hangs')).toBe(4);
+    await end(world, over);
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+    await stopped;
+
+    expect([world.sender.running('hangs'), world.work.due(), world.work.recorded]).toEqual([0, 4, []]);
+  });
+
+  test('gives back at once what a lease brings that was under way', async () => {
+    const world = aWebhookFixture();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    world.work.queue('late', 3);
+    const lease = async (limit: number) => {
+      await promise;
+      return world.work.lease(limit);
+    };
+    const pool = world.start({ work: { record: world.work.record, lease } });
+    const stopped = pool.stop();
+    resolve(undefined);
+    await untilAfter(world.clock, () => world.work.returned.length === 1);
+    await stopped;
+
+    expect([world.sender.requests, world.work.due()]).toEqual([[], 3]);
+  });
+
+  test('is not kept waiting by records that cannot be written', async () => {
+    const world = aWebhookFixture();
+    world.work.refusal = unavailable;
+    world.work.queue('one', 1);
+    const pool = world.start();
+    await untilAfter(world.clock, () => world.complaints.length > 0);
+    let hasStopped = false;
+    const stopped = pool.stop().then(() => (hasStopped = true));
+    await world.clock.advance(0);
+    await world.clock.advance(5000);
+    await untilAfter(world.clock, () => hasStopped);
+    await stopped;
+
+    expect(world.work.due()).toBe(1);
+  });
+
+  test('can be stopped twice, and at any moment', async () => {
+    const world = aWebhookFixture();
+    for (let steps = 0; steps < 30; steps += 1) {
+      world.work.queue('any', 7);
+      world.sender.receivers.set('any', world.after(7));
+      const pool = world.start();
+      for (let step = 0; step < steps; step += 1) await world.clock.advance(3);
+      let hasStopped = false;
+      void Promise.all([pool.stop(), pool.stop()]).then(() => (hasStopped = true));
+      await untilAfter(world.clock, () => hasStopped);
+      expect(pool.serving()).toBe(0);
+    }
+    const made = world.work.recorded.map(({ deliveryId }) => deliveryId);
+
+    expect(new Set(made).size).toBe(made.length);
+  });
+});

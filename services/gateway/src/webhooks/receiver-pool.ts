@@ -1,0 +1,118 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { Log } from '@reelgate/platform/log';
+import type { WebhookSender } from '../clients/webhook-sender.ts';
+import type { LeasedReceiver, WebhookWork } from '../clients/webhook-work-client.ts';
+import { openAttemptRecords } from './attempt-records.ts';
+import type { EventBody } from './event-body.ts';
+import { ATTEMPT_MS_MAX } from './make-attempt.ts';
+import { serveReceiver } from './serve-receiver.ts';
+import { sharedBodies } from './shared-bodies.ts';
+import type { BodyBytes } from './shared-bodies.ts';
+
+const IDLE_MS = 1000;
+/** Receivers that become free or due meanwhile share the next lease. */
+const APART_MS = 25;
+/** The most receivers of one lease. */
+const LEASE_MAX = 64;
+/** No attempt begins later than this after the lease. */
+const BEGIN_MS = 40_000;
+
+export interface ReceiverPoolOptions {
+  readonly work: WebhookWork;
+  readonly sender: WebhookSender;
+  readonly eventBody: EventBody;
+  /** How many receivers are served at one time. */
+  readonly workers: number;
+  /** How long a stop waits for running attempts. */
+  readonly drainMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ReceiverPool {
+  /** Leases receivers at once, without waiting for the next interval. */
+  wake(): void;
+  /**
+   * Leases and begins nothing more, waits `drainMs` for the running attempts, at most until `over`, and then cuts them
+   * off. What is recorded by then is never sent again.
+   */
+  stop(over?: AbortSignal): Promise<void>;
+  /** The number of receivers that are served now. */
+  readonly serving: () => number;
+}
+
+/** Leases receivers with due deliveries while workers are free, and serves each of them until its lease is given back. */
+export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
+  const { work, sender, eventBody, workers, drainMs, clock, log } = options;
+  const [stopping, over] = [new AbortController(), new AbortController()];
+  const running = new Set<Promise<void>>();
+  const permits = newSemaphore({ permits: workers, waitingMax: 0 });
+  const records = openAttemptRecords({ work, clock, log });
+
+  const begin = (
+    receiver: LeasedReceiver,
+    lease: { readonly beginUntil: number; readonly bodyOf: BodyBytes },
+  ): void => {
+    const session = { ...lease, receiver, stopping: stopping.signal, over: over.signal };
+    const done = serveReceiver({ sender, records, clock, log }, session)
+      .catch((error: unknown) => {
+        log.error({ receiverId: receiver.id, err: error }, 'the deliveries of a receiver failed');
+      })
+      .finally(() => {
+        running.delete(done);
+        permits.release();
+        taker.wake();
+      });
+    running.add(done);
+  };
+  const taker = startWorker({
+    name: 'webhook deliveries',
+    clock,
+    log,
+    idleMs: IDLE_MS,
+    apartMs: APART_MS,
+    pass: async () => {
+      const limit = Math.min(LEASE_MAX, workers - permits.inUse());
+      if (limit <= 0) return 0;
+      const at = clock.now();
+      const { receivers, leaseMs } = await work.lease(limit);
+      const beginUntil = at + Math.min(BEGIN_MS, leaseMs - ATTEMPT_MS_MAX);
+      const bodyOf = sharedBodies(eventBody);
+      for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, { beginUntil, bodyOf });
+      // with fewer than it asked for, there are no more
+      return receivers.length < limit ? 0 : receivers.length;
+    },
+  });
+  const stop = async (cutOff: AbortSignal | undefined): Promise<void> => {
+    stopping.abort();
+    await taker.stop();
+    await ended(running, { ms: drainMs, clock, over: cutOff });
+    over.abort();
+    records.stop();
+    await Promise.all(running);
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    wake: () => {
+      taker.wake();
+    },
+    serving: () => permits.inUse(),
+    stop: (cutOff) => (stopped ??= stop(cutOff)),
+  };
+}
+
+interface DrainOptions {
+  readonly ms: number;
+  readonly clock: Clock;
+  readonly over: AbortSignal | undefined;
+}
+
+/** Resolves when all have ended, and after the drain time at the latest. */
+async function ended(running: ReadonlySet<Promise<void>>, { ms, clock, over }: DrainOptions): Promise<void> {
+  const all = new AbortController();
+  const late = over === undefined ? all.signal : AbortSignal.any([over, all.signal]);
+  await Promise.race([Promise.all(running), clock.sleep(ms, late)]);
+  all.abort();
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { isProblem } from '@reelgate/platform/problem';
+import type { WebhookSender } from '../clients/webhook-sender.ts';
+import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { AttemptRecords } from './attempt-records.ts';
+import { makeAttempt, unsentAttempt } from './make-attempt.ts';
+import type { BodyBytes } from './shared-bodies.ts';
+
+/** The attempts to one receiver that are under way at one time. */
+const CONCURRENCY = 4;
+/** The tasks service then lets the receiver rest. */
+const FAILURES_MAX = 5;
+const PAUSE_FIRST_MS = 500;
+const PAUSE_MAX_MS = 8000;
+
+export interface ServeDeps {
+  readonly sender: WebhookSender;
+  readonly records: Pick<AttemptRecords, 'add'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ServeOptions {
+  readonly receiver: LeasedReceiver;
+  readonly bodyOf: BodyBytes;
+  /** No attempt begins at this time or later. */
+  readonly beginUntil: number;
+  /** Once aborted, no attempt begins. */
+  readonly stopping: AbortSignal;
+  /** Cuts the running attempts off. */
+  readonly over: AbortSignal;
+}
+
+/** Attempts the deliveries of a leased receiver, records the attempts and gives the lease back. */
+export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Promise<void> {
+  const { records, clock } = deps;
+  const { receiver, beginUntil, stopping } = options;
+  const { id: receiverId, lease, deliveries } = receiver;
+  const waiting = deliveries.values();
+  let failures = 0;
+  let isHeld = true;
+  const mayBegin = (): boolean => isHeld && failures < FAILURES_MAX && !stopping.aborted && clock.now() < beginUntil;
+  const record = async (attempts: readonly MadeAttempt[], returned: boolean): Promise<void> => {
+    isHeld = (await records.add({ receiverId, lease, attempts, returned })) && isHeld;
+  };
+  const attempt = attempter(deps, options, mayBegin);
+  const attemptNext = async (): Promise<void> => {
+    while (mayBegin()) {
+      const { value: delivery } = waiting.next();
+      const made = delivery === undefined ? undefined : await attempt(delivery);
+      if (made === undefined) return;
+      failures = made.error === '' ? 0 : failures + 1;
+      void record([made], false);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, deliveries.length) }, attemptNext));
+  // a lease whose attempts are not all written ends by itself
+  if (isHeld) await record([], true);
+}
+
+/** Attempts a delivery, again and again while it cannot be sent. Undefined: no attempt may begin any more. */
+function attempter(
+  { sender, clock, log }: ServeDeps,
+  { receiver, bodyOf, stopping, over }: ServeOptions,
+  mayBegin: () => boolean,
+): (delivery: DueDelivery) => Promise<MadeAttempt | undefined> {
+  return async (delivery) => {
+    for (let pause = PAUSE_FIRST_MS; mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
+      const at = clock.now();
+      try {
+        const body = await bodyOf(delivery.event, receiver.payload);
+        if (!mayBegin()) return undefined;
+        return await makeAttempt({ sender, clock }, { receiver, delivery, body, signal: over });
+      } catch (error) {
+        if (over.aborted) return undefined;
+        log.warn({ receiverId: receiver.id, deliveryId: delivery.id, err: error }, 'a webhook could not be sent');
+        if (!isPassing(error)) return unsentAttempt(delivery, at);
+        await clock.sleep(pause, stopping);
+      }
+    }
+    return undefined;
+  };
+}
+
+/** Whether a repeat can succeed. */
+function isPassing(error: unknown): boolean {
+  return isProblem(error) && (error.kind === 'unavailable' || error.kind === 'exhausted');
+}

@@ -1,0 +1,35 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { WebhookSender } from '../clients/webhook-sender.ts';
+import type { WebhookWork } from '../clients/webhook-work-client.ts';
+import type { GatewayConfig } from '../config.ts';
+import { onEventsDispatched } from '../events/on-events-dispatched.ts';
+import type { EventBody } from './event-body.ts';
+import { startReceiverPool } from './receiver-pool.ts';
+import type { ReceiverPool } from './receiver-pool.ts';
+
+interface WebhookParts {
+  readonly work: WebhookWork;
+  readonly sender: WebhookSender;
+  readonly eventBody: EventBody;
+}
+
+/** Starts the workers that deliver webhooks. */
+export async function startWebhooks(
+  { webhooks: { workers, drainMs } }: GatewayConfig,
+  { clock, log, metrics, bus }: Foundation,
+  parts: WebhookParts,
+  lifecycle: Lifecycle,
+): Promise<ReceiverPool> {
+  const pool = startReceiverPool({ ...parts, workers, drainMs, clock, log });
+  lifecycle.add('webhook deliveries', () => pool.stop());
+  const help = 'Receivers of webhooks that this process is delivering to';
+  metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => {
+    gauge.labels().set(pool.serving());
+  });
+  const dispatched = await onEventsDispatched(bus, () => {
+    pool.wake();
+  });
+  lifecycle.add('dispatched events', () => dispatched.stop());
+  return pool;
+}
