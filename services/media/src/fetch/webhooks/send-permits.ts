@@ -1,9 +1,9 @@
 /** The most requests at one time, over all and for one account. */
 export const SENDS_MAX = 512;
 export const ACCOUNT_SENDS_MAX = 128;
-/** The most at one host. Many accounts can have receivers at one host, so an account gets a part of them. */
-export const HOST_SENDS_MAX = 64;
-export const ACCOUNT_HOST_SENDS_MAX = 32;
+/** The most at one host. Many accounts can have receivers at one host, so an account gets half of them. */
+export const HOST_SENDS_MAX = 128;
+export const ACCOUNT_HOST_SENDS_MAX = 64;
 
 /** Permits for requests to receivers. A request that gets none does not wait: its caller repeats it. */
 export interface SendPermits {
