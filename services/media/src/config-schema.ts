@@ -7,7 +7,7 @@ import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 
 export const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
 export const DNS_SERVER = 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53';
-export const RECEIVER = 'a name or an address and a port such as hooks.internal:8443 or 127.0.0.1:9000';
+export const RECEIVER = 'a host and a port such as hooks.internal:8443 or 127.0.0.1:9000';
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 const bytes = (fallback: string) => ({ type: 'string', format: 'bytes', default: fallback });
 const count = (fallback: number, minimum = 1) => ({

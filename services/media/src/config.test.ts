@@ -139,21 +139,19 @@ describe('the exceptions for receivers of webhooks', () => {
   const allowing = (allow: readonly string[]) => mediaConfigOf({}, undefined, { allow }).webhooks.allow;
 
   test('are names and addresses, each on a port; without the section there are none', () => {
-    expect(allowing(['127.0.0.1:9000', '[::1]:9001', 'Hooks.internal:8443', 'receiver:80'])).toEqual([
+    expect(allowing(['127.0.0.1:9000', '[::1]:9001', 'Hooks.internal:8443', '0x7f.1:80'])).toEqual([
       { host: '127.0.0.1', port: 9000 },
       { host: '::1', port: 9001 },
-      { host: 'Hooks.internal', port: 8443 },
-      { host: 'receiver', port: 80 },
+      { host: 'hooks.internal', port: 8443 },
+      { host: '127.0.0.1', port: 80 },
     ]);
     expect(mediaConfigOf({}).webhooks.allow).toEqual([]);
   });
 
-  test.each(['receiver', 'receiver:0', 'receiver:70000', '127.1:80', '0x7f.1:80', '999.1.1.1:80', '*:80'])(
+  test.each(['receiver', 'receiver:0', 'receiver:70000', '[::1::]:80', '999.1.1.1:80', '*:80'])(
     'cannot be %s',
     (entry) => {
-      expect(() => allowing(['127.0.0.1:1', entry])).toThrow(
-        /webhooks\.allow\.1: expected a name or an address and a port such as/,
-      );
+      expect(() => allowing(['127.0.0.1:1', entry])).toThrow(/webhooks\.allow\.1: expected a host and a port such as/);
     },
   );
 });

@@ -171,13 +171,13 @@ function exception(entry: string, at: number): HostPort {
   return parsed;
 }
 
-/** The URL parser takes some names for addresses, such as 127.1: such an entry would be an exception without effect. */
+/** The host as the URL parser reads it in the URL of a receiver: `127.1` is `127.0.0.1`. */
 function receiver(entry: string, at: number): HostPort {
-  const parsed = parseHostPort(entry);
-  const isName = (host: string): boolean => URL.parse(`http://${host}/`)?.hostname === host.toLowerCase();
-  if (parsed === undefined || parsed.port === 0 || !(isAddress(parsed.host) || isName(parsed.host)))
+  const port = parseHostPort(entry)?.port ?? 0;
+  const host = URL.parse(`http://${entry}/`)?.hostname.replace(/^\[|\]$/g, '');
+  if (port === 0 || host === undefined || host === '')
     throw new ConfigError(`webhooks.allow.${String(at)}: expected ${RECEIVER}`);
-  return parsed;
+  return { host, port };
 }
 
 /** With an entry that only resembles an address, every lookup would fail. */

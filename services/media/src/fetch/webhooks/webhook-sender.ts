@@ -72,6 +72,7 @@ export interface WebhookSenderDeps {
 
 interface Sender {
   readonly clock: Clock;
+  readonly log: Log;
   readonly options: WebhookSenderOptions;
   readonly judge: JudgeReceiver;
   readonly permits: SendPermits;
@@ -87,6 +88,7 @@ export function openWebhookSender(
 ): SendWebhook {
   const sender: Sender = {
     clock,
+    log,
     options,
     judge: receiverPolicy(options),
     permits: openSendPermits(),
@@ -118,7 +120,11 @@ async function send(sender: Sender, order: WebhookOrder, startedAt: number): Pro
   const release = sender.permits.take(order.accountId, host);
   if (release === undefined) return failed('busy');
   try {
-    return outcomeOf(await exchange(sender, order, { receiver, startedAt }), sender.clock.now());
+    const answer = await exchange(sender, order, { receiver, startedAt });
+    // an operator can permit an address; the client does not learn of it
+    if (answer.broken instanceof FetchFault && answer.broken.code === 'address')
+      sender.log.info({ accountId: order.accountId, err: answer.broken }, 'a webhook receiver is not dialled');
+    return outcomeOf(answer, sender.clock.now());
   } finally {
     release();
   }
