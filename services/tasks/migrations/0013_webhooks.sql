@@ -20,7 +20,7 @@ CREATE TABLE events (
   seq BIGINT
 );
 
-CREATE INDEX events_undispatched ON events (id) WHERE seq IS NULL;
+CREATE INDEX events_undispatched ON events (created_at, id) WHERE seq IS NULL;
 
 CREATE UNIQUE INDEX events_by_seq ON events (seq) WHERE seq IS NOT NULL;
 
@@ -33,6 +33,12 @@ CREATE TABLE event_sequence (
 );
 
 INSERT INTO event_sequence (id, last) VALUES (1, 0);
+
+-- How many endpoints an account has. Its row is the lock of a create.
+CREATE TABLE webhook_accounts (
+  account_id TEXT PRIMARY KEY,
+  endpoints INTEGER NOT NULL
+);
 
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY,
@@ -50,6 +56,8 @@ CREATE TABLE webhook_endpoints (
 );
 
 CREATE INDEX webhook_endpoints_by_account ON webhook_endpoints (account_id, id);
+
+CREATE INDEX webhook_endpoints_disabled ON webhook_endpoints (disabled_reason) WHERE disabled_at IS NOT NULL;
 
 -- The signing secrets, sealed with a key that is derived from the signing key. The owner is an endpoint, or
 -- `default:ACCOUNT` for the URLs that requests carry.
@@ -71,7 +79,7 @@ CREATE TABLE webhook_receivers (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL,
   endpoint_id TEXT NOT NULL,
-  -- When its first delivery is due, or its circuit lets the next one through. Null: nothing is due.
+  -- When its first delivery is due, or its circuit lets the next one through, or its lease ends. Null: nothing is due.
   due_at BIGINT,
   -- Names one taking; who cannot name it changes nothing.
   lease TEXT,
@@ -88,7 +96,9 @@ CREATE TABLE webhook_receivers (
 
 CREATE INDEX webhook_receivers_due ON webhook_receivers (due_at) WHERE due_at IS NOT NULL;
 
-CREATE INDEX webhook_receivers_leased ON webhook_receivers (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX webhook_receivers_leased ON webhook_receivers (lease_until, account_id) WHERE lease_until IS NOT NULL;
+
+CREATE INDEX webhook_receivers_idle ON webhook_receivers (updated_at) WHERE due_at IS NULL;
 
 -- An event on its way to a receiver.
 CREATE TABLE webhook_deliveries (
@@ -107,7 +117,7 @@ CREATE TABLE webhook_deliveries (
   attempts INTEGER NOT NULL DEFAULT 0,
   -- How many of the attempts belong to an earlier sending: a resent delivery begins its schedule anew.
   attempts_before INTEGER NOT NULL DEFAULT 0,
-  -- Null: no attempt is to follow.
+  -- Null: no attempt is to follow. A pending delivery always has one.
   due_at BIGINT,
   status INTEGER NOT NULL DEFAULT 0,
   error TEXT NOT NULL DEFAULT '',
@@ -117,9 +127,13 @@ CREATE TABLE webhook_deliveries (
 
 CREATE UNIQUE INDEX webhook_deliveries_by_event ON webhook_deliveries (event_id, receiver_id);
 
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (receiver_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (receiver_id, due_at, id) WHERE due_at IS NOT NULL;
 
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (account_id, endpoint_id, id);
+
+-- Few among the delivered ones.
+CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (account_id, endpoint_id, id)
+WHERE state <> 'delivered';
 
 CREATE TABLE webhook_attempts (
   delivery_id TEXT NOT NULL,

@@ -58,8 +58,8 @@ export interface JobStore {
   startJob(lease: JobLease, at: number): Promise<boolean>;
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;
   /**
-   * Ends the job by compare-and-set, updates the counters and removes the call in one transaction. Returns whether it
-   * won.
+   * Ends the job by compare-and-set, writes its event, updates the counters and removes the call in one transaction.
+   * Returns whether it won.
    */
   finishJob(lease: JobLease, finish: JobFinish): Promise<boolean>;
   /** Removes a job that was never started, with its key and its counters, and returns it. */

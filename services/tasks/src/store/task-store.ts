@@ -47,7 +47,7 @@ export interface Note {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The end of a task. The event is written in the same transaction. */
+/** The end of a task. Its events, for clients and for other services, are written in the same transaction. */
 export interface Finish {
   readonly state: 'completed' | 'failed';
   readonly at: number;
@@ -263,7 +263,7 @@ export interface MoveStore {
    */
   progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
   /**
-   * Ends an unfinished task by compare-and-set, with its event, its counters, its attention and its history in one
+   * Ends an unfinished task by compare-and-set, with its events, its counters, its attention and its history in one
    * transaction. Returns the times of its phases if it won.
    */
   finish(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;

@@ -72,7 +72,10 @@ export interface EventStore {
     seq: number,
     limit: number,
   ): Promise<readonly DispatchedEvent[]>;
-  /** The last place of each of these accounts that has events after a place. */
+  /**
+   * The last place of each account that has events after a place. It looks at the next `limit` events, so the greatest
+   * of the places is where the next look begins.
+   */
   lastPlaces(seq: number, limit: number): Promise<readonly { readonly accountId: string; readonly seq: number }[]>;
   findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, ClientEvent>>;
 }
@@ -113,8 +116,8 @@ export interface ReceiverRecord {
 /** Deliveries and their leases. */
 export interface DeliveryStore {
   /**
-   * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time. A receiver
-   * whose attempts fail in a row gets one delivery, any other at most `deliveries`.
+   * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time, except by
+   * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.
    */
   leaseReceivers(options: {
     readonly now: number;
@@ -132,15 +135,19 @@ export interface DeliveryStore {
     now: number,
   ): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
   findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
-  /** Writes what was done under leases that still hold. Returns the receivers whose lease had ended. */
+  /**
+   * Writes what was done under leases that still hold, with one record for a receiver. The state of a delivery that has
+   * ended stays; a record that comes twice changes nothing. Returns the receivers whose lease had ended.
+   */
   recordAttempts(records: readonly ReceiverRecord[], now: number): Promise<readonly string[]>;
   listDeliveries(
     filter: { readonly accountId: string; readonly endpointId: string; readonly state?: DeliveryState | undefined },
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<readonly Delivery[]>;
   findDelivery(accountId: string, deliveryId: string): Promise<Delivery | undefined>;
+  /** The last attempts, up to a bound. */
   attemptsOf(deliveryId: string): Promise<readonly Attempt[]>;
-  /** Makes a delivery due at once, under a new schedule. Returns whether it exists. */
+  /** Makes a delivery due at once. One that has ended gets a new schedule. Returns whether it exists. */
   resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
   /** The same for failed deliveries since a time. Returns how many. */
   resendFailed(
@@ -157,8 +164,9 @@ export interface WebhookRetentionStore {
 
 /** What operators watch. */
 export interface WebhookBacklogStore {
-  /** Counted up to a bound. */
+  /** Counted up to a bound, and when the first receiver was or is due. */
   pendingDeliveries(): Promise<{ readonly count: number; readonly oldestDueAt: number | undefined }>;
+  /** Those that the service disabled, not their owners. */
   disabledEndpoints(): Promise<number>;
   undispatchedEvents(): Promise<{ readonly count: number; readonly oldestAt: number | undefined }>;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
+import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
@@ -10,7 +11,6 @@ import { settleCalls } from './sql-settle-calls.ts';
 import { findCalls } from './sql-find-calls.ts';
 import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
 import { confirm, confirmBatchesOf, markUnconfirmed, removeLapsed } from './sql-unconfirmed-batches.ts';
-import { byRows, inChunks, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
 import { groupsBy, sumOf } from '../balances/groups.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
 import { cachedTerms } from '../prices/sql-price-terms.ts';

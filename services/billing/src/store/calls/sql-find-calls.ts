@@ -1,8 +1,8 @@
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { CallRecord } from '../../domain/call.ts';
 import { CALL_COLUMNS, toCallRecord } from './call-rows.ts';
 import type { CallRow } from './call-rows.ts';
-import { byRows, inChunks, parameters } from '../sql-multi-row.ts';
 
 const FIND = byRows((rows) => `SELECT ${CALL_COLUMNS} FROM calls WHERE id IN (${parameters(rows)})`);
 

@@ -1,3 +1,4 @@
+import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { callsSettledEvent } from '../../domain/ledger.ts';
@@ -8,7 +9,6 @@ import type { RecentCalls } from './recent-calls.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { findCalls } from './sql-find-calls.ts';
 import { postEvent } from '../ledger/sql-ledger-events.ts';
-import { byRows, inChunks, parameters, rowValues, valueRows } from '../sql-multi-row.ts';
 import { groupsBy, sumOf } from '../balances/groups.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';

@@ -1,6 +1,6 @@
+import { inChunks, byRows, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call } from '../../domain/call.ts';
-import { inChunks, byRows, parameters } from '../sql-multi-row.ts';
 
 const INSERT = 'INSERT INTO unconfirmed_batches (batch_id, lapses_at) VALUES ($1, $2)';
 const CONFIRM = 'DELETE FROM unconfirmed_batches WHERE batch_id = $1';

@@ -1,7 +1,7 @@
+import { byRows, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { SqlValue } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
-import { byRows, valueRows } from '../sql-multi-row.ts';
 
 type Whole = number | bigint;
 

@@ -1,3 +1,4 @@
+import { inChunks, rowValues } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Hold } from '../../domain/hold.ts';
 import { holdEvent, holdKey } from '../../domain/ledger.ts';
@@ -8,7 +9,6 @@ import { groupsBy } from '../balances/groups.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
 import { insertEvents, insertLinesOf, withdrawEvent } from '../ledger/sql-ledger-events.ts';
-import { inChunks, rowValues } from '../sql-multi-row.ts';
 
 export interface HoldPlacing {
   readonly hold: Hold;

@@ -1,7 +1,7 @@
+import { byRows, inChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
-import { byRows, inChunks, rowValues, valueRows } from '../sql-multi-row.ts';
 
 const INSERT_EVENT = `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (event_key) DO NOTHING RETURNING event_key`;

@@ -1,23 +1,30 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { jobScopes } from '../../domain/in-flight-scope.ts';
 import type { JobStore, NewJob } from '../job-store.ts';
 import type { Permit } from '../tasks/counter-shards.ts';
-import { toJson } from '../tasks/task-rows.ts';
+import { optionalText, toJson } from '../tasks/task-rows.ts';
 import { begunIn, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
 import { countDown, countedIn, rowsOf } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
 import type { WithPermits } from '../tasks/sql-permits.ts';
+import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
 
 /** What the end of a job needs of its row. */
-const ENDED_COLUMNS = 'token_id, shards_json';
-type EndedRow = { readonly token_id: string; readonly shards_json: string | null };
+const ENDED_COLUMNS = 'account_id, token_id, shards_json, webhook_url';
+type CountedRow = { readonly token_id: string; readonly shards_json: string | null };
+type EndedRow = CountedRow & { readonly account_id: string; readonly webhook_url: SqlValue };
+
+interface EndWrites {
+  readonly note: WriteNote;
+  readonly writeEvent: WriteEvent;
+}
 
 /** The beginning and the end of a job. */
 export function sqlJobCreates(
   sql: Sql,
-  note: WriteNote,
+  writes: EndWrites,
   withPermits: WithPermits,
 ): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
   return {
@@ -27,12 +34,12 @@ export function sqlJobCreates(
           const job = { id, ...rest };
           if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
           await insertJob(query, job, permits);
-          await note(query, job.id, job.createdAt, { type: 'created' });
+          await writes.note(query, job.id, job.createdAt, { type: 'created' });
         }),
       ),
     withdrawJob: ({ jobId, lease }) =>
       sql.transaction(async (query) => {
-        const [row] = await query<EndedRow>(
+        const [row] = await query<CountedRow>(
           `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${JOB_COLUMNS}, shards_json`,
           [jobId, lease],
         );
@@ -43,6 +50,12 @@ export function sqlJobCreates(
         await leaveCounters(query, row);
         return fromJobRow(row);
       }),
+    ...sqlJobEnd(sql, writes),
+  };
+}
+
+function sqlJobEnd(sql: Sql, { note, writeEvent }: EndWrites): Pick<JobStore, 'finishJob'> {
+  return {
     finishJob: ({ jobId, lease }, finished) =>
       sql.transaction(async (query) => {
         const [row] = await query<EndedRow>(
@@ -60,7 +73,16 @@ export function sqlJobCreates(
           ],
         );
         if (row === undefined) return false;
-        await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
+        await Promise.all([
+          query('DELETE FROM job_calls WHERE job_id = $1', [jobId]),
+          writeEvent(query, {
+            accountId: row.account_id,
+            type: `job.${finished.state}`,
+            subjectId: jobId,
+            createdAt: finished.at,
+            url: optionalText(row.webhook_url),
+          }),
+        ]);
         if (finished.attention !== undefined)
           await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
         await note(query, jobId, finished.at, {
@@ -82,8 +104,8 @@ async function insertJob(
   await query(
     `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
        due_at, lease, lease_until, worker, body_object, created_at, updated_at, shards_json,
-       trace, trace_parent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15, $16, $17)`,
+       trace, trace_parent, webhook_url)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15, $16, $17, $18)`,
     [
       job.id,
       job.accountId,
@@ -102,12 +124,13 @@ async function insertJob(
       shardsJson,
       job.trace ?? null,
       job.traceParent ?? null,
+      job.webhookUrl ?? null,
     ],
   );
   await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
 }
 
 /** Takes an ended job out of its counters: the last step of its transaction. */
-async function leaveCounters(query: SqlQuery, row: EndedRow): Promise<void> {
+async function leaveCounters(query: SqlQuery, row: CountedRow): Promise<void> {
   await countDown(query, rowsOf(jobScopes(row.token_id), row.shards_json));
 }

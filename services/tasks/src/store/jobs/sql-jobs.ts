@@ -4,6 +4,7 @@ import type { JobRetentionStore, JobStore } from '../job-store.ts';
 import { sqlNotes } from '../tasks/sql-notes.ts';
 import { shardsOn, sqlPermits } from '../tasks/sql-permits.ts';
 import { searchable, text } from '../tasks/task-rows.ts';
+import { sqlEventWrites } from '../webhooks/sql-event-writes.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow } from './job-rows.ts';
 import { sqlJobCreates } from './sql-job-creates.ts';
 import { sqlJobLeases } from './sql-job-leases.ts';
@@ -12,7 +13,7 @@ import { sqlJobRetention } from './sql-job-retention.ts';
 export function sqlJobs(sql: Sql, newId: NewId, shardsMax = shardsOn(sql)): JobStore & JobRetentionStore {
   const note = sqlNotes(newId);
   return {
-    ...sqlJobCreates(sql, note, sqlPermits(sql, shardsMax)),
+    ...sqlJobCreates(sql, { note, writeEvent: sqlEventWrites(newId) }, sqlPermits(sql, shardsMax)),
     ...sqlJobLeases(sql, note),
     ...sqlJobReads(sql),
     ...sqlJobRetention(sql),

@@ -16,8 +16,8 @@ import type { CreateStore, NewTask } from '../task-store.ts';
 const DISOWNED = 'nobody';
 
 const INSERT_TASK = `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state,
-    seconds, created_at, updated_at, request_id, trace, trace_parent, channel, ${COUNTED_COLUMNS})
-  VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11, $12, $13, $14, $15)`;
+    seconds, created_at, updated_at, request_id, trace, trace_parent, channel, webhook_url, ${COUNTED_COLUMNS})
+  VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11, $12, $13, $14, $15, $16)`;
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = acceptWith('', 'AND channel = $1');
 const ACCEPT_ON_OTHER_CHANNEL = acceptWith('channel = $1,', '');
@@ -275,6 +275,7 @@ async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: read
       task.trace ?? null,
       task.traceParent ?? null,
       attempt?.channel ?? null,
+      task.webhookUrl ?? null,
       ...countedIn(permits),
     ]),
     attempt && insertStarted(query, task.id, { number: 1, channel: attempt.channel, at: task.createdAt }),

@@ -2,24 +2,31 @@ import { idList } from '@reelgate/platform/sql/id-list';
 import { stageEvent } from '@reelgate/platform/bus/outbox';
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
-import { TASK_COLUMNS, fromTaskRow, optionalNumber, toJson } from './task-rows.ts';
+import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, toJson } from './task-rows.ts';
 import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
 import { UNFINISHED, sqlDueTimes, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
+import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
 import { SETTLED_MAX } from '../task-store.ts';
 import type { Finish, MoveStore, PhaseTimes } from '../task-store.ts';
 
-/** Makes the event of a finished task. */
+/** Makes the event of a finished task for other services. */
 export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
-export function sqlMoves(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): MoveStore {
+interface FinishWrites {
+  readonly note: WriteNote;
+  readonly finishedEvent: FinishedEvent;
+  readonly writeEvent: WriteEvent;
+}
+
+export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore {
   return {
     ...sqlLeases(sql),
     ...sqlDueTimes(sql),
-    ...sqlProgress(sql, note),
-    ...sqlFinish(sql, note, finishedEvent),
+    ...sqlProgress(sql, writes.note),
+    ...sqlFinish(sql, writes),
     ...sqlAfterEnd(sql),
   };
 }
@@ -70,17 +77,17 @@ function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
 /** The last attempt of a task is the one whose upstream has the work. */
 const PHASE_COLUMNS =
   'working_at, (SELECT MAX(ended_at) FROM attempts WHERE attempts.task_id = tasks.id) AS accepted_at';
-type PhaseRow = Pick<SqlRow, 'working_at' | 'accepted_at'>;
+type FinishedRow = CountedRow & Pick<SqlRow, 'working_at' | 'accepted_at' | 'webhook_url'>;
 
-function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pick<MoveStore, 'finish'> {
+function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites): Pick<MoveStore, 'finish'> {
   const finishIn = async (query: SqlQuery, taskId: string, finish: Finish): Promise<PhaseTimes | undefined> => {
-    const [row] = await query<CountedRow & PhaseRow>(
+    const [row] = await query<FinishedRow>(
       `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
          progress = $3, result_json = $4, failure_json = $5, usage_json = $6,
          expires_at = $7, finished_at = $8, settle_at = $8, updated_at = ${later('$8')}, next_poll_at = NULL,
          lease_until = NULL, owner = NULL, admission = 'accepted'
        WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown')
-       RETURNING ${TASK_COLUMNS}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}`,
+       RETURNING ${TASK_COLUMNS}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
       [
         finish.state,
         finish.upstreamStatus ?? null,
@@ -94,9 +101,16 @@ function sqlFinish(sql: Sql, note: WriteNote, finishedEvent: FinishedEvent): Pic
       ],
     );
     if (row === undefined) return undefined;
-    const event = finishedEvent(fromTaskRow(row), finish);
+    const task = fromTaskRow(row);
     await Promise.all([
-      stageEvent(query, { id: taskId, ...event, carrier: finish.trace }, finish.at),
+      stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),
+      writeEvent(query, {
+        accountId: task.accountId,
+        type: `video.${finish.state}`,
+        subjectId: taskId,
+        createdAt: finish.at,
+        url: optionalText(row.webhook_url),
+      }),
       resolveAttention(query, note, taskId, { resolution: 'ended', actor: 'service', at: finish.at }),
       note(query, taskId, finish.at, {
         type: finish.state,

@@ -12,6 +12,7 @@ import { sqlReads } from './sql-reads.ts';
 import { sqlRetention } from './sql-retention.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
+import { sqlEventWrites } from '../webhooks/sql-event-writes.ts';
 
 export function sqlTaskStore(
   sql: Sql,
@@ -24,7 +25,7 @@ export function sqlTaskStore(
     ...sqlCreates(sql, note, sqlPermits(sql, shardsMax)),
     ...sqlReads(sql),
     ...sqlChanges(sql),
-    ...sqlMoves(sql, note, finishedEvent),
+    ...sqlMoves(sql, { note, finishedEvent, writeEvent: sqlEventWrites(newId) }),
     ...sqlAttention(sql, note),
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),

@@ -1,9 +1,9 @@
-import type { SqlValue } from '@reelgate/platform/sql/sql';
+import type { SqlValue } from './sql.ts';
 
 /*
  * Statements over many rows at once. The database keeps each text prepared forever, so there is one text for each of
- * these numbers of rows only. A chunk between two numbers is filled up with copies of its last item; none of the
- * statements minds a repeated row.
+ * these numbers of rows only. A chunk between two numbers is filled up with copies of its last item; a statement
+ * that minds a repeated row takes exact chunks.
  */
 const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256] as const;
 const ROWS_MAX = 256;
@@ -20,6 +20,21 @@ function filled<T>(items: T[]): T[] {
   const last = items.at(-1);
   while (last !== undefined && items.length < wanted) items.push(last);
   return items;
+}
+
+/**
+ * The items in their order, in chunks without copies: for PostgreSQL, which refuses an upsert that meets a row twice.
+ */
+export function inExactChunks<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  let from = 0;
+  while (from < items.length) {
+    const left = items.length - from;
+    const rows = ROW_COUNTS.findLast((count) => count <= left) ?? 1;
+    chunks.push(items.slice(from, from + rows));
+    from += rows;
+  }
+  return chunks;
 }
 
 /** The text of a statement for each number of rows, made at the start. */

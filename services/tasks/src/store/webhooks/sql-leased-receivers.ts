@@ -1,0 +1,142 @@
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
+import type { Endpoint } from '../../domain/webhook.ts';
+import { text } from '../tasks/task-rows.ts';
+import type { DeliveryStore, LeasedReceiver } from '../webhook-store.ts';
+import { endPending, returnLease } from './sql-receiver-due-times.ts';
+import {
+  ENDPOINT_COLUMNS,
+  HEALTH_COLUMNS,
+  SELECT_DELIVERY,
+  fromDeliveryRow,
+  fromEndpointRow,
+  fromHealthRow,
+} from './webhook-rows.ts';
+
+/** Candidates for each wanted receiver, because other workers may take the first ones at the same moment. */
+const CANDIDATES = 8;
+/** Due receivers that a lease considers. Sixty accounts at their limit have this many. */
+const CONSIDERED_MAX = 2000;
+
+const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, ${HEALTH_COLUMNS}`;
+/** The due time of a leased receiver is the end of its lease. */
+const DUE = 'due_at IS NOT NULL AND due_at <= $3 AND (open_until IS NULL OR open_until <= $3)';
+const ANY_DUE = `SELECT id FROM webhook_receivers
+  WHERE due_at IS NOT NULL AND due_at <= $1 AND (open_until IS NULL OR open_until <= $1) LIMIT 1`;
+/**
+ * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
+ * account the receiver that has waited longest. Only those that have waited longest of all are considered.
+ */
+const NEXT_RECEIVERS = `
+  WITH leased AS (
+    SELECT account_id, COUNT(*) AS held FROM webhook_receivers
+    WHERE lease_until IS NOT NULL AND lease_until > $3 GROUP BY account_id
+  ),
+  longest AS (
+    SELECT id, account_id, due_at FROM webhook_receivers
+    WHERE ${DUE} AND account_id NOT IN (SELECT account_id FROM leased WHERE held >= $4)
+    ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}
+  ),
+  due AS (
+    SELECT id, account_id, due_at, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY due_at, id) AS ordinal
+    FROM longest
+  ),
+  fair AS (
+    SELECT due.id, due.due_at, due.ordinal + COALESCE(leased.held, 0) AS fair_rank
+    FROM due LEFT JOIN leased ON leased.account_id = due.account_id
+    WHERE due.ordinal + COALESCE(leased.held, 0) <= $4 ORDER BY fair_rank, due.due_at LIMIT $6
+  )
+  SELECT webhook_receivers.id FROM fair JOIN webhook_receivers ON webhook_receivers.id = fair.id
+  WHERE webhook_receivers.due_at IS NOT NULL AND webhook_receivers.due_at <= $3
+  ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
+const DUE_DELIVERIES = `${SELECT_DELIVERY}
+  WHERE d.receiver_id = $1 AND d.due_at IS NOT NULL AND d.due_at <= $2 ORDER BY d.due_at, d.id LIMIT $3`;
+const FIND_ENDPOINTS = byRows(
+  (rows) => `SELECT ${ENDPOINT_COLUMNS} FROM webhook_endpoints WHERE id IN (${parameters(rows)})`,
+);
+const FIND_RECEIVERS = byRows(
+  (rows) => `SELECT ${RECEIVER_COLUMNS} FROM webhook_receivers
+    WHERE lease_until > $1 AND id IN (${parameters(rows, 2)})`,
+);
+
+type Receiver = Omit<LeasedReceiver, 'deliveries'>;
+
+/** Which worker has a receiver, and until when. */
+export function sqlLeasedReceivers(sql: Sql): Pick<DeliveryStore, 'leaseReceivers' | 'heldReceivers'> {
+  return {
+    leaseReceivers: async (options) => {
+      if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
+      return sql.commitUnsynced((query) => leaseReceivers(query, sql.skipLocked, options));
+    },
+    heldReceivers: async (leases, now) => {
+      const names = new Map(leases.map(({ receiverId, lease }) => [receiverId, lease]));
+      const rows: SqlRow[] = [];
+      for (const chunk of inChunks([...names.keys()]))
+        rows.push(...(await sql.read(FIND_RECEIVERS(chunk.length), [now, ...chunk])));
+      const held = rows.filter((row) => names.get(text(row['id'])) === row['lease']);
+      const endpoints = await endpointsOf(sql.read, held);
+      return new Map(held.map((row) => [text(row['id']), fromReceiverRow(row, endpoints)]));
+    },
+  };
+}
+
+async function leaseReceivers(
+  query: SqlWork,
+  skipLocked: string,
+  { now, until, lease, limit, perAccount, deliveries, failuresMax }: Parameters<DeliveryStore['leaseReceivers']>[0],
+): Promise<readonly LeasedReceiver[]> {
+  const rows = await query(
+    `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2
+     WHERE id IN (${NEXT_RECEIVERS} ${skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
+    [lease, until, now, perAccount, limit, limit * CANDIDATES],
+  );
+  if (rows.length === 0) return [];
+  const [endpoints, ...due] = await Promise.all([
+    endpointsOf(query, rows),
+    ...rows.map((row) =>
+      query(DUE_DELIVERIES, [text(row['id']), now, Number(row['failures']) >= failuresMax ? 1 : deliveries]),
+    ),
+  ]);
+  const receivers = rows.map((row, index) => ({
+    ...fromReceiverRow(row, endpoints),
+    deliveries: (due[index] ?? []).map(fromDeliveryRow),
+  }));
+  const returned = await Promise.all(receivers.map((receiver) => returnUnusable(query, receiver, now)));
+  return receivers.filter((_receiver, index) => returned[index] === false);
+}
+
+/** Gives back a receiver whose endpoint hears nothing any more, or that nothing is due for. */
+async function returnUnusable(
+  query: SqlWork,
+  { id, endpointId, endpoint, deliveries }: LeasedReceiver,
+  now: number,
+): Promise<boolean> {
+  const error = endpointId === DEFAULT_ENDPOINT ? undefined : errorOf(endpoint);
+  if (error === undefined && deliveries.length > 0) return false;
+  await Promise.all([error === undefined ? undefined : endPending(query, id, error, now), returnLease(query, id, now)]);
+  return true;
+}
+
+function errorOf(endpoint: Endpoint | undefined): string | undefined {
+  if (endpoint === undefined) return 'endpoint_removed';
+  return endpoint.disabled === undefined ? undefined : 'endpoint_disabled';
+}
+
+async function endpointsOf(query: SqlQuery, receivers: readonly SqlRow[]): Promise<ReadonlyMap<string, Endpoint>> {
+  const ids = receivers.map((row) => text(row['endpoint_id'])).filter((id) => id !== DEFAULT_ENDPOINT);
+  const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_ENDPOINTS(chunk.length), chunk)));
+  return new Map(pages.flat().map((row) => [text(row['id']), fromEndpointRow(row)]));
+}
+
+function fromReceiverRow(row: SqlRow, endpoints: ReadonlyMap<string, Endpoint>): Receiver {
+  const endpointId = text(row['endpoint_id']);
+  return {
+    id: text(row['id']),
+    accountId: text(row['account_id']),
+    endpointId,
+    lease: text(row['lease']),
+    health: fromHealthRow(row),
+    endpoint: endpoints.get(endpointId),
+  };
+}

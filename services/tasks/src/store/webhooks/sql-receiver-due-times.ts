@@ -1,0 +1,67 @@
+import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+
+/*
+ * When a receiver is due. Every transaction that changes the pending deliveries of a receiver locks its row, several in
+ * the order of their ids, and an endpoint's row before that of its receiver. So a due time never misses a delivery: what
+ * reads the deliveries does it in a later statement, which sees all that was committed before the lock was taken.
+ */
+
+export interface ReceiverName {
+  readonly id: string;
+  readonly accountId: string;
+  readonly endpointId: string;
+}
+
+/** Deliveries that one statement ends. What is left ends when it is due. */
+const ENDED_MAX = 1000;
+
+const DUE = `CASE WHEN webhook_receivers.open_until > excluded.due_at THEN webhook_receivers.open_until
+  ELSE excluded.due_at END`;
+/** The due time of a leased receiver stays the end of its lease. */
+const WAKE = byRows(
+  (rows) => `INSERT INTO webhook_receivers (id, account_id, endpoint_id, due_at, updated_at)
+    VALUES ${valueRows(rows, 5)}
+    ON CONFLICT (id) DO UPDATE SET due_at = ${DUE}
+    WHERE webhook_receivers.lease IS NULL
+      AND (webhook_receivers.due_at IS NULL OR webhook_receivers.due_at > ${DUE})`,
+);
+const FROM_DELIVERIES = `due_at = CASE WHEN open_until > pending.due_at THEN open_until ELSE pending.due_at END
+  FROM (SELECT MIN(due_at) AS due_at FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL) AS pending`;
+const RETURN_LEASE = `UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, updated_at = $2, ${FROM_DELIVERIES}
+  WHERE webhook_receivers.id = $1`;
+const REFRESH = `UPDATE webhook_receivers SET updated_at = $2, ${FROM_DELIVERIES}
+  WHERE webhook_receivers.id = $1 AND lease IS NULL`;
+const END_PENDING = `UPDATE webhook_deliveries SET state = 'failed', error = $2, due_at = NULL, ended_at = $3
+  WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL
+    ORDER BY due_at LIMIT ${String(ENDED_MAX)})`;
+
+/** Makes receivers due at once, or when their circuits let an attempt through. The rows are locked until the commit. */
+export async function wakeReceivers(query: SqlQuery, receivers: readonly ReceiverName[], at: number): Promise<void> {
+  const inOrder = [...new Map(receivers.map((one) => [one.id, one])).values()].toSorted((one, other) =>
+    one.id < other.id ? -1 : 1,
+  );
+  await Promise.all(
+    inExactChunks(inOrder).map((chunk) =>
+      query(
+        WAKE(chunk.length),
+        rowValues([], chunk, ({ id, accountId, endpointId }) => [id, accountId, endpointId, at, at]),
+      ),
+    ),
+  );
+}
+
+/** Gives a lease back: the receiver is due with the first of its deliveries. Its row is locked already. */
+export async function returnLease(query: SqlQuery, receiverId: string, at: number): Promise<void> {
+  await query(RETURN_LEASE, [receiverId, at]);
+}
+
+/** The same for a receiver that is not leased. */
+export async function refreshDueTime(query: SqlQuery, receiverId: string, at: number): Promise<void> {
+  await query(REFRESH, [receiverId, at]);
+}
+
+/** Ends pending deliveries of a receiver as failed. Its row is locked already. */
+export async function endPending(query: SqlWork, receiverId: string, error: string, at: number): Promise<void> {
+  await query.changes(END_PENDING, [receiverId, error, at]);
+}
