@@ -1,8 +1,11 @@
+import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 
 /** The answer of media comes a little after the end of the exchange. */
 const DEADLINE_MARGIN_MS = 2000;
+/** Media had no connection free: it says nothing of the receiver. */
+const BUSY = 'busy';
 /** A database refuses this character, and it shows nothing. */
 const NUL = /\0/g;
 const REPLACEMENT = '\ufffd';
@@ -46,6 +49,7 @@ export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhoo
         },
         { signal, timeoutMs: timeoutMs + DEADLINE_MARGIN_MS },
       );
+      if (fault === BUSY) throw mediaBusy();
       return {
         status: statusCode,
         fault,
@@ -55,4 +59,12 @@ export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhoo
       };
     },
   };
+}
+
+function mediaBusy(): Problem {
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'media_busy',
+    message: 'media sends as many webhooks as it can; try again',
+  });
 }

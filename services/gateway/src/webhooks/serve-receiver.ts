@@ -74,7 +74,8 @@ function attempter(
         return await makeAttempt({ sender, clock }, { receiver, delivery, body, signal: over });
       } catch (error) {
         if (over.aborted) return undefined;
-        log.warn({ receiverId: receiver.id, deliveryId: delivery.id, err: error }, 'a webhook could not be sent');
+        if (pause === PAUSE_FIRST_MS || !isPassing(error))
+          log.warn({ receiverId: receiver.id, deliveryId: delivery.id, err: error }, 'a webhook could not be sent');
         if (!isPassing(error)) return unsentAttempt(delivery, at);
         await clock.sleep(pause, stopping);
       }
