@@ -1,10 +1,10 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job as WireJob, JobAnswer as WireAnswer } from '@reelgate/proto/tasks/v1/job';
 import type { JobService, LeasedJob as WireLeased } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { must } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -76,6 +76,8 @@ export interface NewJob {
   readonly isRepeatable: boolean;
   /** The worker that leases the job until it is paid for; undefined: the job is queued at once. */
   readonly worker: string | undefined;
+  /** The URL that is told when the job ends. */
+  readonly webhookUrl?: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
@@ -112,13 +114,14 @@ export interface Jobs {
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
-    create: async ({ call, isRepeatable, worker = '', idempotency, ...who }, caller) => {
+    create: async ({ call, isRepeatable, worker = '', webhookUrl = '', idempotency, ...who }, caller) => {
       const { job, replayed, lease, waitMs } = await rpc.createJob(
         {
           ...who,
           call: toWireCall(call),
           repeatable: isRepeatable,
           worker,
+          webhookUrl,
           idempotencyKey: idempotency?.key ?? '',
           requestFingerprint: idempotency?.fingerprint ?? '',
         },
@@ -232,15 +235,4 @@ function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob
       body: fromWireBytes(body),
     },
   };
-}
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined)
-    throw new Problem({
-      kind: 'internal',
-      reason: 'internal_error',
-      message: 'something went wrong here',
-      cause: new Error('the tasks service left something out'),
-    });
-  return value;
 }

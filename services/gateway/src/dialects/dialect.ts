@@ -43,6 +43,8 @@ export interface Decoded {
   readonly inline: readonly InlineMedia[];
   /** The client's name for a field of the order, such as `seconds` for `duration`. */
   readonly clientField: (field: string) => string;
+  /** The URL that is told when the task ends. No upstream gets it. */
+  readonly webhookUrl?: string | undefined;
 }
 
 export interface DecodeContext {

@@ -26,6 +26,8 @@ export interface CreateJobDeps {
 
 export interface CreateJob {
   readonly call: RelayCall;
+  /** The URL that is told when the job ends. */
+  readonly webhookUrl?: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
@@ -37,7 +39,7 @@ export interface CreateJob {
  */
 export async function createJob(
   deps: CreateJobDeps,
-  { call, idempotency }: CreateJob,
+  { call, webhookUrl, idempotency }: CreateJob,
 ): Promise<{ readonly id: string; readonly replayed: boolean }> {
   const {
     endpoint,
@@ -57,6 +59,7 @@ export async function createJob(
       tokenId,
       isRepeatable: endpoint.isRepeatable,
       worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR,
+      webhookUrl,
       idempotency,
       call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
     },

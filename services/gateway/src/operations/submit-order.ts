@@ -85,13 +85,14 @@ async function send(
 }
 
 /** Without models and limits, because the tasks service reads them from the token. */
-function requestOf({ principal: { accountId, tokenId }, idempotency }: Submission, order: Order) {
+function requestOf({ principal: { accountId, tokenId }, decoded, idempotency }: Submission, order: Order) {
   return {
     accountId,
     tokenId,
     order,
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
+    webhookUrl: decoded.webhookUrl ?? '',
   };
 }
 

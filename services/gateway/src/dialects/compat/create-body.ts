@@ -4,6 +4,7 @@ import type { WireItem } from '../wire/content-items.ts';
 import { sizeSchema, withoutNulls } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
+import { webhookUrlSchema } from '../wire/webhook-url.ts';
 import { readForm } from './read-form.ts';
 
 export interface CompatBody extends FlatFields {
@@ -14,6 +15,7 @@ export interface CompatBody extends FlatFields {
   readonly content?: readonly WireItem[];
   readonly input_reference?: string | { readonly image_url: string };
   readonly aigc_watermark?: boolean;
+  readonly webhook_url?: string;
 }
 
 export const inputReference: Schema = {
@@ -46,6 +48,7 @@ const fields = {
   duration: { type: ['string', 'integer'], description: 'An alias of seconds.' },
   ratio: { type: 'string', description: 'Such as 16:9. It overrides size.', examples: ['16:9'] },
   aigc_watermark: { type: 'boolean', description: 'Only for a regeneration: whether the result has the watermark.' },
+  webhook_url: webhookUrlSchema,
 } as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
 
 /** Only names and types. Unknown fields are passed to channels that support them. */

@@ -44,6 +44,7 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
     },
     items,
     names,
+    webhookUrl: fields.webhook_url,
   });
 }
 
@@ -66,6 +67,7 @@ function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
       ...(aigcWatermark === undefined ? {} : { aigcWatermark }),
     },
     items: [...prompt, ...media],
+    webhookUrl: fields.webhook_url,
   });
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../wire/documented-content.ts';
 import { inputReference } from './create-body.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
+import { documentedWebhookUrl } from '../wire/webhook-url.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const prompt: Schema = { ...words, description: 'The text that describes the video.' };
@@ -29,6 +30,7 @@ const frame = {
   action: { enum: ['generation', 'generate'] },
   source_task_id: absent,
   input_reference: inputReference,
+  webhook_url: documentedWebhookUrl,
 };
 const oneDuration: Schema = {
   not: {
@@ -77,6 +79,7 @@ const regenerationOfTask: Schema = {
       content: nothing,
       aigc_watermark: aigcWatermark,
       prompt: { type: 'string', description: 'Ignored: the prompt of the source task applies.' },
+      webhook_url: documentedWebhookUrl,
     }),
     input_reference: { type: 'null' },
   },
@@ -95,6 +98,7 @@ const regenerationOfVideo: Schema = {
       aigc_watermark: aigcWatermark,
       prompt: blank,
       input_reference: inputReference,
+      webhook_url: documentedWebhookUrl,
     }),
   },
 };
@@ -111,6 +115,7 @@ const formFields = {
   ratio,
   size,
   aigc_watermark: { enum: ['true', 'false'] },
+  webhook_url: documentedWebhookUrl,
 };
 const asJson: Schema = {
   type: 'string',
@@ -149,6 +154,7 @@ export const createForm: Schema = {
         resolution: REGENERATED,
         action: regenerate,
         aigc_watermark: { enum: ['true', 'false'] },
+        webhook_url: documentedWebhookUrl,
       },
     },
   ],

@@ -3,6 +3,7 @@ import type { CreateRoute, Schema } from '../dialect.ts';
 import { toDecoded } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
+import { documentedWebhookUrl, webhookUrlSchema } from '../wire/webhook-url.ts';
 
 /** Has the id under two names, because OpenAI's clients poll `id`. */
 const remixedSchema: Schema = {
@@ -16,6 +17,7 @@ const remixedSchema: Schema = {
 interface RemixBody {
   readonly model: string;
   readonly resolution: string;
+  readonly webhook_url?: string;
 }
 
 const remixSchema: Schema = {
@@ -25,6 +27,7 @@ const remixSchema: Schema = {
   properties: {
     model: { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] },
     resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
+    webhook_url: webhookUrlSchema,
   },
 };
 
@@ -33,7 +36,7 @@ const documentedRemix: Schema = {
   type: 'object',
   required: ['model', 'resolution'],
   additionalProperties: false,
-  properties: { model: ALPHA, resolution: REGENERATED },
+  properties: { model: ALPHA, resolution: REGENERATED, webhook_url: documentedWebhookUrl },
 };
 
 const shape = bodyValidator<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
@@ -45,11 +48,12 @@ export const remixVideo: CreateRoute = {
   summary: 'Render an earlier 768P video again at 2K',
   body: documentedRemix,
   decode: (body, { params }) => {
-    const { model, resolution } = shape('json' in body ? body.json : undefined);
+    const { model, resolution, webhook_url: webhookUrl } = shape('json' in body ? body.json : undefined);
     return toDecoded({
       order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId: params['video_id'] ?? '' },
       items: [],
       names: { source_task_id: 'video_id' },
+      webhookUrl,
     });
   },
   answer: remixedSchema,

@@ -27,6 +27,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
     },
     items,
     names,
+    webhookUrl: fields.webhook_url,
   });
 }
 

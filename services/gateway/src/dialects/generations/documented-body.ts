@@ -1,6 +1,7 @@
 import type { Schema } from '../dialect.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
+import { documentedWebhookUrl } from '../wire/webhook-url.ts';
 
 /** The largest number of references that a model takes. */
 const IMAGES_MAX = 9;
@@ -29,6 +30,7 @@ const common = orNull({
   n: { const: 1, description: 'A task makes one video.' },
   source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
+  webhook_url: documentedWebhookUrl,
 });
 
 /** Forbidden combinations: a duration under two names, a size given twice or in part. */

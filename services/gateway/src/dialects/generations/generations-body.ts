@@ -4,6 +4,7 @@ import type { WireItem } from '../wire/content-items.ts';
 import { sizeSchema } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
+import { webhookUrlSchema } from '../wire/webhook-url.ts';
 
 export interface GenerationsBody extends FlatFields {
   readonly model: string;
@@ -16,6 +17,7 @@ export interface GenerationsBody extends FlatFields {
   readonly n?: 1;
   readonly source_task_id?: string;
   readonly action?: string;
+  readonly webhook_url?: string;
 }
 
 const IMAGES_MAX = 16;
@@ -43,6 +45,7 @@ const fields = {
   n: { const: 1, description: 'A task makes one video.' },
   source_task_id: { type: 'string', description: 'Must be empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
+  webhook_url: webhookUrlSchema,
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 
 /** Other fields, such as seed, fps or metadata, are passed to channels that support them. */

@@ -87,6 +87,8 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
       invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${shown(data)}`),
     const: () => invalid(at, `must be ${shown(params['allowedValue'])}; it is ${shown(data)}`),
     minLength: () => invalid(at, 'must not be empty'),
+    maxLength: () => invalid(at, `must have at most ${String(params['limit'])} characters`),
+    minItems: () => invalid(at, `must have at least ${String(params['limit'])} items`),
     maxItems: () => invalid(at, `must have at most ${String(params['limit'])} items`),
     discriminator: () =>
       invalid(

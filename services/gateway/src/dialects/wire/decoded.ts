@@ -13,13 +13,15 @@ export interface DecodedParts {
   readonly items: readonly ReadItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
+  readonly webhookUrl?: string | undefined;
 }
 
-export function toDecoded({ order, items, names = {} }: DecodedParts): Decoded {
+export function toDecoded({ order, items, names = {}, webhookUrl }: DecodedParts): Decoded {
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     clientField: (field: string) => clientField(field, names, items),
+    webhookUrl,
   };
   assertFits(decoded, items);
   return decoded;

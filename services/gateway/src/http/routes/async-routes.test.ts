@@ -218,6 +218,74 @@ describe('a queued call', () => {
   });
 });
 
+describe('a webhook URL', () => {
+  const HOOK = 'https://studio.example/hook?a=1&b=2';
+  const inQuery = `webhook_url=${encodeURIComponent(HOOK)}`;
+  const form = (boundary: string) => ({
+    body: formBody(boundary, [
+      { name: 'model', content: 'some-model' },
+      { name: 'file', content: 'RIFF', fileName: 'a.wav', type: 'audio/wav' },
+    ]),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  });
+
+  test.each<[string, Parameters<typeof call>[3], string, string]>([
+    ['in a body', { body: `{ "model":"some-model", "webhook_url" : "${HOOK}" ,"n":1.0 }` }, CHAT, ''],
+    ['in a query', { body: '{ "model":"some-model" ,"n":1.0 }' }, `${CHAT}?beta=1&${inQuery}`, '?beta=1'],
+    ['alone in a query', { body: '{ "model":"some-model" ,"n":1.0 }' }, `${CHAT}?${inQuery}`, ''],
+  ])('%s reaches the tasks service, and no upstream', async (_what, options, path, search) => {
+    const { json } = await queue(options, path);
+    const { call: stored, webhookUrl } = under.jobs.single().request;
+
+    expect([webhookUrl, stored?.query]).toEqual([HOOK, search.slice(1)]);
+    expect(Buffer.from(stored?.body.value as Uint8Array).toString()).toBe('{ "model":"some-model" ,"n":1.0 }');
+    await ended((json as { id: string }).id);
+    expect(upstream.seen[0]?.url).toBe(`/v1/chat/completions${search}`);
+    expect(upstream.seen[0]?.body.toString()).toBe('{ "model":"upstream-model-2026" ,"n":1.0 }');
+  });
+  test('in the query of a form leaves the form as it is', async () => {
+    const { json } = await queue(form('one'), `/async/v1/audio/transcriptions?${inQuery}`);
+
+    expect(under.jobs.single().request.webhookUrl).toBe(HOOK);
+    expect(Buffer.from(under.jobs.single().request.call?.body.value as Uint8Array)).toEqual(form('one').body);
+    await ended((json as { id: string }).id);
+  });
+  test('of null is none', async () => {
+    const { json } = await queue({ body: '{"webhook_url":null,"model":"some-model"}' });
+
+    expect(under.jobs.single().request.webhookUrl).toBe('');
+    await ended((json as { id: string }).id);
+    expect(upstream.seen[0]?.body.toString()).toBe('{"model":"upstream-model-2026"}');
+  });
+  test.each<[string, object, string]>([
+    ['twice', { ...chat, webhook_url: HOOK }, `${CHAT}?${inQuery}`],
+    ['twice in the query', chat, `${CHAT}?${inQuery}&${inQuery}`],
+    ['that is no text', { ...chat, webhook_url: 1 }, CHAT],
+    ['that is empty', chat, `${CHAT}?webhook_url=`],
+  ])('%s is refused', async (_what, body, path) => {
+    const { status, json } = await queue({ body }, path);
+
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_webhook_url', 'webhook_url']);
+    expect(under.jobs.calls).toEqual([]);
+  });
+  test('belongs to the request of an idempotency key', async () => {
+    const headers = { 'idempotency-key': 'k-hook' };
+    const { json } = await queue({ body: chat, headers }, `${CHAT}?${inQuery}`);
+    const [same, none, other] = [
+      await queue({ body: chat, headers }, `${CHAT}?${inQuery}`),
+      await queue({ body: chat, headers }),
+      await queue({ body: chat, headers }, `${CHAT}?webhook_url=https://other.example`),
+    ];
+
+    expect([same.status, same.json.id]).toEqual([202, json.id]);
+    expect([none, other].map((answer) => answer.json.error.code)).toEqual([
+      'idempotency_key_reused',
+      'idempotency_key_reused',
+    ]);
+    await ended(json.id);
+  });
+});
+
 describe('an answer', () => {
   const SOUND = Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x01]);
   const bytes =

@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import { documentedWebhookUrl } from '../../dialects/wire/webhook-url.ts';
 import { createJob } from '../../jobs/create-job.ts';
 import { resultEnvelope } from '../../jobs/result-envelope.ts';
 import type { Job } from '../../clients/jobs-client.ts';
@@ -8,6 +9,7 @@ import type { Exchange } from '../exchange.ts';
 import { principalOf } from '../exchange.ts';
 import { fingerprintOfCall } from '../bodies/fingerprint.ts';
 import { readCall } from '../relay/read-call.ts';
+import { takeWebhookUrl } from '../relay/take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
@@ -19,7 +21,11 @@ import type { RouteEntry } from './route.ts';
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
 const STATES = ['queued', 'in_progress', 'completed', 'failed'];
-const ANY_OBJECT = { type: 'object' };
+const CALL_BODY = {
+  title: 'AsyncCallBody',
+  type: 'object',
+  properties: { webhook_url: { anyOf: [documentedWebhookUrl, { type: 'null' }] } },
+};
 const CREATED = {
   title: 'AsyncCall',
   type: 'object',
@@ -66,8 +72,15 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         headers: ['Idempotency-Key'],
         description:
           'The path after `/async` is the path of a synchronous route, and the body is the body of that route. ' +
-          'A streaming call is refused.',
-        json: ANY_OBJECT,
+          'A streaming call is refused. `webhook_url` in the body is told when the call ends; the route does not get it.',
+        parameters: [
+          {
+            name: 'webhook_url',
+            description: 'As the member of the body, for a body that is a form.',
+            schema: documentedWebhookUrl,
+          },
+        ],
+        json: CALL_BODY,
         status: 202,
         answers: { 'application/json': CREATED },
         answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'],
@@ -98,12 +111,13 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
 
 async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
-  const call = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
+  const sent = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
+  const { call, webhookUrl } = takeWebhookUrl(sent);
   exchange.state.model = call.model;
   if (call.endpoint.protocol.isStream(call.content)) throw streamRefusal(call.endpoint.model === 'path');
-  const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, call) };
+  const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, sent) };
   exchange.state.submitted = true;
-  const { id, replayed } = await createJob(parts, { call, idempotency });
+  const { id, replayed } = await createJob(parts, { call, webhookUrl, idempotency });
   exchange.state.taskId = id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
   setPollHints(exchange.res, { pollAfterMs: 0n });

@@ -3,6 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
+import { formBody } from '../../../testing/multipart-form.ts';
 import { BOAT, brief } from '../../../testing/order-summary.ts';
 
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
@@ -83,6 +84,52 @@ describe('a create is one call with the decoded order', () => {
     });
 
     expect(answer.status).toBe(200);
+  });
+});
+
+describe('a webhook URL', () => {
+  const webhook_url = 'https://studio.example/hook';
+
+  test.each<[string, object, object]>([
+    ['/v1/videos', compat, { ...BOAT, size: '1280x720' }],
+    ['/v1/videos', { model: 'Alpha-H3', source_task_id: 'task_1' }, { sourceTaskId: 'task_1' }],
+    ['/v1/video/generations', compat, { ...BOAT, size: '1280x720' }],
+    ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }, { sourceTaskId: 'task_abc' }],
+  ])('POST %s passes it on beside the order', async (path, body, expected) => {
+    expect((await post(path, { ...body, webhook_url })).status).toBe(200);
+    expect(under.tasks.creates.at(-1)).toMatchObject({ webhookUrl: webhook_url });
+    expect(lastOrder()).toMatchObject(expected);
+    expect(lastOrder()).not.toHaveProperty('extra');
+  });
+  test('can be a field of a form', async () => {
+    const body = formBody('b', [
+      { name: 'model', content: 'Alpha-H3' },
+      { name: 'prompt', content: 'a boat' },
+      { name: 'webhook_url', content: webhook_url },
+    ]);
+    const answer = await post('/v1/videos', body, { 'content-type': 'multipart/form-data; boundary=b' });
+
+    expect([answer.status, under.tasks.creates.at(-1)?.webhookUrl]).toEqual([200, webhook_url]);
+    expect(lastOrder()).toEqual(BOAT);
+  });
+  test('is checked before the bytes of a medium are stored', async () => {
+    const problem = { reason: 'invalid_webhook_url', field: 'webhook_url', message: 'must be an https URL' };
+    under.tasks.refuse('checkOrder', new Problem({ kind: 'invalid', ...problem }));
+    const input_reference = `data:image/png;base64,${'A'.repeat(64)}`;
+    const answer = await post('/v1/videos', { ...compat, webhook_url, input_reference });
+
+    expect([answer.status, answer.json.error.code, answer.json.error.param]).toEqual([
+      400,
+      'invalid_webhook_url',
+      'webhook_url',
+    ]);
+    expect(under.tasks.checks.at(-1)).toMatchObject({ webhookUrl: webhook_url });
+    expect(under.tasks.creates).toEqual([]);
+  });
+  test.each([1, '', {}])('of %j is refused', async (value) => {
+    const answer = await post('/v1/videos', { ...compat, webhook_url: value });
+
+    expect([answer.status, answer.json.error.param]).toEqual([400, 'webhook_url']);
   });
 });
 
