@@ -1,0 +1,66 @@
+import type { Delivery, DeliveryState } from '../webhook.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** From the attempt before to each attempt of a sending. */
+export const INTERVALS_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+const JITTER = 0.2;
+/** A receiver that asks to wait longer hears from us earlier. */
+export const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
+const GONE = 410;
+
+/** What a receiver answered to an attempt, as far as it decides what follows. */
+export interface Answer {
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** Why an answer counts as a failure whatever its status, or why there was none. Empty: the status decides. */
+  readonly error: string;
+  /** How long the receiver asks to wait; 0: it does not say. */
+  readonly retryAfterMs: number;
+}
+
+/** The state of a delivery after an attempt. */
+export interface Next {
+  readonly state: DeliveryState;
+  /** When the next attempt is due, if the state is pending. */
+  readonly dueAt?: number | undefined;
+}
+
+export function isAccepted({ status, error }: Pick<Answer, 'status' | 'error'>): boolean {
+  return error === '' && status >= 200 && status < 300;
+}
+
+/** The receiver wants no further event at this URL. */
+export function isGone({ status }: Pick<Answer, 'status'>): boolean {
+  return status === GONE;
+}
+
+/**
+ * What follows an attempt. `attempts` counts it. The chance, from 0 to 1, moves the next attempt by up to a fifth of its
+ * interval, so that deliveries which failed together do not return together.
+ */
+export function afterAttempt(
+  { attempts, attemptsBefore }: Pick<Delivery, 'attempts' | 'attemptsBefore'>,
+  answer: Answer,
+  { now, chance }: { readonly now: number; readonly chance: number },
+): Next {
+  if (isAccepted(answer)) return { state: 'delivered' };
+  const interval = INTERVALS_MS[attempts - attemptsBefore];
+  if (interval === undefined || isGone(answer)) return { state: 'failed' };
+  const jittered = Math.round(interval * (1 - JITTER + 2 * JITTER * chance));
+  return { state: 'pending', dueAt: now + Math.max(jittered, Math.min(answer.retryAfterMs, RETRY_AFTER_MAX_MS)) };
+}

@@ -1,0 +1,62 @@
+import { DEFAULT_ENDPOINT } from '../webhook.ts';
+import type { Attempt, Delivery, DeliveryState, DisabledReason, Health } from '../webhook.ts';
+import { afterAttempt, isAccepted, isGone } from './delivery-schedule.ts';
+import { afterFailure, afterSuccess, hasFailedTooLong } from './receiver-health.ts';
+
+/** An attempt as its worker reports it. */
+export interface MadeAttempt {
+  readonly deliveryId: string;
+  readonly attempt: Attempt;
+  /** How long the receiver asks to wait; 0: it does not say. */
+  readonly retryAfterMs: number;
+}
+
+/** An attempt and what follows from it for its delivery. */
+export interface JudgedAttempt {
+  readonly deliveryId: string;
+  readonly attempt: Attempt;
+  readonly state: DeliveryState;
+  readonly dueAt?: number | undefined;
+}
+
+export interface Judgement {
+  readonly attempts: readonly JudgedAttempt[];
+  readonly health: Health;
+  readonly disable?: DisabledReason | undefined;
+}
+
+/**
+ * What follows from the attempts under one lease, in the order in which they ended. An attempt that is known already, or
+ * whose delivery has ended, changes nothing. A URL of a request that is gone says nothing about the others of its
+ * origin.
+ */
+export function judgeAttempts(
+  { endpointId, health: before }: { readonly endpointId: string; readonly health: Health },
+  deliveries: ReadonlyMap<string, Delivery>,
+  made: readonly MadeAttempt[],
+  { now, chance }: { readonly now: number; readonly chance: () => number },
+): Judgement {
+  const isDefault = endpointId === DEFAULT_ENDPOINT;
+  const current = new Map(deliveries);
+  const judged: JudgedAttempt[] = [];
+  let health = before;
+  let isDisabledAsGone = false;
+  for (const { deliveryId, attempt, retryAfterMs } of made) {
+    const delivery = current.get(deliveryId);
+    if (delivery?.state !== 'pending' || attempt.number !== delivery.attempts + 1) continue;
+    const answer = { status: attempt.status, error: attempt.error, retryAfterMs };
+    const next = afterAttempt({ ...delivery, attempts: attempt.number }, answer, { now, chance: chance() });
+    current.set(deliveryId, { ...delivery, ...next, attempts: attempt.number });
+    judged.push({ deliveryId, attempt, ...next });
+    if (isAccepted(answer)) health = afterSuccess(health, now);
+    else if (isDefault && isGone(answer)) health = { ...health, lastFailureAt: now };
+    else health = afterFailure(health, now);
+    isDisabledAsGone ||= !isDefault && isGone(answer);
+  }
+  return { attempts: judged, health, disable: isDefault ? undefined : reasonToDisable(isDisabledAsGone, health, now) };
+}
+
+function reasonToDisable(isGoneNow: boolean, health: Health, now: number): DisabledReason | undefined {
+  if (isGoneNow) return 'gone';
+  return hasFailedTooLong(health, now) ? 'failing' : undefined;
+}
