@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { newIds, newKey, systemRandom } from './ids.ts';
+import { derivedId, newIds, newKey, systemRandom } from './ids.ts';
 import type { Random } from './ids.ts';
 
 const SHAPE = /^thing_[0-9a-v]{26}$/;
@@ -85,6 +85,12 @@ describe('an id', () => {
 
     expect(new Set(ids).size).toBe(2000);
   });
+});
+
+test('an id of a name is the same each time, and another for another name', () => {
+  expect(derivedId('evt', 'acme credit_1')).toMatch(/^evt_[0-9a-v]{26}$/);
+  expect(derivedId('evt', 'acme credit_1')).toBe(derivedId('evt', 'acme credit_1'));
+  expect(derivedId('evt', 'acme credit_2')).not.toBe(derivedId('evt', 'acme credit_1'));
 });
 
 describe('a key', () => {

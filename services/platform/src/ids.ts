@@ -1,10 +1,11 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 // The extended hexadecimal alphabet of RFC 4648. Its letters sort like the bytes, so ids sort by time.
 const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv');
 const COUNTER_MAX = 0xfff;
 const UUID_BYTES = 16;
+const ID_LETTERS = 26;
 
 /** Fills the array with random bytes. Tests inject a seeded source. */
 export type Random = (bytes: Uint8Array) => void;
@@ -54,6 +55,12 @@ export function firstIdAt(prefix: string, ms: number): string {
   const bytes = new Uint8Array(UUID_BYTES);
   writeUuidV7(bytes, Math.max(0, ms), 0);
   return `${prefix}_${base32(bytes)}`;
+}
+
+/** An id that is always the same for a name: a prefix and 26 characters of its SHA-256. It says no time. */
+export function derivedId(prefix: string, name: string): string {
+  const digest = createHash('sha256').update(name).digest();
+  return `${prefix}_${base32(digest).slice(0, ID_LETTERS)}`;
 }
 
 /** A new key of `bytes` random bytes, as base32. */
