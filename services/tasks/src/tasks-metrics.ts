@@ -115,7 +115,7 @@ export function watchReplicas(metrics: Metrics, replicas: () => number): void {
   });
 }
 
-const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks'];
+const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks', 'WatchEvents'];
 
 /** The number of open watches, and how often a slow reader fell behind. */
 export function watchCounts(metrics: Metrics, watches: Pick<OpenWatches, 'count'>): TasksWatchDeps['count'] {

@@ -72,6 +72,8 @@ export interface EventStore {
     seq: number,
     limit: number,
   ): Promise<readonly DispatchedEvent[]>;
+  /** The last place that was given. */
+  lastPlace(): Promise<number>;
   /**
    * The last place of each account that has events after a place. It looks at the next `limit` events, so the greatest
    * of the places is where the next look begins.

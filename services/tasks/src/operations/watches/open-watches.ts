@@ -6,7 +6,7 @@ import type { Notifier } from './notifier.ts';
 /** The contract says 15 seconds at most. The rest is for a busy process. */
 const HEARTBEAT_MS = 10_000;
 
-export type WatchMethod = 'WatchTask' | 'WatchTasks';
+export type WatchMethod = 'WatchTask' | 'WatchTasks' | 'WatchEvents';
 
 /** A message of a watch. Without a task it is a heartbeat. */
 export interface Watched {

@@ -42,7 +42,7 @@ export function sqlEvents(sql: Sql): Omit<EventStore, 'dispatch'> {
   };
 }
 
-function sqlPlaces(sql: Sql): Pick<EventStore, 'placeOf' | 'lastEvent' | 'lastPlaces'> {
+function sqlPlaces(sql: Sql): Pick<EventStore, 'placeOf' | 'lastEvent' | 'lastPlace' | 'lastPlaces'> {
   return {
     placeOf: async (accountId, eventId) => {
       const [row] = await sql.read('SELECT seq FROM events WHERE id = $1 AND account_id = $2 AND seq IS NOT NULL', [
@@ -59,6 +59,8 @@ function sqlPlaces(sql: Sql): Pick<EventStore, 'placeOf' | 'lastEvent' | 'lastPl
       );
       return row === undefined ? undefined : fromDispatchedRow(row);
     },
+    lastPlace: async () =>
+      Number((await sql.read('SELECT last FROM event_sequence WHERE id = $1', [1]))[0]?.['last'] ?? 0),
     lastPlaces: async (seq, limit) =>
       (
         await sql.read(

@@ -1,0 +1,81 @@
+import { openNotifier } from '../watches/notifier.ts';
+import type { Notifier } from '../watches/notifier.ts';
+import type { EventStore } from '../../store/webhook-store.ts';
+
+/** Events that one read looks at. */
+const EVENTS_MAX = 1000;
+
+/** Tells the one reader of a stream that its account has new events. */
+export interface EventFeed extends Notifier {
+  /** Whether there may be events that were dispatched since the last call. */
+  takeNews(): boolean;
+}
+
+/**
+ * Reads for all event streams of this process which accounts have new events. A stream costs no read while nothing
+ * happens in its account.
+ */
+export interface EventHub {
+  /** From now on the feed is told. It begins with news. */
+  open(accountId: string): EventFeed;
+  close(accountId: string, feed: EventFeed): void;
+  /** Reads what is new, and wakes the streams of those accounts. Returns 0 if nothing was new. */
+  pass(): Promise<number>;
+}
+
+interface OpenFeed extends EventFeed {
+  tell(): void;
+}
+
+export function openEventHub(store: Pick<EventStore, 'lastPlace' | 'lastPlaces'>): EventHub {
+  const feeds = new Map<string, Set<OpenFeed>>();
+  /** Every event up to this place has been told. Undefined: nothing was read since the first stream was opened. */
+  let toldUpTo: number | undefined;
+  return {
+    open: (accountId) => {
+      const feed = openFeed();
+      const ofAccount = feeds.get(accountId) ?? new Set();
+      feeds.set(accountId, ofAccount.add(feed));
+      return feed;
+    },
+    close: (accountId, feed) => {
+      const ofAccount = feeds.get(accountId);
+      ofAccount?.delete(feed as OpenFeed);
+      if (ofAccount?.size === 0) feeds.delete(accountId);
+    },
+    pass: async () => {
+      if (feeds.size === 0) {
+        toldUpTo = undefined;
+        return 0;
+      }
+      if (toldUpTo === undefined) {
+        toldUpTo = await store.lastPlace();
+        // A stream may have read before an event that this place covers.
+        for (const ofAccount of feeds.values()) for (const feed of ofAccount) feed.tell();
+        return 0;
+      }
+      const places = await store.lastPlaces(toldUpTo, EVENTS_MAX);
+      toldUpTo = Math.max(toldUpTo, ...places.map(({ seq }) => seq));
+      for (const { accountId } of places) for (const feed of feeds.get(accountId) ?? []) feed.tell();
+      return places.length;
+    },
+  };
+}
+
+function openFeed(): OpenFeed {
+  const { notify, wait } = openNotifier();
+  let hasNews = true;
+  return {
+    notify,
+    wait,
+    tell: () => {
+      hasNews = true;
+      notify();
+    },
+    takeNews: () => {
+      const had = hasNews;
+      hasNews = false;
+      return had;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Job } from '../../domain/job.ts';
+import type { Task } from '../../domain/task.ts';
+import type { ClientEvent } from '../../domain/webhook.ts';
+import type { JobStore } from '../../store/job-store.ts';
+import type { ReadStore } from '../../store/task-store.ts';
+
+/** Tasks that one read names, and jobs that are read at one time. */
+const TASKS_MAX = 200;
+const JOBS_MAX = 16;
+
+export interface SubjectDeps {
+  readonly tasks: Pick<ReadStore, 'list'>;
+  readonly jobs: Pick<JobStore, 'findJob'>;
+}
+
+/** What an event is about, as it is now. */
+export type Subject = { readonly task: Task } | { readonly job: Job };
+
+/** The subjects of events by their ids, as far as they are kept and their owner may see them. */
+export async function subjectsOf(
+  { tasks, jobs }: SubjectDeps,
+  events: readonly Pick<ClientEvent, 'accountId' | 'type' | 'subjectId'>[],
+): Promise<ReadonlyMap<string, Subject>> {
+  const found = new Map<string, Subject>();
+  const owners = new Map(events.map(({ subjectId, accountId }) => [subjectId, accountId]));
+  for (const taskIds of chunks(TASKS_MAX, idsOf(events, 'video.')))
+    for (const task of await tasks.list({ taskIds }, { limit: taskIds.length }))
+      if (owners.get(task.id) === task.accountId) found.set(task.id, { task });
+  for (const jobIds of chunks(JOBS_MAX, idsOf(events, 'job.')))
+    for (const job of await Promise.all(jobIds.map((jobId) => jobs.findJob(jobId))))
+      if (job !== undefined && owners.get(job.id) === job.accountId) found.set(job.id, { job });
+  return found;
+}
+
+function idsOf(
+  events: readonly Pick<ClientEvent, 'type' | 'subjectId'>[],
+  family: 'video.' | 'job.',
+): readonly string[] {
+  return [...new Set(events.filter(({ type }) => type.startsWith(family)).map(({ subjectId }) => subjectId))];
+}
+
+function chunks<T>(size: number, all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
+}

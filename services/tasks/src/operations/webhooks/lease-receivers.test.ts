@@ -1,0 +1,176 @@
+import { expect, test } from '@jest/globals';
+import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
+import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
+import { anOrder } from '../../../testing/orders.ts';
+import { completed } from '../../../testing/store/opened-store.ts';
+
+const LEASE_MS = 60_000;
+const numbered = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}_${String(index).padStart(3, '0')}`);
+
+/** Events of requests that carry a URL, each with an origin of its own. */
+async function happenAtOrigins(world: DeliveryWorld, count: number, accountId: string): Promise<void> {
+  const ids = numbered(count, `evt_${accountId}`);
+  await world.happen(...ids.map((id) => ({ id, accountId, url: `https://${id.replaceAll('_', '-')}.example/hook` })));
+}
+
+describeOnEngines('a lease of receivers', (open) => {
+  test('brings a worker all that it needs to send a delivery', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1', subjectId: 'task_7' });
+    await world.dispatch();
+
+    const [receiver] = await world.lease();
+
+    expect(receiver).toMatchObject({
+      receiverId: 'whe_1',
+      accountId: 'acme',
+      payload: 'thin',
+      secrets: [expect.anything()],
+      deliveries: [
+        {
+          attempt: 1,
+          url: 'https://whe-1.example/hook?token=secret-word',
+          event: { id: 'evt_1', type: 'video.completed', subjectId: 'task_7' },
+          subject: undefined,
+        },
+      ],
+    });
+  });
+
+  test('that ends is taken again, with the same events, and the numbers of the attempts go on', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' }, { id: 'evt_2' });
+    await world.dispatch();
+    const [first] = await world.lease();
+    // The worker dies after it has recorded one of the two.
+    const [recorded, unrecorded] = first!.deliveries;
+    await world.answer([{ ...first!, deliveries: [recorded!] }], 500, { returned: false });
+    expect(await world.lease()).toEqual([]);
+    await world.clock.advance(LEASE_MS);
+
+    const [again] = await world.lease();
+
+    expect(again!.lease).not.toBe(first!.lease);
+    expect(again!.deliveries.map(({ deliveryId, attempt }) => [deliveryId, attempt]).toSorted()).toEqual(
+      [
+        [recorded!.deliveryId, 2],
+        [unrecorded!.deliveryId, 1],
+      ].toSorted(),
+    );
+    expect(eventIdsOf([again!])).toEqual(['evt_1', 'evt_2']);
+  });
+
+  test('that has ended records nothing', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+    const late = await world.lease();
+    await world.clock.advance(LEASE_MS);
+    const now = await world.lease();
+
+    expect(await world.answer(late, 204)).toEqual(['whe_1']);
+    expect(await world.answer(now, 204)).toEqual([]);
+    expect(world.told).toEqual(['dispatched', 'delivered']);
+  });
+
+  test('of a receiver that hangs delays no other receiver', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_hangs');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+    await world.lease();
+    await world.addEndpoint('whe_other');
+    await world.happen({ id: 'evt_2' }, { id: 'evt_3' });
+    await world.dispatch();
+
+    const leased = await world.lease();
+
+    expect(leased.map(({ receiverId }) => receiverId)).toEqual(['whe_other']);
+    expect(eventIdsOf(leased)).toEqual(['evt_2', 'evt_3']);
+  });
+
+  test('takes at most 32 origins of one account, and leaves the workers to the others', async () => {
+    const world = await openDeliveryWorld(open());
+    await happenAtOrigins(world, 50, 'hog');
+    await world.dispatch();
+    await world.clock.advance(1000);
+    await happenAtOrigins(world, 2, 'small');
+    await world.dispatch();
+
+    const leased = [...(await world.lease()), ...(await world.lease())];
+
+    const owners = Map.groupBy(leased, ({ accountId }) => accountId);
+    expect([owners.get('hog')?.length, owners.get('small')?.length]).toEqual([32, 2]);
+    await world.answer(leased, 200);
+    expect((await world.lease()).map(({ accountId }) => accountId)).toEqual(Array.from({ length: 18 }, () => 'hog'));
+  });
+
+  test('of a receiver whose circuit is half open brings one delivery', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen(...numbered(8, 'evt').map((id) => ({ id })));
+    await world.dispatch();
+    const [receiver] = await world.lease();
+    await world.answer([{ ...receiver!, deliveries: receiver!.deliveries.slice(0, 5) }], 503);
+    expect(await world.lease()).toEqual([]);
+    await world.clock.advance(5000);
+
+    const trial = await world.lease();
+    expect(trial.map(({ deliveries }) => deliveries.length)).toEqual([1]);
+    await world.answer(trial, 200);
+
+    expect((await world.lease()).map(({ deliveries }) => deliveries.length)).toEqual([7]);
+  });
+});
+
+describeOnEngines('a full payload', (open) => {
+  test('has the task as it is when the delivery is sent', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_full', { payload: 'full' });
+    await world.addEndpoint('whe_thin');
+    await completed(world.tasks, 'task_1');
+    await world.dispatch();
+
+    const leased = new Map((await world.lease()).map((receiver) => [receiver.receiverId, receiver.deliveries]));
+
+    expect(leased.get('whe_full')).toMatchObject([{ subject: { task: { id: 'task_1', state: 'completed' } } }]);
+    expect(leased.get('whe_thin')).toMatchObject([{ event: { subjectId: 'task_1' }, subject: undefined }]);
+  });
+
+  test.each([
+    ['is not kept', 'task_unknown'],
+    ['belongs to another account', 'task_of_rival'],
+  ])('has no task that %s', async (_what, subjectId) => {
+    const world = await openDeliveryWorld(open());
+    await completed(world.tasks, 'task_of_rival', { accountId: 'rival' });
+    await world.addEndpoint('whe_full', { payload: 'full' });
+    await world.happen({ id: 'evt_1', subjectId });
+    await world.dispatch();
+
+    const [receiver] = await world.lease();
+
+    expect(receiver!.deliveries.map(({ subject }) => subject)).toEqual([undefined]);
+  });
+
+  test('that has no room in the answer follows under the next lease', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_full', { payload: 'full' });
+    const order = anOrder({ content: [{ text: 'x'.repeat(1024 * 1024) }] });
+    for (const id of numbered(8, 'task')) await completed(world.tasks, id, { order });
+    await world.dispatch();
+
+    const first = await world.lease();
+    await world.answer(first, 200);
+    const second = await world.lease();
+
+    expect(first[0]!.deliveries.length).toBeLessThan(6);
+    expect(
+      [...first, ...second].flatMap(({ deliveries }) => deliveries.map(({ event }) => event.subjectId)).toSorted(),
+    ).toEqual(numbered(8, 'task'));
+  });
+});

@@ -1,0 +1,133 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Secret } from '@reelgate/platform/secret';
+import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
+import { secretOwnerOf } from '../../domain/webhook.ts';
+import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
+import type { DeliveryStore, EventStore, LeasedReceiver } from '../../store/webhook-store.ts';
+import { subjectsOf } from './event-subjects.ts';
+import type { Subject, SubjectDeps } from './event-subjects.ts';
+import type { WebhookSecrets } from './secrets.ts';
+
+const RECEIVERS_MAX = 64;
+/** Leases of one account at one time, so that its dead receivers leave workers to the others. */
+const RECEIVERS_AN_ACCOUNT_MAX = 32;
+const DELIVERIES_MAX = 32;
+const LEASE_MS = 60_000;
+/** What one answer carries; a message has at most 8 MiB. */
+const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
+/** A delivery without its URL and its subject. */
+const DELIVERY_BYTES = 512;
+
+export interface LeaseDeps extends SubjectDeps {
+  readonly webhooks: Pick<DeliveryStore, 'leaseReceivers'> & Pick<EventStore, 'findEvents'>;
+  readonly secrets: Pick<WebhookSecrets, 'ofMany'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly newId: NewId;
+}
+
+export interface DueDelivery {
+  readonly deliveryId: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly url: string;
+  readonly event: ClientEvent;
+  /** Of a full payload, if it is kept. */
+  readonly subject?: Subject | undefined;
+}
+
+export interface DueReceiver {
+  readonly receiverId: string;
+  readonly lease: string;
+  readonly accountId: string;
+  readonly payload: Payload;
+  readonly secrets: readonly Secret[];
+  readonly deliveries: readonly DueDelivery[];
+}
+
+/**
+ * Leases receivers to a worker, with all that it needs to send their deliveries. A lease is not renewed: when it ends,
+ * what was not recorded is sent again.
+ */
+export async function leaseReceivers(
+  deps: LeaseDeps,
+  limit: number,
+): Promise<{ readonly receivers: readonly DueReceiver[]; readonly leaseMs: number }> {
+  const { webhooks, clock, newId } = deps;
+  const now = clock.now();
+  const leased = await webhooks.leaseReceivers({
+    now,
+    until: now + LEASE_MS,
+    lease: newId('lease'),
+    limit: Math.min(Math.max(limit, 1), RECEIVERS_MAX),
+    perAccount: RECEIVERS_AN_ACCOUNT_MAX,
+    deliveries: DELIVERIES_MAX,
+    failuresMax: FAILURES_MAX,
+  });
+  return { receivers: leased.length === 0 ? [] : await withContent(deps, leased), leaseMs: LEASE_MS };
+}
+
+async function withContent(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<readonly DueReceiver[]> {
+  const secrets = await deps.secrets.ofMany(leased);
+  const secretsOf = ({ accountId, endpointId }: LeasedReceiver): readonly Secret[] =>
+    secrets.get(secretOwnerOf(accountId, endpointId)) ?? [];
+  // Without a secret nothing can be signed. Such a receiver waits for the end of its lease, then is tried again.
+  const readable = leased.filter((receiver) => secretsOf(receiver).length > 0);
+  const kept = await deps.webhooks.findEvents(eventIdsOf(readable));
+  const eventOf = (delivery: Delivery): ClientEvent => kept.get(delivery.eventId) ?? eventFrom(delivery);
+  const full = readable.filter((receiver) => payloadOf(receiver) === 'full');
+  const subjects = await subjectsOf(
+    deps,
+    full.flatMap(({ deliveries }) => deliveries.map(eventOf)),
+  );
+  const budget = { left: ANSWER_BYTES_MAX };
+  return readable.map((receiver) => ({
+    receiverId: receiver.id,
+    lease: receiver.lease,
+    accountId: receiver.accountId,
+    payload: payloadOf(receiver),
+    secrets: secretsOf(receiver),
+    deliveries: within(
+      budget,
+      receiver.deliveries.map((delivery) => ({
+        deliveryId: delivery.id,
+        attempt: delivery.attempts + 1,
+        url: delivery.url,
+        event: eventOf(delivery),
+        subject: payloadOf(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined,
+      })),
+    ),
+  }));
+}
+
+function eventIdsOf(receivers: readonly LeasedReceiver[]): readonly string[] {
+  return [...new Set(receivers.flatMap(({ deliveries }) => deliveries.map(({ eventId }) => eventId)))];
+}
+
+/** The event of a delivery that is sent again after its event was removed. */
+function eventFrom({ eventId, accountId, eventType, subjectId, createdAt }: Delivery): ClientEvent {
+  return { id: eventId, accountId, type: eventType, subjectId, createdAt };
+}
+
+function payloadOf({ endpoint }: Pick<LeasedReceiver, 'endpoint'>): Payload {
+  return endpoint?.payload ?? 'thin';
+}
+
+/** Leaves out what the answer has no room for. It stays due, and follows under the next lease of its receiver. */
+function within(budget: { left: number }, deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
+  return deliveries.filter((delivery, index) => {
+    const bytes = bytesOf(delivery);
+    if (index > 0 && bytes > budget.left) return false;
+    budget.left -= bytes;
+    return true;
+  });
+}
+
+/** About as many bytes as in the message. A subject in JSON is at least as large. */
+function bytesOf({ url, subject }: DueDelivery): number {
+  return DELIVERY_BYTES + Buffer.byteLength(url) + (subject === undefined ? 0 : jsonBytes(subject));
+}
+
+function jsonBytes(subject: Subject): number {
+  return Buffer.byteLength(JSON.stringify('task' in subject ? subject.task : subject.job));
+}

@@ -1,0 +1,119 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { DispatchedEvent, EventType } from '../../domain/webhook.ts';
+import type { EventStore } from '../../store/webhook-store.ts';
+import type { StreamPermits } from '../content/stream-permits.ts';
+import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
+import type { EventFeed, EventHub } from './event-hub.ts';
+import { subjectsOf } from './event-subjects.ts';
+import type { Subject, SubjectDeps } from './event-subjects.ts';
+
+const PAGE_MAX = 100;
+/** The cursor before the oldest event that is kept. */
+const BEGINNING = { id: 'evt_0', seq: 0 };
+
+export interface EventWatchDeps extends SubjectDeps {
+  readonly webhooks: Pick<EventStore, 'placeOf' | 'lastEvent' | 'eventsAfter'>;
+  readonly hub: EventHub;
+  readonly watches: OpenWatches;
+  readonly permits: StreamPermits;
+}
+
+export interface EventWatch {
+  readonly accountId: string;
+  /** The id of the last event that the caller has. Empty: it wants those from now on. */
+  readonly cursor: string;
+  /** Undefined: all. */
+  readonly types?: readonly EventType[] | undefined;
+  readonly subjectId?: string | undefined;
+  readonly withSubject: boolean;
+}
+
+/** A message of an event stream. Without an event it is a heartbeat. */
+export interface WatchedEvent {
+  readonly event?: DispatchedEvent | undefined;
+  readonly subject?: Subject | undefined;
+  readonly cursor: string;
+}
+
+type Position = Pick<DispatchedEvent, 'id' | 'seq'>;
+
+interface Stream extends EventWatchDeps {
+  readonly wanted: EventWatch;
+  readonly feed: EventFeed;
+  readonly watch: OpenWatch;
+  /** Everything up to here was sent, or does not match. */
+  position: Position;
+}
+
+/**
+ * Gives the events of an account that match, in the order of their places and without a gap, and heartbeats between
+ * them. It ends only with an error; its caller goes on with the last cursor.
+ */
+export async function* watchEvents(
+  deps: EventWatchDeps,
+  wanted: EventWatch,
+  signal: AbortSignal,
+): AsyncGenerator<WatchedEvent> {
+  const { hub, watches, permits } = deps;
+  const { accountId, cursor } = wanted;
+  const giveBack = permits.take(accountId);
+  const feed = hub.open(accountId);
+  const watch = watches.open('WatchEvents', feed, signal);
+  try {
+    const stream: Stream = { ...deps, wanted, feed, watch, position: await begins(deps, wanted) };
+    if (cursor === '') yield { cursor: stream.position.id };
+    for (;;) yield* nextOf(stream);
+  } finally {
+    watch.close();
+    hub.close(accountId, feed);
+    giveBack();
+  }
+}
+
+async function begins({ webhooks }: EventWatchDeps, { accountId, cursor }: EventWatch): Promise<Position> {
+  if (cursor === '') return (await webhooks.lastEvent(accountId)) ?? BEGINNING;
+  if (cursor === BEGINNING.id) return BEGINNING;
+  const seq = await webhooks.placeOf(accountId, cursor);
+  if (seq === undefined) throw eventExpired();
+  return { id: cursor, seq };
+}
+
+/** What there is, or a heartbeat, or nothing after a wait. */
+async function* nextOf(stream: Stream): AsyncGenerator<WatchedEvent> {
+  const { feed, watch } = stream;
+  if (feed.takeNews()) yield* news(stream);
+  else if (watch.isHeartbeatDue()) {
+    watch.sending();
+    yield { cursor: stream.position.id };
+  } else await watch.wait();
+}
+
+async function* news(stream: Stream): AsyncGenerator<WatchedEvent> {
+  const { webhooks, wanted, watch } = stream;
+  const { accountId, types, subjectId } = wanted;
+  const isFiltered = types !== undefined || subjectId !== undefined;
+  // Read before the pages: what is dispatched between the two reads would otherwise be passed unseen.
+  const last = isFiltered ? await webhooks.lastEvent(accountId) : undefined;
+  for (let isWhole = false; !isWhole;) {
+    const page = await webhooks.eventsAfter({ accountId, types, subjectId }, stream.position.seq, PAGE_MAX);
+    const subjects = wanted.withSubject ? await subjectsOf(stream, page) : undefined;
+    for (const event of page) {
+      stream.position = event;
+      watch.sending();
+      yield { event, subject: subjects?.get(event.subjectId), cursor: event.id };
+    }
+    isWhole = page.length < PAGE_MAX;
+  }
+  if (last !== undefined && last.seq > stream.position.seq) stream.position = last;
+}
+
+function eventExpired(): Problem {
+  return new Problem({
+    kind: 'gone',
+    reason: 'event_expired',
+    field: 'cursor',
+    message:
+      `must be the id of an event of this account that is still kept; ` +
+      `begin with ${BEGINNING.id} to read all events that are kept`,
+  });
+}
