@@ -16,11 +16,14 @@ import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { LeasedWebhookReceiver, WatchEventsResponse } from '@reelgate/proto/tasks/v1/webhook_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { TaskFinished } from '@reelgate/proto/tasks/v1/task_events';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { anOrder } from '../testing/orders.ts';
 import { openScriptedUpstream } from '../testing/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../testing/scripted-upstream.ts';
@@ -129,9 +132,10 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
     peers,
   );
   running.push(service);
-  const [tasks, operator] = service.bindings;
+  const [tasks, operator, , webhooks] = service.bindings;
   return {
     service,
+    webhooks: directClient(WebhookService, webhooks!, aCaller()),
     client: directClient(TaskService, tasks!, aCaller()),
     operator: directClient(OperatorService, operator!, aCaller()),
   };
@@ -196,6 +200,57 @@ describe('the service', () => {
       { method: 'GET' },
       { method: 'DELETE', path: `/v2/video_generation/${UPSTREAM_ID}` },
     ]);
+  });
+
+  test('tells an endpoint and a stream of the end of a task', async () => {
+    const { client, webhooks } = await start();
+    const { secret } = await webhooks.createWebhookEndpoint({
+      accountId: 'acme',
+      name: 'ends',
+      url: 'https://hooks.example/ends',
+      eventTypes: ['video.completed'],
+      payload: WebhookPayload.FULL,
+    });
+    const stream = webhooks.watchEvents({ accountId: 'acme', withSubject: true })[Symbol.asyncIterator]();
+    expect((await stream.next()).value).toMatchObject({ cursor: 'evt_0' });
+    upstream.script(
+      { status: 200, json: { task_id: UPSTREAM_ID } },
+      task('succeeded', { content: { url: 'https://cdn.example/1.mp4' }, usage: { total_seconds: 5 } }),
+    );
+    const { task: created } = await create(client);
+
+    const { event, cursor } = (await stream.next()).value as WatchEventsResponse;
+    await stream.return?.();
+    expect(event).toMatchObject({ type: 'video.completed', subjectId: created!.id });
+    expect(event?.subject.value).toMatchObject({ state: TaskState.COMPLETED });
+    expect(cursor).toBe(event!.id);
+
+    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64 });
+    expect(receivers).toMatchObject([
+      {
+        accountId: 'acme',
+        payload: WebhookPayload.FULL,
+        secrets: [secret],
+        deliveries: [{ attempt: 1, url: 'https://hooks.example/ends', event: { id: event!.id } }],
+      },
+    ]);
+    const [{ receiverId, lease, deliveries }] = receivers as [LeasedWebhookReceiver];
+    const attempt = { number: 1, at: timestampFromMs(1_767_225_600_000), durationMs: 40n, statusCode: 204 };
+    const record = {
+      receiverId,
+      lease,
+      returned: true,
+      attempts: [{ deliveryId: deliveries[0]!.deliveryId, attempt }],
+    };
+    expect(await webhooks.recordWebhookAttempts({ records: [record] })).toMatchObject({ lostReceiverIds: [] });
+    expect(await webhooks.recordWebhookAttempts({ records: [record] })).toMatchObject({
+      lostReceiverIds: [receiverId],
+    });
+    const { delivery } = await webhooks.getWebhookDelivery({
+      accountId: 'acme',
+      deliveryId: deliveries[0]!.deliveryId,
+    });
+    expect(delivery).toMatchObject({ state: WebhookDeliveryState.DELIVERED, attempts: [{ statusCode: 204 }] });
   });
 
   test('applies new channels and models while it runs', async () => {

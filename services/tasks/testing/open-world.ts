@@ -130,7 +130,11 @@ async function openWorld(
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),
-    wake: { outbox: () => count('wake outbox'), polls: (channel) => count('wake polls', channel) },
+    wake: {
+      outbox: () => count('wake outbox'),
+      events: () => count('wake events'),
+      polls: (channel) => count('wake polls', channel),
+    },
     count: {
       attempt: (...words) => count('attempt', ...words),
       created: ({ order }) => count('created', order.kind),

@@ -43,7 +43,12 @@ export interface Deps {
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void;
   /** Whether the database is so far behind that a new create would wait for long at each of its steps. */
   readonly isOverloaded: () => boolean;
-  readonly wake: { readonly outbox: () => void; readonly polls: (channelId: string) => void };
+  readonly wake: {
+    readonly outbox: () => void;
+    /** The dispatch of events. */
+    readonly events: () => void;
+    readonly polls: (channelId: string) => void;
+  };
   readonly count: Counts;
 }
 

@@ -27,6 +27,7 @@ export async function endTask(
     'a task ended',
   );
   deps.wake.outbox();
+  deps.wake.events();
   await writeTaskSpan(deps, task, { state: finish.state, at: finish.at, code: finish.failure?.code });
   return true;
 }

@@ -153,7 +153,7 @@ describe('failed work', () => {
     });
     expect(await outboxOf(world)).toEqual([{ id, type: 'reelgate.tasks.v1.TaskFinished' }]);
     expect(world.announced).toEqual([{ id, accountId: 'acme', state: 'failed' }]);
-    expect(world.counted).toEqual(expect.arrayContaining(['finished generation failed', 'wake outbox']));
+    expect(world.counted).toEqual(expect.arrayContaining(['finished generation failed', 'wake outbox', 'wake events']));
     expect(await reasons(world)).toEqual([]);
     expect(await world.deps.store.inFlight('total')).toBe(0);
   });

@@ -1,0 +1,99 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Clock } from '@reelgate/platform/clock';
+import { requiredField } from '@reelgate/platform/rpc/required-field';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import type { WebhookAttempt } from '@reelgate/proto/tasks/v1/webhook';
+import type {
+  MadeWebhookAttempt,
+  WatchEventsRequest,
+  WebhookReceiverRecord,
+  WebhookService,
+} from '@reelgate/proto/tasks/v1/webhook_service';
+import type { MadeAttempt } from '../domain/rules/judge-attempts.ts';
+import type { Attempt } from '../domain/webhook.ts';
+import { leaseReceivers } from '../operations/webhooks/lease-receivers.ts';
+import type { DueReceiver, LeaseDeps } from '../operations/webhooks/lease-receivers.ts';
+import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
+import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
+import { watchEvents } from '../operations/webhooks/watch-events.ts';
+import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
+import { checkedEventTypes } from '../operations/webhooks/checked-event-types.ts';
+import { toWireEvent } from './mapping-event.ts';
+import { PAYLOADS } from './mapping-webhook.ts';
+
+export type DeliveryMethods = Pick<
+  Implementation<typeof WebhookService>,
+  'watchEvents' | 'leaseWebhookReceivers' | 'recordWebhookAttempts'
+>;
+
+export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Pick<Clock, 'now'> };
+
+const ANSWER_HEAD_MAX = 2048;
+const ERROR_MAX = 200;
+
+/** The streams of events, and the methods of the workers that deliver them. */
+export function deliveryMethods(deps: DeliveryMethodDeps): DeliveryMethods {
+  const now = (): number => deps.clock.now();
+  return {
+    async *watchEvents(request, { signal }) {
+      for await (const { event, subject, cursor } of watchEvents(deps, toWatch(request), signal))
+        yield event === undefined ? { cursor } : { event: toWireEvent(event, subject, now()), cursor };
+    },
+    leaseWebhookReceivers: async ({ limit }) => {
+      const { receivers, leaseMs } = await leaseReceivers(deps, limit);
+      return { receivers: receivers.map((receiver) => toWireReceiver(receiver, now())), leaseMs: BigInt(leaseMs) };
+    },
+    recordWebhookAttempts: async ({ records }) => ({
+      lostReceiverIds: [...(await recordAttempts(deps, records.map(fromWireRecord)))],
+    }),
+  };
+}
+
+function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEventsRequest): EventWatch {
+  return {
+    accountId,
+    cursor,
+    types: types.length === 0 ? undefined : checkedEventTypes(types, 'types'),
+    subjectId: subjectId === '' ? undefined : subjectId,
+    withSubject,
+  };
+}
+
+function toWireReceiver({ receiverId, lease, accountId, payload, secrets, deliveries }: DueReceiver, now: number) {
+  return {
+    receiverId,
+    lease,
+    accountId,
+    payload: PAYLOADS[payload],
+    secrets: secrets.map((secret) => secret.reveal()),
+    deliveries: deliveries.map(({ event, subject, ...delivery }) => ({
+      ...delivery,
+      event: toWireEvent(event, subject, now),
+    })),
+  };
+}
+
+function fromWireRecord({ receiverId, lease, attempts, returned }: WebhookReceiverRecord): WorkerRecord {
+  return { receiverId, lease, attempts: attempts.map(fromWireMade), returned };
+}
+
+function fromWireMade({ deliveryId, attempt, retryAfterMs }: MadeWebhookAttempt): MadeAttempt {
+  return {
+    deliveryId,
+    attempt: fromWireAttempt(requiredField(attempt, 'attempt')),
+    retryAfterMs: Math.max(0, Number(retryAfterMs)),
+  };
+}
+
+function fromWireAttempt(wire: WebhookAttempt): Attempt {
+  const { number, at, durationMs, statusCode, error, requestHeaders, answerHead } = wire;
+  return {
+    number,
+    at: timestampMs(requiredField(at, 'at')),
+    durationMs: Math.max(0, Number(durationMs)),
+    status: statusCode,
+    error: error.slice(0, ERROR_MAX),
+    requestHeaders,
+    answerHead: answerHead.slice(0, ANSWER_HEAD_MAX),
+  };
+}

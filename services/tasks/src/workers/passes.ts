@@ -1,0 +1,69 @@
+import type { Bus } from '@reelgate/platform/bus/bus';
+import { relayOutbox } from '@reelgate/platform/bus/outbox';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { Worker } from '@reelgate/platform/lifecycle/worker';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { TasksConfig } from '../config.ts';
+import { publishFinished } from '../events/task-events.ts';
+import { watchDeadlines } from '../operations/attention/watch-deadlines.ts';
+import type { Deps } from '../operations/deps.ts';
+import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
+import { sweepJobs } from '../operations/recovery/sweep-jobs.ts';
+import { removeOldJobs } from '../operations/retention/remove-old-jobs.ts';
+import { removeOldTasks } from '../operations/retention/remove-old-tasks.ts';
+import { HEARTBEAT_MS } from './process-liveness.ts';
+import type { ProcessLiveness } from './process-liveness.ts';
+import { settleFinished } from './settle-finished.ts';
+import type { SlowSettlements } from './settle-finished.ts';
+
+const OUTBOX_IDLE_MS = 500;
+/** No client waits for a settlement. Those of a moment share their transactions here and in billing. */
+const OUTBOX_APART_MS = 50;
+const SETTLE_IDLE_MS = 1000;
+const RECONCILE_IDLE_MS = 2000;
+const DEADLINE_IDLE_MS = 60_000;
+const REMOVE_IDLE_MS = 1000;
+const SWEEP_IDLE_MS = 1000;
+
+export interface WorkerParts {
+  readonly sql: Sql;
+  readonly bus: Bus;
+  readonly config: TasksConfig;
+}
+
+/** `apartMs`: a pass after one that did work begins this long after its begin. */
+type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>, apartMs?: number];
+
+export function taskPasses(
+  deps: Deps,
+  { sql, bus, config }: WorkerParts,
+  { liveness, settlements }: { readonly liveness: ProcessLiveness; readonly settlements: SlowSettlements },
+): readonly Pass[] {
+  return [
+    ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus)), OUTBOX_APART_MS],
+    ['settle', SETTLE_IDLE_MS, () => settleFinished(deps, settlements)],
+    ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
+    ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
+    ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
+    ['heartbeat', HEARTBEAT_MS, () => liveness.beat()],
+    ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
+  ];
+}
+
+export function jobPasses(jobs: JobDeps): readonly Pass[] {
+  const upSince = jobs.clock.now();
+  return [
+    ['job sweep', SWEEP_IDLE_MS, () => sweepJobs(jobs, upSince)],
+    ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
+  ];
+}
+
+export function startWorkers(
+  { clock, log }: Deps,
+  passes: readonly Pass[],
+  keep: (name: string, worker: Worker) => void,
+): void {
+  for (const [name, idleMs, pass, apartMs] of passes)
+    keep(name, startWorker({ name, clock, log, idleMs, apartMs, pass }));
+}
