@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { newIds } from '@reelgate/platform/ids';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { DeliveryState } from '../../src/domain/webhook.ts';
+import type { WebhookStore } from '../../src/store/webhook-store.ts';
+import { AT, FAILING, aRecord, added, attempted, deliveriesOf, dispatched, dueAt, leased } from './opened-webhooks.ts';
+import type { OpenWebhooks, OpenedWebhooks } from './opened-webhooks.ts';
+
+/** Deliveries as their owners see them, and send them again. */
+export function deliveriesConformance(open: OpenWebhooks): void {
+  let store: WebhookStore;
+  let sql: Sql;
+  let on: OpenedWebhooks['on'];
+  beforeEach(async () => {
+    ({ store, sql, on } = await open());
+    await added(store, 'whe_1');
+  });
+  /** Deliveries of these events in these states. */
+  const ended = async (states: Readonly<Record<string, DeliveryState>>): Promise<Record<string, string>> => {
+    await dispatched(store, Object.keys(states));
+    const [receiver] = await leased(store);
+    const attempts = receiver!.deliveries.map(({ id, eventId }) =>
+      attempted(id, { state: states[eventId]!, status: states[eventId] === 'delivered' ? 200 : 500, dueAt: AT + 9000 }),
+    );
+    await store.recordAttempts([aRecord(receiver!, attempts)], AT);
+    return Object.fromEntries(receiver!.deliveries.map(({ id, eventId }) => [eventId, id]));
+  };
+
+  test.each<[DeliveryState | undefined, string[]]>([
+    [undefined, ['evt_4', 'evt_3', 'evt_2', 'evt_1']],
+    ['delivered', ['evt_1']],
+    ['failed', ['evt_4', 'evt_2']],
+    ['pending', ['evt_3']],
+  ])('those in the state %s are listed, the newest first', async (state, expected) => {
+    await ended({ evt_1: 'delivered', evt_2: 'failed', evt_3: 'pending', evt_4: 'failed' });
+    const page = async (
+      limit: number,
+      after?: string,
+      accountId = 'acme',
+    ): Promise<readonly { id: string; eventId: string }[]> =>
+      store.listDeliveries({ accountId, endpointId: 'whe_1', state }, { limit, after });
+
+    const all = await page(10);
+    expect(all.map(({ eventId }) => eventId)).toEqual(expected);
+    expect((await page(1)).map(({ eventId }) => eventId)).toEqual(expected.slice(0, 1));
+    expect((await page(10, all[0]!.id)).map(({ eventId }) => eventId)).toEqual(expected.slice(1));
+    expect(await page(10, undefined, 'rival')).toEqual([]);
+  });
+
+  test('a delivery is found by its owner only', async () => {
+    const { evt_1: id } = await ended({ evt_1: 'delivered' });
+
+    expect(await store.findDelivery('acme', id!)).toMatchObject({ id, state: 'delivered' });
+    expect(await store.findDelivery('rival', id!)).toBeUndefined();
+    expect(await store.findDelivery('acme', '\0')).toBeUndefined();
+    expect([...(await store.findDeliveries([id!, 'whd_x'])).keys()]).toEqual([id]);
+  });
+
+  test('a pending delivery goes to the URL that its endpoint has now', async () => {
+    await dispatched(store, ['evt_1']);
+    await store.updateEndpoint('acme', 'whe_1', { url: 'https://new.example/', at: AT });
+
+    expect((await leased(store))[0]?.deliveries[0]?.url).toBe('https://new.example/');
+  });
+
+  describe('resend', () => {
+    test.each(['delivered', 'failed'] as const)(
+      'makes one that is %s due at once, under a new schedule',
+      async (state) => {
+        const { evt_1: id } = await ended({ evt_1: state });
+
+        expect(await store.resend('acme', id!, AT + 50)).toBe(true);
+
+        expect(await store.findDelivery('acme', id!)).toMatchObject({
+          state: 'pending',
+          attempts: 1,
+          attemptsBefore: 1,
+          dueAt: AT + 50,
+          endedAt: undefined,
+        });
+        expect((await leased(store, { now: AT + 50 }))[0]?.deliveries.map((one) => one.id)).toEqual([id]);
+      },
+    );
+
+    test('only hurries one that is pending', async () => {
+      const { evt_1: id } = await ended({ evt_1: 'pending' });
+
+      expect(await store.resend('acme', id!, AT + 50)).toBe(true);
+
+      expect(await store.findDelivery('acme', id!)).toMatchObject({ attempts: 1, attemptsBefore: 0, dueAt: AT + 50 });
+      expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
+    });
+
+    test('waits for an open circuit', async () => {
+      const { evt_1: id } = await ended({ evt_1: 'failed' });
+      await dispatched(store, ['evt_2']);
+      const [receiver] = await leased(store);
+      await store.recordAttempts(
+        [aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)], { health: FAILING })],
+        AT,
+      );
+
+      await store.resend('acme', id!, AT + 50);
+
+      expect(await dueAt(sql, 'whe_1')).toBe(FAILING.openUntil);
+    });
+
+    test('of a delivery under a lease is due after the return', async () => {
+      const { evt_1: id } = await ended({ evt_1: 'failed' });
+      await dispatched(store, ['evt_2']);
+      const [receiver] = await leased(store);
+
+      await store.resend('acme', id!, AT + 50);
+      expect(await leased(store, { now: AT + 50 })).toEqual([]);
+      await store.recordAttempts([aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)])], AT + 60);
+
+      expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
+    });
+
+    test('makes the receiver again that was idle for long', async () => {
+      const { evt_1: id } = await ended({ evt_1: 'failed' });
+      await sql.write('DELETE FROM webhook_receivers');
+
+      await store.resend('acme', id!, AT + 50);
+
+      expect(await leased(store, { now: AT + 50 })).toHaveLength(1);
+    });
+
+    test('knows no delivery of another account', async () => {
+      const { evt_1: id } = await ended({ evt_1: 'failed' });
+
+      expect(await store.resend('rival', id!, AT + 50)).toBe(false);
+      expect(await store.resend('acme', 'whd_x', AT + 50)).toBe(false);
+      expect(await store.findDelivery('acme', id!)).toMatchObject({ state: 'failed' });
+    });
+  });
+
+  describe('resendFailed', () => {
+    const since = (from: number, limit = 10): Promise<number> =>
+      store.resendFailed({ accountId: 'acme', endpointId: 'whe_1', since: from, limit }, AT + 50);
+
+    test('makes the failed ones due at once, under a new schedule, and no others', async () => {
+      await ended({ evt_1: 'delivered', evt_2: 'failed', evt_3: 'pending', evt_4: 'failed' });
+
+      expect(await since(0)).toBe(2);
+
+      expect(
+        (await deliveriesOf(store, 'whe_1')).map(({ state, dueAt: at, attemptsBefore }) => [state, at, attemptsBefore]),
+      ).toEqual([
+        ['delivered', undefined, 0],
+        ['pending', AT + 50, 1],
+        ['pending', AT + 9000, 0],
+        ['pending', AT + 50, 1],
+      ]);
+      expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
+      expect(await since(0)).toBe(0);
+    });
+
+    test('takes the oldest first, up to the limit', async () => {
+      await ended({ evt_1: 'failed', evt_2: 'failed', evt_3: 'failed' });
+
+      expect(await since(0, 2)).toBe(2);
+
+      expect((await deliveriesOf(store, 'whe_1')).map(({ state }) => state)).toEqual(['pending', 'pending', 'failed']);
+    });
+
+    test('takes those that were made at the time or later', async () => {
+      const clock = fakeClock();
+      const timed = on(sql, newIds(clock)).store;
+      await timed.addEvent({ id: 'evt_1', accountId: 'acme', type: 'job.failed', subjectId: 'job_1', createdAt: AT });
+      await timed.dispatch({ now: AT, limit: 10 });
+      const made = clock.now();
+      const [receiver] = await leased(store);
+      await store.recordAttempts(
+        [aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { state: 'failed', status: 500 })])],
+        AT,
+      );
+
+      expect(await since(made + 1)).toBe(0);
+      expect(await since(made)).toBe(1);
+    });
+
+    test('leaves other endpoints and accounts alone', async () => {
+      await ended({ evt_1: 'failed' });
+
+      expect(await store.resendFailed({ accountId: 'rival', endpointId: 'whe_1', since: 0, limit: 10 }, AT + 50)).toBe(
+        0,
+      );
+      expect(await store.resendFailed({ accountId: 'acme', endpointId: 'default', since: 0, limit: 10 }, AT + 50)).toBe(
+        0,
+      );
+      expect((await deliveriesOf(store, 'whe_1'))[0]?.state).toBe('failed');
+    });
+  });
+}
