@@ -35,11 +35,13 @@ interface BenchOptions {
   readonly relayTo?: number;
   /** Variables of the program's environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** The last change of the configuration. */
+  readonly change?: (config: TestConfig) => TestConfig;
 }
 
 /** The real program without limits on creates and calls, and an upstream that answers at once. */
 export async function startBenchProgram(shape: Shape, options: BenchOptions = {}): Promise<BenchProgram> {
-  const { bus, databases, relayTo, environment = {} } = options;
+  const { bus, databases, relayTo, environment = {}, change = (config) => config } = options;
   const upstream = await startInstantUpstream();
   const relayed =
     relayTo === undefined
@@ -49,7 +51,7 @@ export async function startBenchProgram(shape: Shape, options: BenchOptions = {}
   const program = await newProgram(
     shape,
     { upstream: upstream.host, databases, ...(bus === undefined ? {} : { bus }) },
-    (config) => unlimited(relayed(config), options),
+    (config) => unlimited(change(relayed(config)), options),
     { environment },
   );
   await program.start();
@@ -107,13 +109,13 @@ export function cpuMsOf(pid: number): number {
 let created = 0;
 
 /** An ordinary create with a prompt that no earlier create has. */
-export function createRequest(): Buffer {
+export function createRequest(token: string = KEYS.demo): Buffer {
   created += 1;
   const text = `a red boat at dawn, number ${String(created)}; ${'the camera glides over the water. '.repeat(10)}`;
   return requestOf({
     method: 'POST',
     target: '/v1/videos',
-    token: KEYS.demo,
+    token,
     body: { model: 'Alpha-H3', prompt: text, seconds: '5', size: '1280x720' },
   });
 }

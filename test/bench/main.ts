@@ -23,6 +23,7 @@ import { taskCostsBench } from './task-costs.ts';
 import type { Line } from './table.ts';
 import { tracingBench } from './tracing.ts';
 import { watchBench } from './watch.ts';
+import { webhooksBench } from './webhooks.ts';
 
 type Bench = () => Promise<readonly Line[]>;
 
@@ -42,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   relay: relayBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
+  webhooks: webhooksBench,
   counters: countersBench,
   replicas: replicasBench,
   tracing: tracingBench,

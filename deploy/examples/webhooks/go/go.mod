@@ -1,0 +1,3 @@
+module reelgate.example/webhooks
+
+go 1.22

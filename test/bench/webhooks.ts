@@ -1,0 +1,155 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@reelgate/platform/testing/until';
+import { httpCaller } from '../harness/client.ts';
+import type { TestConfig } from '../harness/test-config.ts';
+import { createRequest, startBenchProgram } from './bench-program.ts';
+import type { BenchProgram } from './bench-program.ts';
+import { startHookReceivers } from './hook-receivers.ts';
+import type { HookReceivers } from './hook-receivers.ts';
+import { inTurns, median, quantile } from './load.ts';
+import type { Line } from './table.ts';
+import { openLine, requestOf } from './wire.ts';
+
+const TASKS = 2000;
+const ENDPOINTS = 50;
+/** One that hangs and one that answers 500. */
+const SICK = 2;
+const ROUNDS = 2;
+const CREATORS = 64;
+const POLLS_PER_MINUTE = 600_000;
+/** After this time every task is polled at the longest interval. */
+const AGEING_MS = 25_000;
+const SAMPLES = 300;
+const HEARD_MS_MAX = 120_000;
+const LAG_GOAL_MS = 10_000;
+const SLOWER_GOAL = '1.05';
+
+const keyOf = (account: number): string => `sk-hooks-${String(account)}-0123456789`;
+
+/**
+ * 2,000 tasks of 50 accounts that end at one moment. Each account has one endpoint; one hangs and one answers 500. The
+ * baseline is the same without endpoints.
+ */
+export async function webhooksBench(): Promise<readonly Line[]> {
+  const { without, having } = await inTurns(ROUNDS, { without: () => round(0), having: () => round(ENDPOINTS) });
+  const of = (name: 'p50' | 'p99' | 'cpuMs') => ({
+    figure: median(having.map((one) => one[name])),
+    baseline: median(without.map((one) => one[name])),
+  });
+  const lags = having.flatMap((one) => one.lags);
+  const what = `${String(TASKS)} ends at one moment, ${String(ENDPOINTS)} endpoints`;
+  return [
+    { what: `${what}: p50 until the end is seen`, ...of('p50'), unit: 'ms', goal: SLOWER_GOAL },
+    { what: `${what}: p99 until the end is seen`, ...of('p99'), unit: 'ms', goal: SLOWER_GOAL },
+    { what: `${what}: processor time of a task, from its end on`, ...of('cpuMs'), unit: 'ms' },
+    { what: `${what}: p50 from the end to the delivery`, figure: quantile(lags, 0.5), unit: 'ms' },
+    {
+      what: `${what}: longest from the end to the delivery`,
+      figure: Math.max(...lags),
+      unit: 'ms',
+      goal: `under ${String(LAG_GOAL_MS)} ms`,
+    },
+    {
+      what: `${what}: deliveries that never came`,
+      figure: having.reduce((sum, one) => sum + one.missing, 0),
+      unit: '',
+    },
+  ];
+}
+
+interface Round {
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuMs: number;
+  readonly lags: readonly number[];
+  readonly missing: number;
+}
+
+async function round(endpoints: number): Promise<Round> {
+  const receivers = await startHookReceivers(ENDPOINTS);
+  const bench = await startBenchProgram('one program', {
+    pollsPerMinute: POLLS_PER_MINUTE,
+    change: withAccounts(receivers),
+  });
+  try {
+    await addEndpoints(bench, receivers.hosts.slice(0, endpoints));
+    const tasks = await created(bench);
+    await wait(AGEING_MS);
+    const cpuBefore = bench.cpuMs();
+    const step = Math.max(1, Math.floor(tasks.length / SAMPLES));
+    const seen = tasks.filter((_, index) => index % step === 0).map((task) => seenAt(bench, task));
+    const endedAt = performance.now();
+    for (const id of bench.upstream.ids) bench.upstream.complete(id);
+    const until99 = (await Promise.all(seen)).map((at) => at - endedAt);
+    const expected = endpoints === 0 ? 0 : tasks.filter(({ account }) => account >= SICK).length;
+    await until(async () => receivers.heard().length >= expected, HEARD_MS_MAX).catch(() => undefined);
+    const heard = receivers.heard();
+    return {
+      p50: quantile(until99, 0.5),
+      p99: quantile(until99, 0.99),
+      cpuMs: (bench.cpuMs() - cpuBefore) / tasks.length,
+      lags: heard.map(({ at, endedAt: end }) => at - end),
+      missing: expected - heard.length,
+    };
+  } finally {
+    await bench.end();
+    await receivers.stop();
+  }
+}
+
+/** An account for each endpoint, and the addresses of the receivers, which are private. */
+function withAccounts({ hosts }: HookReceivers): (config: TestConfig) => TestConfig {
+  const accounts = Array.from({ length: ENDPOINTS }, (_, account) => ({
+    id: `hooks-${String(account)}`,
+    credit: '1000000.00',
+    tokens: [{ key: keyOf(account), models: ['*'] }],
+  }));
+  return (config) =>
+    ({ ...config, webhooks: { allow: hosts }, accounts: [...config.accounts, ...accounts] }) as TestConfig;
+}
+
+async function addEndpoints({ program }: BenchProgram, hosts: readonly string[]): Promise<void> {
+  for (const [account, host] of hosts.entries()) {
+    const { status, text } = await httpCaller(program.base, keyOf(account)).call('POST', '/v1/webhook_endpoints', {
+      name: 'bench',
+      url: `http://${host}/hook`,
+      event_types: ['video.completed', 'video.failed'],
+    });
+    if (status !== 200) throw new Error(`an endpoint was refused: ${text}`);
+  }
+}
+
+interface Created {
+  readonly id: string;
+  readonly account: number;
+}
+
+/** The accounts take turns. */
+async function created({ port }: BenchProgram): Promise<readonly Created[]> {
+  const tasks: Created[] = [];
+  let next = 0;
+  const create = async (): Promise<void> => {
+    const line = await openLine(port);
+    while (next < TASKS) {
+      const account = next % ENDPOINTS;
+      next += 1;
+      const { body } = await line.ask(createRequest(keyOf(account)));
+      tasks.push({ id: (JSON.parse(body.toString()) as { id: string }).id, account });
+    }
+    line.close();
+  };
+  await Promise.all(Array.from({ length: CREATORS }, create));
+  return tasks;
+}
+
+/** When a client that waits for a task knew of its end. */
+async function seenAt({ port }: BenchProgram, { id, account }: Created): Promise<number> {
+  const line = await openLine(port);
+  const read = { method: 'GET', target: `/v1/videos/${id}`, token: keyOf(account), headers: ['prefer: wait=60'] };
+  for (;;) {
+    const { body } = await line.ask(requestOf(read));
+    if ((JSON.parse(body.toString()) as { status: string }).status !== 'completed') continue;
+    line.close();
+    return performance.now();
+  }
+}
