@@ -23,6 +23,8 @@ const TICK_MS = 500;
 const READS_MAX = 60;
 /** The minute that is compared with the last one; of a short soak, the middle. */
 const WARM_MINUTE = 5;
+/** Between two minutes whose memory is shown. */
+const SHOWN_EVERY = 2;
 const MESSAGES = [{ role: 'user', content: `say hello; ${'the camera glides over the water. '.repeat(20)}` }];
 
 /** Mixed load: creates, polls of each task until it ends, its download, and relayed calls, whole and as streams. */
@@ -124,13 +126,14 @@ function linesOf(seen: Minutes, minutes: number): readonly Line[] {
     ...KINDS.map((kind) => ({ what: `soak: calls, ${kind}`, figure: seen.calls(kind), unit: '' })),
     { what: 'soak: calls that failed', figure: seen.failed(), unit: '', goal: '0' },
     ...seen.messages().map((message) => ({ what: 'soak: a failed call', failed: message })),
-    {
-      what: `soak: memory, ${beside}`,
-      figure: seen.memoryIn(minutes),
+    // One minute says little: the memory moves with the collections of the heap.
+    ...laterMinutes(minutes, warm).map((minute) => ({
+      what: `soak: memory, minute ${String(minute)} (baseline: minute ${String(warm)})`,
+      figure: seen.memoryIn(minute),
       baseline: seen.memoryIn(warm),
       unit: 'MiB',
       goal: 'flat',
-    },
+    })),
     ...KINDS.map((kind) => ({
       what: `soak: p99 of a ${kind}, ${beside}`,
       figure: seen.p99(kind, minutes),
@@ -139,4 +142,10 @@ function linesOf(seen: Minutes, minutes: number): readonly Line[] {
       goal: 'ratio 1',
     })),
   ];
+}
+
+function laterMinutes(minutes: number, warm: number): readonly number[] {
+  return Array.from({ length: minutes - warm }, (_, index) => warm + 1 + index).filter(
+    (minute) => (minutes - minute) % SHOWN_EVERY === 0,
+  );
 }
