@@ -63,8 +63,8 @@ export const gatewaySchema = {
       drain: { type: 'string', format: 'duration', default: '20s' },
     }),
     webhooks: section({
-      workers: { ...count(64), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
-      drain: { type: 'string', format: 'duration', default: '20s' },
+      workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
+      drain: { type: 'string', format: 'duration', default: '5s' },
     }),
     // The program reads these addresses. It reaches a service without one where that service listens.
     services: section({
