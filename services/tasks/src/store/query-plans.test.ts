@@ -1,17 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
-import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../../testing/webhooks/opened-webhooks.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
 import { sqlBacklog } from './tasks/sql-backlog.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
 import type { TaskStore } from './task-store.ts';
+import type { WebhookStore } from './webhook-store.ts';
+import { sqlWebhooks } from './webhooks/sql-webhooks.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 let folder = '';
@@ -26,25 +29,40 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** A view of the database that notes the query plan of every statement. */
+function explained(plans: string[]): Sql {
+  const note = async (text: string, values: readonly SqlValue[]): Promise<void> => {
+    const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
+    plans.push(...steps.map(({ detail }) => detail));
+  };
+  const query =
+    (run: SqlQuery): SqlQuery =>
+    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
+      await note(text, values);
+      return run<R>(text, values);
+    };
+  const work = (run: SqlWork): SqlWork =>
+    Object.assign(query(run), {
+      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
+        await note(text, values);
+        return run.changes(text, values);
+      },
+    });
+  return {
+    ...sql,
+    read: query(sql.read),
+    write: query(sql.write),
+    transaction: (run) => sql.transaction((on) => run(work(on))),
+    commitUnsynced: (run) => sql.commitUnsynced((on) => run(work(on))),
+  };
+}
+
 /** The query plans of SQLite for every statement of a call. */
 async function plansOf(
   call: (store: TaskStore, jobs: JobStore & JobRetentionStore, backlog: BacklogStore) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
-  const explained =
-    (query: SqlQuery): SqlQuery =>
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-      const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
-      plans.push(...steps.map(({ detail }) => detail));
-      return query<R>(text, values);
-    };
-  const watched: Sql = {
-    ...sql,
-    read: explained(sql.read),
-    write: explained(sql.write),
-    transaction: (work) =>
-      sql.transaction((query) => work(Object.assign(explained(query), { changes: query.changes }))),
-  };
+  const watched = explained(plans);
   const newId = newIds(fakeClock());
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
@@ -174,4 +192,112 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
   expect(plans).not.toContainEqual(
     expect.stringMatching(/^SCAN (?!(?:waiting|asked)$|.* USING COVERING INDEX |attention USING INDEX |CONSTANT)/),
   );
+});
+
+const OF_WHAT_WAITS = [
+  'SCAN events USING INDEX events_undispatched',
+  'SCAN webhook_deliveries USING COVERING INDEX webhook_deliveries_due',
+];
+const OF_A_SUBQUERY =
+  /^SCAN (placed|waiting|fair|due|longest|leased|pending|newer|oldest|disabled|v|\(subquery-\d+\)|CONSTANT ROW)$/;
+
+describe('the statements of webhooks', () => {
+  /** The plans of a call on a store with pending deliveries, a new event and a leased receiver. */
+  const plansWith = async (call: (store: WebhookStore) => Promise<unknown>): Promise<string[]> => {
+    const newId = newIds(fakeClock(AT));
+    const store = sqlWebhooks(sql, newId);
+    await added(store, 'whe_1');
+    await dispatched(store, ['evt_1', 'evt_2']);
+    await leased(store, { lease: 'lease_a', until: AT + 1000 });
+    await dispatched(store, ['evt_3'], { url: 'https://site.example/' });
+    await store.addEvent(anEvent('evt_4'));
+    const plans: string[] = [];
+    await call(sqlWebhooks(explained(plans), newId));
+    return plans;
+  };
+  const HELD = { id: 'whe_1', lease: 'lease_a' };
+
+  test.each<[string, readonly string[], (store: WebhookStore) => Promise<unknown>]>([
+    [
+      'a dispatch',
+      ['events_undispatched', 'webhook_endpoints_by_account'],
+      (store) => store.dispatch({ now: AT, limit: 200 }),
+    ],
+    [
+      'a lease',
+      ['webhook_receivers_due', 'webhook_receivers_leased', 'webhook_deliveries_due'],
+      (store) => leased(store),
+    ],
+    ['a half-open lease', ['webhook_deliveries_due'], (store) => leased(store, { failuresMax: 0 })],
+    [
+      'a record',
+      ['autoindex_webhook_receivers_1', 'autoindex_webhook_deliveries_1', 'webhook_deliveries_due'],
+      async (store) => {
+        const [delivery] = await store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1' }, { limit: 1 });
+        const failed = attempted(delivery!.id, { number: 0, status: 500 });
+        return store.recordAttempts([aRecord(HELD, [failed], { disable: 'gone' })], AT);
+      },
+    ],
+    [
+      'the held receivers',
+      ['autoindex_webhook_receivers_1'],
+      (store) => store.heldReceivers([{ receiverId: 'whe_1', lease: 'lease_a' }], AT),
+    ],
+    ['a stream', ['events_by_account'], (store) => store.eventsAfter({ accountId: 'acme' }, 1, 10)],
+    ['the last event of an account', ['events_by_account'], (store) => store.lastEvent('acme')],
+    ['the accounts with newer events', ['events_by_seq'], (store) => store.lastPlaces(1, 10)],
+    ['the place of an event', ['autoindex_events_1'], (store) => store.placeOf('acme', 'evt_1')],
+    [
+      'the removal of what is old',
+      ['autoindex_webhook_deliveries_1', 'events_by_seq', 'webhook_receivers_idle'],
+      (store) => store.removeOldWebhooks({ before: AT + 10, limit: 100 }),
+    ],
+    [
+      'the pending deliveries',
+      ['webhook_deliveries_due', 'webhook_receivers_due'],
+      (store) => store.pendingDeliveries(),
+    ],
+    ['the disabled endpoints', ['webhook_endpoints_disabled'], (store) => store.disabledEndpoints()],
+    ['the new events', ['events_undispatched'], (store) => store.undispatchedEvents()],
+    [
+      "an owner's failed deliveries",
+      ['webhook_deliveries_undelivered'],
+      (store) =>
+        store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1', state: 'failed' }, { limit: 9, after: 'x' }),
+    ],
+    [
+      "an owner's pending deliveries",
+      ['webhook_deliveries_undelivered'],
+      (store) => store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1', state: 'pending' }, { limit: 9 }),
+    ],
+    [
+      "an owner's deliveries",
+      ['webhook_deliveries_by_endpoint'],
+      (store) => store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1' }, { limit: 9, after: 'x' }),
+    ],
+    [
+      'the failed deliveries that are sent again',
+      ['webhook_deliveries_undelivered'],
+      (store) => store.resendFailed({ accountId: 'acme', endpointId: 'whe_1', since: AT, limit: 100 }, AT),
+    ],
+    [
+      'an endpoint that is disabled',
+      ['autoindex_webhook_endpoints_1', 'webhook_deliveries_due'],
+      (store) => store.updateEndpoint('acme', 'whe_1', { enabled: false, at: AT }),
+    ],
+    [
+      'an endpoint that is removed',
+      ['autoindex_webhook_endpoints_1', 'webhook_deliveries_due'],
+      (store) => store.removeEndpoint('acme', 'whe_1', AT),
+    ],
+    ["an owner's endpoints", ['webhook_endpoints_by_account'], (store) => store.listEndpoints('acme', { limit: 9 })],
+    ['the secrets', ['autoindex_webhook_secrets_1'], (store) => store.listSecrets('', 10)],
+  ])('%s uses %j for any number of events', async (_what, indexes, call) => {
+    const plans = await plansWith(call);
+
+    for (const index of indexes) expect(plans).toContainEqual(expect.stringContaining(index));
+    // a subquery has at most as many rows as its limit, and an index of what waits has no others
+    const scans = plans.filter((step) => step.startsWith('SCAN ') && !OF_A_SUBQUERY.test(step));
+    expect(scans.filter((step) => !OF_WHAT_WAITS.includes(step))).toEqual([]);
+  });
 });

@@ -23,7 +23,8 @@ const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, ${HEALTH_COLUMNS}`
 /** The due time of a leased receiver is the end of its lease. */
 const DUE = 'due_at IS NOT NULL AND due_at <= $3 AND (open_until IS NULL OR open_until <= $3)';
 const ANY_DUE = `SELECT id FROM webhook_receivers
-  WHERE due_at IS NOT NULL AND due_at <= $1 AND (open_until IS NULL OR open_until <= $1) LIMIT 1`;
+  WHERE due_at IS NOT NULL AND due_at <= $1 AND (open_until IS NULL OR open_until <= $1)
+  ORDER BY due_at LIMIT 1`;
 /**
  * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
  * account the receiver that has waited longest. Only those that have waited longest of all are considered.

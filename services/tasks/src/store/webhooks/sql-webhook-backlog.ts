@@ -8,7 +8,9 @@ const COUNTED_MAX = 10_000;
 const PENDING = `SELECT COUNT(*) AS count, (
     SELECT due_at FROM webhook_receivers WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1
   ) AS oldest
-  FROM (SELECT id FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT $1) AS pending`;
+  FROM (
+    SELECT id FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY receiver_id, due_at LIMIT $1
+  ) AS pending`;
 const DISABLED = `SELECT COUNT(*) AS count FROM (
     SELECT disabled_reason FROM webhook_endpoints
     WHERE disabled_at IS NOT NULL AND disabled_reason IN ('gone', 'failing') LIMIT $1
