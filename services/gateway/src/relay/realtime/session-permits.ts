@@ -1,6 +1,5 @@
-import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 import { Problem } from '@reelgate/platform/problem';
+import { permitsByToken } from '../../operations/permits-by-token.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 
 /** Bounds the sessions that are open or being opened: of the gateway, and of each token. */
@@ -14,26 +13,15 @@ export function sessionPermits({
   sessionsMax,
   sessionsPerTokenMax,
 }: Pick<RealtimeSettings, 'sessionsMax' | 'sessionsPerTokenMax'>): SessionPermits {
-  const all = newSemaphore({ permits: sessionsMax, waitingMax: 0 });
-  const byToken = new Map<string, Semaphore>();
+  const permits = permitsByToken({ total: sessionsMax, perToken: sessionsPerTokenMax });
   return {
     acquire: (tokenId) => {
-      const own = byToken.get(tokenId) ?? newSemaphore({ permits: sessionsPerTokenMax, waitingMax: 0 });
-      if (!own.tryAcquire()) throw tooMany(sessionsPerTokenMax);
-      if (!all.tryAcquire()) {
-        own.release();
-        throw busy();
-      }
-      byToken.set(tokenId, own);
-      return {
-        release: () => {
-          all.release();
-          own.release();
-          if (own.inUse() === 0) byToken.delete(tokenId);
-        },
-      };
+      const permit = permits.tryAcquire(tokenId);
+      if (permit === 'token_full') throw tooMany(sessionsPerTokenMax);
+      if (permit === 'all_full') throw busy();
+      return permit;
     },
-    inUse: () => all.inUse(),
+    inUse: () => permits.inUse(),
   };
 }
 
