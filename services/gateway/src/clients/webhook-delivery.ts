@@ -1,0 +1,76 @@
+import { WebhookDeliveryState as WireState } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookAttempt as WireAttempt, WebhookDelivery as WireDelivery } from '@reelgate/proto/tasks/v1/webhook';
+import { msOf, must, textOf } from './wire-values.ts';
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
+export interface WebhookAttempt {
+  readonly number: number;
+  readonly at: number | undefined;
+  readonly durationMs: number;
+  /** Undefined: there was no answer. */
+  readonly statusCode: number | undefined;
+  /** Undefined: it succeeded. */
+  readonly error: string | undefined;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly answerHead: string;
+}
+
+export interface WebhookDelivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly subjectId: string;
+  readonly state: DeliveryState;
+  readonly attemptCount: number;
+  readonly lastStatusCode: number | undefined;
+  readonly lastError: string | undefined;
+  readonly createdAt: number | undefined;
+  readonly nextAttemptAt: number | undefined;
+  readonly endedAt: number | undefined;
+  /** A list does not have them. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+export const WIRE_STATES: Readonly<Record<DeliveryState, WireState>> = {
+  pending: WireState.PENDING,
+  delivered: WireState.DELIVERED,
+  failed: WireState.FAILED,
+};
+const STATE_NAMES = new Map(Object.entries(WIRE_STATES).map(([name, state]) => [state, name as DeliveryState]));
+
+export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDelivery {
+  const { state, lastStatusCode, lastError, createdAt, nextAttemptAt, endedAt, attempts, ...rest } = must(wire);
+  const { id, endpointId, url, eventId, eventType, subjectId, attemptCount } = rest;
+  return {
+    id,
+    endpointId,
+    url,
+    eventId,
+    eventType,
+    subjectId,
+    attemptCount,
+    state: STATE_NAMES.get(state) ?? 'pending',
+    lastStatusCode: lastStatusCode || undefined,
+    lastError: textOf(lastError),
+    createdAt: msOf(createdAt),
+    nextAttemptAt: msOf(nextAttemptAt),
+    endedAt: msOf(endedAt),
+    attempts: attempts.map(fromWireAttempt),
+  };
+}
+
+function fromWireAttempt(attempt: WireAttempt): WebhookAttempt {
+  const { number, at, durationMs, statusCode, error, requestHeaders, answerHead } = attempt;
+  return {
+    number,
+    requestHeaders,
+    answerHead,
+    at: msOf(at),
+    durationMs: Number(durationMs),
+    statusCode: statusCode || undefined,
+    error: textOf(error),
+  };
+}

@@ -1,0 +1,73 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { Secret } from '@reelgate/platform/secret';
+import { WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookEndpoint as WireEndpoint } from '@reelgate/proto/tasks/v1/webhook';
+import { msOf, must, textOf } from './wire-values.ts';
+
+/** How much a delivery carries: the id of the subject, or also the subject as a status read answers. */
+export type WebhookPayload = 'thin' | 'full';
+
+/** The settings of an endpoint. */
+export interface EndpointSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  readonly payload: WebhookPayload;
+}
+
+export interface WebhookEndpoint extends EndpointSettings {
+  readonly id: string;
+  /** Undefined: it has no secret yet. */
+  readonly secretHint: string | undefined;
+  /** All times in milliseconds since 1970. */
+  readonly createdAt: number | undefined;
+  readonly updatedAt: number | undefined;
+  /** Undefined: it is enabled. */
+  readonly disabled: { readonly at: number; readonly reason: string } | undefined;
+  readonly lastSuccessAt: number | undefined;
+  readonly lastFailureAt: number | undefined;
+  readonly failingSince: number | undefined;
+}
+
+export interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: Secret;
+}
+
+/** Undefined: as it is. */
+export type EndpointChange = { readonly [M in keyof EndpointSettings]?: EndpointSettings[M] | undefined } & {
+  readonly isDisabled?: boolean | undefined;
+};
+
+export const WIRE_PAYLOADS: Readonly<Record<WebhookPayload, WirePayload>> = {
+  thin: WirePayload.THIN,
+  full: WirePayload.FULL,
+};
+
+export function fromWireEndpoint(wire: WireEndpoint | undefined): WebhookEndpoint {
+  const { id, name, url, eventTypes, payload, secretHint, disabledAt, disabledReason, ...times } = must(wire);
+  return {
+    id,
+    name,
+    url,
+    eventTypes,
+    payload: payload === WirePayload.FULL ? 'full' : 'thin',
+    secretHint: textOf(secretHint),
+    disabled: disabledAt === undefined ? undefined : { at: timestampMs(disabledAt), reason: disabledReason },
+    createdAt: msOf(times.createdAt),
+    updatedAt: msOf(times.updatedAt),
+    lastSuccessAt: msOf(times.lastSuccessAt),
+    lastFailureAt: msOf(times.lastFailureAt),
+    failingSince: msOf(times.failingSince),
+  };
+}
+
+export function withSecret({
+  endpoint,
+  secret,
+}: {
+  readonly endpoint?: WireEndpoint | undefined;
+  readonly secret: string;
+}): EndpointWithSecret {
+  return { endpoint: fromWireEndpoint(endpoint), secret: new Secret(secret) };
+}

@@ -1,0 +1,174 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import { WebhookDeliveryState as WireState, WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
+import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import { fromWireEvent } from './client-event.ts';
+import type { ClientEvent } from './client-event.ts';
+import { WIRE_STATES, fromWireDelivery } from './webhook-delivery.ts';
+import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts';
+import { WIRE_PAYLOADS, fromWireEndpoint, withSecret } from './webhook-endpoint.ts';
+import type {
+  EndpointChange,
+  EndpointSettings,
+  EndpointWithSecret,
+  WebhookEndpoint,
+  WebhookPayload,
+} from './webhook-endpoint.ts';
+
+const DEADLINE_MS = 10_000;
+/** A test waits for the receiver. */
+const TEST_DEADLINE_MS = 30_000;
+
+/** Whose endpoints, and the request that a call is made for. */
+export type WebhookCaller = { readonly accountId: string } & Pick<CallOptions, 'requestId' | 'span'>;
+
+export interface PageRequest {
+  readonly limit: number;
+  /** The last entry of the page before. */
+  readonly after: string | undefined;
+}
+
+export interface EventFilter {
+  readonly accountId: string;
+  /** Empty: all. */
+  readonly types: readonly string[];
+  /** A task or a job; undefined: all. */
+  readonly subjectId: string | undefined;
+  readonly payload: WebhookPayload;
+}
+
+/** An event, or only the cursor from which the stream goes on. */
+export interface EventMessage {
+  readonly event: ClientEvent | undefined;
+  readonly cursor: string;
+}
+
+/** Endpoints, deliveries and events of the tasks service, in the gateway's types. */
+export interface Webhooks {
+  create(caller: WebhookCaller, settings: EndpointSettings): Promise<EndpointWithSecret>;
+  get(caller: WebhookCaller, endpointId: string): Promise<WebhookEndpoint>;
+  list(
+    caller: WebhookCaller,
+    page: PageRequest,
+  ): Promise<{ readonly endpoints: readonly WebhookEndpoint[]; readonly hasMore: boolean }>;
+  update(caller: WebhookCaller, endpointId: string, change: EndpointChange): Promise<WebhookEndpoint>;
+  remove(caller: WebhookCaller, endpointId: string): Promise<void>;
+  rotateSecret(
+    caller: WebhookCaller,
+    endpointId: string,
+    how: { readonly keepOldSecret: boolean },
+  ): Promise<EndpointWithSecret>;
+  /** Returns the status of the receiver's answer. */
+  test(caller: WebhookCaller, endpointId: string, eventType: string): Promise<number>;
+  listDeliveries(
+    caller: WebhookCaller,
+    endpointId: string,
+    page: PageRequest & { readonly state: DeliveryState | undefined },
+  ): Promise<{ readonly deliveries: readonly WebhookDelivery[]; readonly hasMore: boolean }>;
+  getDelivery(caller: WebhookCaller, deliveryId: string): Promise<WebhookDelivery>;
+  resend(caller: WebhookCaller, deliveryId: string): Promise<WebhookDelivery>;
+  /** Returns how many deliveries are due again. */
+  resendFailed(caller: WebhookCaller, endpointId: string, since: number): Promise<number>;
+  /** Without a cursor it begins now. It never ends by itself, except by an error. */
+  watch(
+    filter: EventFilter,
+    from: { readonly cursor: string | undefined; readonly signal: AbortSignal } & Pick<CallOptions, 'requestId'>,
+  ): AsyncIterable<EventMessage>;
+}
+
+export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
+  return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watch: (filter, from) => watch(rpc, filter, from) };
+}
+
+type EndpointCalls = Pick<Webhooks, 'create' | 'get' | 'list' | 'update' | 'remove' | 'rotateSecret' | 'test'>;
+
+function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
+  return {
+    create: async ({ accountId, ...call }, { eventTypes, payload, ...settings }) =>
+      withSecret(
+        await rpc.createWebhookEndpoint(
+          { accountId, ...settings, eventTypes: [...eventTypes], payload: WIRE_PAYLOADS[payload] },
+          bounded(call),
+        ),
+      ),
+    get: async ({ accountId, ...call }, endpointId) =>
+      fromWireEndpoint((await rpc.getWebhookEndpoint({ accountId, endpointId }, bounded(call))).endpoint),
+    list: async ({ accountId, ...call }, { limit, after = '' }) => {
+      const { endpoints, hasMore } = await rpc.listWebhookEndpoints({ accountId, limit, after }, bounded(call));
+      return { endpoints: endpoints.map(fromWireEndpoint), hasMore };
+    },
+    update: async ({ accountId, ...call }, endpointId, { name, url, eventTypes = [], payload, isDisabled }) =>
+      fromWireEndpoint(
+        (
+          await rpc.updateWebhookEndpoint(
+            {
+              accountId,
+              endpointId,
+              eventTypes: [...eventTypes],
+              payload: payload === undefined ? WirePayload.UNSPECIFIED : WIRE_PAYLOADS[payload],
+              ...(name === undefined ? {} : { name }),
+              ...(url === undefined ? {} : { url }),
+              ...(isDisabled === undefined ? {} : { disabled: isDisabled }),
+            },
+            bounded(call),
+          )
+        ).endpoint,
+      ),
+    remove: async ({ accountId, ...call }, endpointId) => {
+      await rpc.deleteWebhookEndpoint({ accountId, endpointId }, bounded(call));
+    },
+    rotateSecret: async ({ accountId, ...call }, endpointId, { keepOldSecret }) =>
+      withSecret(await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, bounded(call))),
+    test: async ({ accountId, ...call }, endpointId, eventType) =>
+      (
+        await rpc.testWebhookEndpoint(
+          { accountId, endpointId, eventType },
+          { ...bounded(call), timeoutMs: TEST_DEADLINE_MS },
+        )
+      ).statusCode,
+  };
+}
+
+type DeliveryCalls = Pick<Webhooks, 'listDeliveries' | 'getDelivery' | 'resend' | 'resendFailed'>;
+
+function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
+  return {
+    listDeliveries: async ({ accountId, ...call }, endpointId, { limit, after = '', state }) => {
+      const { deliveries, hasMore } = await rpc.listWebhookDeliveries(
+        {
+          accountId,
+          endpointId,
+          limit,
+          after,
+          state: state === undefined ? WireState.UNSPECIFIED : WIRE_STATES[state],
+        },
+        bounded(call),
+      );
+      return { deliveries: deliveries.map(fromWireDelivery), hasMore };
+    },
+    getDelivery: async ({ accountId, ...call }, deliveryId) =>
+      fromWireDelivery((await rpc.getWebhookDelivery({ accountId, deliveryId }, bounded(call))).delivery),
+    resend: async ({ accountId, ...call }, deliveryId) =>
+      fromWireDelivery((await rpc.resendWebhookDelivery({ accountId, deliveryId }, bounded(call))).delivery),
+    resendFailed: async ({ accountId, ...call }, endpointId, since) =>
+      (await rpc.resendFailedWebhookDeliveries({ accountId, endpointId, since: timestampFromMs(since) }, bounded(call)))
+        .resent,
+  };
+}
+
+async function* watch(
+  rpc: Client<typeof WebhookService>,
+  { accountId, types, subjectId = '', payload }: EventFilter,
+  { cursor = '', ...call }: Parameters<Webhooks['watch']>[1],
+): AsyncGenerator<EventMessage> {
+  const request = { accountId, types: [...types], subjectId, cursor, withSubject: payload === 'full' };
+  for await (const message of rpc.watchEvents(request, call))
+    yield {
+      event: message.event === undefined ? undefined : fromWireEvent(message.event),
+      cursor: message.cursor,
+    };
+}
+
+function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+  return { ...call, timeoutMs: DEADLINE_MS };
+}

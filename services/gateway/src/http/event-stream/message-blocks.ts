@@ -1,0 +1,67 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { NOT_AWAITED } from '@reelgate/platform/clock';
+import type { ClientEvent } from '../../clients/client-event.ts';
+import type { EventMessage } from '../../clients/webhooks-client.ts';
+import { COMMENT_BLOCK, cursorBlock, eventBlock, firstBlock } from './stream-blocks.ts';
+
+/** The longest time in which a client gets nothing. */
+const HEARTBEAT_MS = 15_000;
+/** A client that names its place waits this long for its head, because the place can be refused until then. */
+const REFUSAL_MS_MAX = 1000;
+
+export interface MessageBlocks {
+  readonly messages: AsyncGenerator<EventMessage, void>;
+  readonly clock: Clock;
+  /** Where the client's last stream ended. */
+  readonly cursor: string | undefined;
+  readonly bodyOf: (event: ClientEvent) => Promise<string>;
+}
+
+/**
+ * The text of a stream, block by block: its events, and between them heartbeats and the cursors of events that do not
+ * match. A message is read once the block before it is taken.
+ */
+export async function* messageBlocks({ messages, clock, cursor, bodyOf }: MessageBlocks): AsyncGenerator<string, void> {
+  let next = read(messages);
+  // without a place the first message has it
+  const firstMs = cursor === undefined ? undefined : REFUSAL_MS_MAX;
+  let last: string | undefined;
+  try {
+    for (;;) {
+      const result = await nextWithin(next, clock, last === undefined ? firstMs : HEARTBEAT_MS);
+      if (result === undefined) {
+        yield last === undefined ? firstBlock(cursor) : COMMENT_BLOCK;
+        last ??= cursor;
+        continue;
+      }
+      if (result.done === true) return;
+      const { event, cursor: at } = result.value;
+      if (last === undefined) yield firstBlock(event === undefined ? at : cursor);
+      else if (event === undefined) yield at === last ? COMMENT_BLOCK : cursorBlock(at);
+      if (event !== undefined) yield eventBlock({ cursor: at, type: event.type, body: await bodyOf(event) });
+      last = at;
+      next = read(messages);
+    }
+  } finally {
+    // Not awaited: the messages may wait for one.
+    messages.return().then(undefined, () => undefined);
+  }
+}
+
+/** A reader that ends early leaves a read behind, which may fail. */
+function read(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof messages.next> {
+  const next = messages.next();
+  next.catch(() => undefined);
+  return next;
+}
+
+/** Undefined: it did not come in time. */
+async function nextWithin<T>(next: Promise<T>, clock: Clock, ms: number | undefined): Promise<T | undefined> {
+  if (ms === undefined) return next;
+  const came = new AbortController();
+  try {
+    return await Promise.race([next, clock.sleep(ms, came.signal).then(() => undefined)]);
+  } finally {
+    came.abort(NOT_AWAITED);
+  }
+}

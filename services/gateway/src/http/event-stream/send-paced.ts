@@ -1,0 +1,58 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Clock } from '@reelgate/platform/clock';
+import { NOT_AWAITED } from '@reelgate/platform/clock';
+
+/** A client that reads nothing for this long is cut off. */
+const STALL_MS_MAX = 60_000;
+
+export interface PacedSending {
+  /** It goes out with the first block. */
+  readonly head: OutgoingHttpHeaders;
+  readonly clock: Clock;
+  /** Aborted when the answer must end. */
+  readonly over: AbortSignal;
+}
+
+/**
+ * Sends the blocks of an answer as fast as the client reads them. The next block is made once the client has taken the
+ * one before, so a slow client costs no memory.
+ */
+export async function sendPaced(
+  response: ServerResponse,
+  blocks: AsyncIterable<string>,
+  { head, clock, over }: PacedSending,
+): Promise<void> {
+  for await (const block of blocks) {
+    if (response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, head);
+    const isTaken = response.write(block) || (await drained(response, clock, over));
+    if (over.aborted) break;
+    if (!isTaken) {
+      response.destroy();
+      return;
+    }
+  }
+  if (response.headersSent) response.end();
+}
+
+/** Whether the client takes more; false: it has read nothing for too long, or the answer is over. */
+async function drained(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
+  const settled = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const flowing = (): void => {
+    resolve(true);
+  };
+  const ended = (): void => {
+    resolve(false);
+  };
+  response.once('drain', flowing);
+  over.addEventListener('abort', ended, { once: true });
+  void clock.sleep(STALL_MS_MAX, settled.signal).then(ended);
+  try {
+    return await promise;
+  } finally {
+    settled.abort(NOT_AWAITED);
+    response.off('drain', flowing);
+    over.removeEventListener('abort', ended);
+  }
+}
