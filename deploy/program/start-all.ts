@@ -4,6 +4,7 @@ import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { startGateway } from '@reelgate/gateway/app';
@@ -75,6 +76,7 @@ export async function startAll(starting: Starting): Promise<Started> {
       {
         tasks: direct(TaskService, tasks, 'gateway'),
         jobs: direct(JobService, tasks, 'gateway'),
+        webhooks: direct(WebhookService, tasks, 'gateway'),
         billing: direct(BillingService, billing, 'gateway'),
         calls: direct(CallService, billing, 'gateway'),
         usage: direct(UsageService, billing, 'gateway'),

@@ -3,6 +3,7 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { httpMedia, startGateway } from '@reelgate/gateway/app';
 import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
@@ -34,6 +35,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
   const clients: GatewayClients = {
     tasks: tasks.client(TaskService),
     jobs: tasks.client(JobService),
+    webhooks: tasks.client(WebhookService),
     billing: billing.client(BillingService),
     calls: billing.client(CallService),
     usage: billing.client(UsageService),

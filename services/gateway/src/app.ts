@@ -1,3 +1,4 @@
+import type { Clock } from '@reelgate/platform/clock';
 import { aborted } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
@@ -12,6 +13,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { MediaPort } from './clients/media-port.ts';
 import { callsClient } from './clients/calls-client.ts';
@@ -20,6 +22,7 @@ import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import type { TasksClient } from './clients/tasks-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
+import { webhooksClient } from './clients/webhooks-client.ts';
 import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
@@ -73,6 +76,7 @@ const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
 export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly jobs: Client<typeof JobService>;
+  readonly webhooks: Client<typeof WebhookService>;
   readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
@@ -108,6 +112,7 @@ export async function startGateway(
     const stopping = new AbortController();
     const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits }, lifecycle);
     foundation.checks?.add(relayCheck(channels));
+    const links = signedLinks(foundation.publicUrl, foundation.signingKey);
     const parts: GatewayParts = {
       clock,
       newId,
@@ -116,20 +121,16 @@ export async function startGateway(
       reader,
       relay,
       changes,
+      links,
       jobs: jobsClient(clients.jobs),
+      webhooks: webhooksClient(clients.webhooks),
       stopping: stopping.signal,
       tasks: clients.tasks,
       media: clients.media,
       usage: billingUsage(clients.usage),
       limits: config.limits,
       catalogue: () => catalogue,
-      links: signedLinks(foundation.publicUrl, foundation.signingKey),
-      budget: openBodyBudget({
-        bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * config.limits.bodyBytes),
-        clock: foundation.clock,
-        waitMsMax: BODY_WAIT_MS_MAX,
-      }),
-      waits: openWaitPermits(),
+      ...openBounds(config, clock),
       callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
     };
     watchHeld(metrics, parts);
@@ -185,6 +186,18 @@ export async function startGateway(
     await lifecycle.stop();
     throw error;
   }
+}
+
+/** What is open or in memory at one time. */
+function openBounds({ limits }: Pick<GatewayConfig, 'limits'>, clock: Clock): Pick<GatewayParts, 'budget' | 'waits'> {
+  return {
+    budget: openBodyBudget({
+      bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * limits.bodyBytes),
+      clock,
+      waitMsMax: BODY_WAIT_MS_MAX,
+    }),
+    waits: openWaitPermits(),
+  };
 }
 
 interface RelayParts {

@@ -29,6 +29,8 @@ import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
 import { fakeUsage } from './fake-usage.ts';
 import type { FakeUsage } from './fake-usage.ts';
+import { fakeWebhooks } from './fake-webhooks.ts';
+import type { FakeWebhooks } from './fake-webhooks.ts';
 
 /** For a busy machine. */
 const REDIS_DEADLINE_MS = 5000;
@@ -44,6 +46,7 @@ export interface GatewayUnderTest {
   readonly media: FakeMedia;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
+  readonly webhooks: FakeWebhooks;
   /** Resolves once `count` calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
@@ -141,6 +144,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
+  const webhooks = fakeWebhooks();
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -162,6 +166,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     {
       tasks: tasks.client,
       jobs: jobs.client,
+      webhooks: webhooks.client,
       billing: billing.client,
       calls: calls.client,
       usage: usage.client,
@@ -180,6 +185,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     calls,
     usage,
     jobs,
+    webhooks,
     warnings,
     settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {

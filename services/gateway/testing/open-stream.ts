@@ -16,21 +16,31 @@ export interface OpenStream {
 }
 
 /** Posts a body and returns the answer as soon as its head arrives. */
-export async function openStream(base: string, path: string, body: unknown): Promise<OpenStream> {
+export function openStream(base: string, path: string, body: unknown): Promise<OpenStream> {
+  return open(base, { method: 'POST', path, headers: { 'content-type': 'application/json' } }, JSON.stringify(body));
+}
+
+/** The same for a GET. */
+export function listen(
+  base: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OpenStream> {
+  return open(base, { method: 'GET', path, headers });
+}
+
+async function open(
+  base: string,
+  { headers, ...asked }: { readonly method: string; readonly path: string; readonly headers: object },
+  body?: string,
+): Promise<OpenStream> {
   const { hostname, port } = new URL(base);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = http.request(
-    {
-      hostname,
-      port,
-      method: 'POST',
-      path,
-      agent: false,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    },
+    { hostname, port, ...asked, agent: false, headers: { authorization: `Bearer ${TOKEN}`, ...headers } },
     resolve,
   );
-  request.on('error', reject).end(JSON.stringify(body));
+  request.on('error', reject).end(body);
   const response = await promise;
   let text = '';
   response.on('data', (chunk: Buffer) => {

@@ -7,6 +7,7 @@ import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
+import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { TaskReader } from '../operations/read-task.ts';
@@ -29,6 +30,7 @@ export interface GatewayParts {
   readonly limits: GatewayLimits;
   readonly relay: Relay;
   readonly jobs: Jobs;
+  readonly webhooks: Webhooks;
   readonly budget: BodyBudget;
   /** Reads of tasks and of asynchronous calls that wait for a change. */
   readonly waits: WaitPermits;

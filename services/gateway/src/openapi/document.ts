@@ -39,6 +39,8 @@ const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
 const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
   task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  webhook_endpoint_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  webhook_delivery_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
 };
 /** Every method that an OpenAPI document can name. */
 const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;

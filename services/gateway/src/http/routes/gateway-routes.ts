@@ -13,6 +13,8 @@ import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { unsupportedRoutes } from './unsupported-routes.ts';
 import { usageRoute } from './usage-route.ts';
+import { webhookDeliveryRoutes } from './webhook-delivery-routes.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 
 /** Every route of the gateway. The first route that matches a request handles it. */
 export function gatewayRoutes(
@@ -29,6 +31,8 @@ export function gatewayRoutes(
     ...contentRoutes(parts),
     ...modelRoutes(parts),
     usageRoute(parts),
+    ...webhookRoutes(parts),
+    ...webhookDeliveryRoutes(parts),
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),

@@ -1,13 +1,12 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../exchange.ts';
-
-const PLAUSIBLE = /^[\w-]{1,64}$/;
+import { PLAUSIBLE_ID } from './plausible-id.ts';
 
 /** The parameter `{task_id}` of a path. An impossible id is refused without a call to the tasks service. */
 export function taskIdOf(exchange: Exchange): string {
   const { task_id: taskId } = exchange.params;
   if (taskId === undefined) throw new Error('the path of this route has no {task_id}');
-  if (!PLAUSIBLE.test(taskId))
+  if (!PLAUSIBLE_ID.test(taskId))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
   exchange.state.taskId = taskId;
   return taskId;

@@ -1,0 +1,182 @@
+import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
+import type { EndpointWithSecret, WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
+import type { Schema } from '../../dialects/dialect.ts';
+import { EVENT_TYPES } from '../../domain/event-types.ts';
+
+const text: Schema = { type: 'string' };
+const whole: Schema = { type: 'integer' };
+const orNull = (type: 'string' | 'integer', description: string): Schema => ({ type: [type, 'null'], description });
+const strict = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
+  title,
+  type: 'object',
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+});
+const pageOf = (title: string, items: Schema): Schema =>
+  strict(title, {
+    object: { const: 'list' },
+    data: { type: 'array', items },
+    first_id: { type: ['string', 'null'] },
+    last_id: { type: ['string', 'null'] },
+    has_more: { type: 'boolean' },
+  });
+
+const endpoint = {
+  id: text,
+  object: { const: 'webhook_endpoint' },
+  name: text,
+  url: { ...text, description: 'Empty for `default`: its URLs come with requests.' },
+  event_types: { type: 'array', items: { enum: EVENT_TYPES } },
+  payload: { enum: ['thin', 'full'] },
+  signing_secret_hint: orNull('string', 'The first and the last characters of the signing secret.'),
+  created_at: orNull('integer', 'Unix seconds; null for a `default` that has no secret yet.'),
+  updated_at: orNull('integer', 'Unix seconds of the last change of its settings or its secret.'),
+  status: { enum: ['enabled', 'disabled'] },
+  disabled_reason: orNull('string', '`gone`: it answered 410. `failing`: nothing but failures. `by_owner`.'),
+  disabled_at: orNull('integer', 'Unix seconds.'),
+  failing_since: orNull('integer', 'Unix seconds since which every delivery fails.'),
+  last_success_at: orNull('integer', 'Unix seconds.'),
+  last_failure_at: orNull('integer', 'Unix seconds.'),
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const attempt = strict('WebhookAttempt', {
+  number: { ...whole, description: 'Counts from 1.' },
+  created_at: orNull('integer', 'Unix seconds at which it began.'),
+  duration_ms: whole,
+  status_code: orNull('integer', 'The HTTP status; null if there was no answer.'),
+  error: orNull('string', 'Why it failed, such as `timeout` or `redirect`.'),
+  request_headers: { type: 'object', additionalProperties: text, description: 'Without the signature.' },
+  response_head: { ...text, description: 'The first 2 KiB of the answer.' },
+});
+
+const delivery = {
+  id: text,
+  object: { const: 'webhook_delivery' },
+  webhook_endpoint_id: { ...text, description: '`default`: the request carried the URL.' },
+  url: text,
+  event_id: { ...text, description: 'The header `webhook-id` of every attempt.' },
+  event_type: text,
+  subject_id: { ...text, description: 'The id of the task, the call or the account.' },
+  state: { enum: ['pending', 'delivered', 'failed'] },
+  attempt_count: whole,
+  last_status_code: orNull('integer', 'The HTTP status of the last attempt.'),
+  last_error: orNull('string', 'Why the last attempt failed, or why the delivery was given up.'),
+  created_at: orNull('integer', 'Unix seconds.'),
+  next_attempt_at: orNull('integer', 'Unix seconds.'),
+  ended_at: orNull('integer', 'Unix seconds.'),
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const endpointSchema = strict('WebhookEndpoint', endpoint);
+
+/** The answers of the routes. The endpoint routes have the shapes of OpenAI's, with fields added. */
+export const WEBHOOK_ANSWERS = {
+  endpoint: endpointSchema,
+  endpointWithSecret: strict('WebhookEndpointWithSecret', {
+    ...endpoint,
+    signing_secret: { ...text, description: 'No other answer has it: store it now.' },
+  }),
+  endpoints: pageOf('WebhookEndpointPage', endpointSchema),
+  deleted: strict('DeletedWebhookEndpoint', {
+    id: text,
+    object: { const: 'webhook_endpoint.deleted' },
+    deleted: { const: true },
+  }),
+  test: strict('WebhookEndpointTestResult', {
+    object: { const: 'webhook_endpoint.test' },
+    webhook_endpoint_id: text,
+    event_type: { enum: EVENT_TYPES },
+    success: { const: true, description: 'The receiver answered; `status_code` says how.' },
+    status_code: whole,
+  }),
+  eventTypes: strict('WebhookEventTypes', {
+    object: { const: 'list' },
+    data: { type: 'array', items: { enum: EVENT_TYPES } },
+  }),
+  delivery: strict('WebhookDelivery', { ...delivery, attempts: { type: 'array', items: attempt } }),
+  deliveries: pageOf('WebhookDeliveryPage', strict('ListedWebhookDelivery', delivery)),
+  resent: strict('WebhookResent', {
+    object: { const: 'webhook_endpoint.resent' },
+    webhook_endpoint_id: text,
+    resent: { ...whole, description: 'How many deliveries are due again, at most 1000 for one request.' },
+    has_more: { type: 'boolean', description: 'True if there can be more: send the request again.' },
+  }),
+} as const;
+
+export function encodeEndpoint(shown: WebhookEndpoint): object {
+  return {
+    id: shown.id,
+    object: 'webhook_endpoint',
+    name: shown.name,
+    url: shown.url,
+    event_types: shown.eventTypes,
+    payload: shown.payload,
+    signing_secret_hint: shown.secretHint ?? null,
+    created_at: secondsOf(shown.createdAt),
+    updated_at: secondsOf(shown.updatedAt),
+    status: shown.disabled === undefined ? 'enabled' : 'disabled',
+    disabled_reason: shown.disabled?.reason ?? null,
+    disabled_at: secondsOf(shown.disabled?.at),
+    failing_since: secondsOf(shown.failingSince),
+    last_success_at: secondsOf(shown.lastSuccessAt),
+    last_failure_at: secondsOf(shown.lastFailureAt),
+  };
+}
+
+export function encodeWithSecret({ endpoint: shown, secret }: EndpointWithSecret): object {
+  return { ...encodeEndpoint(shown), signing_secret: secret.reveal() };
+}
+
+export function encodeDelivery(shown: WebhookDelivery): object {
+  return { ...encodeListedDelivery(shown), attempts: shown.attempts.map(encodeAttempt) };
+}
+
+/** A list does not have the attempts. */
+export function encodeListedDelivery(shown: WebhookDelivery): object {
+  return {
+    id: shown.id,
+    object: 'webhook_delivery',
+    webhook_endpoint_id: shown.endpointId,
+    url: shown.url,
+    event_id: shown.eventId,
+    event_type: shown.eventType,
+    subject_id: shown.subjectId,
+    state: shown.state,
+    attempt_count: shown.attemptCount,
+    last_status_code: shown.lastStatusCode ?? null,
+    last_error: shown.lastError ?? null,
+    created_at: secondsOf(shown.createdAt),
+    next_attempt_at: secondsOf(shown.nextAttemptAt),
+    ended_at: secondsOf(shown.endedAt),
+  };
+}
+
+export function encodePage<T extends { readonly id: string }>(
+  entries: readonly T[],
+  hasMore: boolean,
+  encode: (entry: T) => object,
+): object {
+  return {
+    object: 'list',
+    data: entries.map(encode),
+    first_id: entries[0]?.id ?? null,
+    last_id: entries.at(-1)?.id ?? null,
+    has_more: hasMore,
+  };
+}
+
+function encodeAttempt(shown: WebhookAttempt): object {
+  return {
+    number: shown.number,
+    created_at: secondsOf(shown.at),
+    duration_ms: shown.durationMs,
+    status_code: shown.statusCode ?? null,
+    error: shown.error ?? null,
+    request_headers: shown.requestHeaders,
+    response_head: shown.answerHead,
+  };
+}
+
+function secondsOf(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.floor(ms / 1000);
+}
