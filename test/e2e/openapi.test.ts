@@ -40,6 +40,9 @@ const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'source_task_not_ready',
   'source_task_unsupported',
   'content_rejected',
+  'invalid_webhook_url',
+  'webhook_endpoint_limit',
+  'webhook_not_reached',
 ]);
 /** The same reasons as messages of the vendor's envelope, which has no codes. */
 const BEYOND_SCHEMAS_IN_WORDS =
@@ -49,6 +52,8 @@ const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   getUsage: /must be later than|at most \d+ days/,
   listVideos: /^after must be the id of a task/,
   relay_v1_realtime: /requires a WebSocket/,
+  listWebhookEndpoints: /^after must be the id of/,
+  listWebhookDeliveries: /^after must be the id of/,
   estimateVideo: /./,
   createAsync: /^model is required|stream/,
   // The content of a form is JSON in a text.
@@ -83,6 +88,7 @@ beforeAll(async () => {
       [RELAYED]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
     } as never,
     accounts: config.accounts.map((account) => ({ ...account, credit: '1000000' })),
+    webhooks: { allow: [host] },
   }));
   await program.start();
   document = readDocument(await (await fetch(`${program.base}/openapi.json`)).json());
@@ -107,6 +113,11 @@ async function makeThings(): Promise<typeof known> {
     model: RELAYED,
     messages: [{ role: 'user', content: 'hello' }],
   });
+  const endpoint = await demo.call('POST', '/v1/webhook_endpoints', {
+    name: 'sandbox',
+    url: `${sandbox.url}/webhooks`,
+    event_types: ['video.completed'],
+  });
   const finished = await demo.finish(done);
   await demo.finish(failed, 'failed');
   await demo.finish(prompt);
@@ -119,6 +130,7 @@ async function makeThings(): Promise<typeof known> {
     link: [link.pathname.slice('/ximg/'.length) + link.search, link.pathname.slice('/ximg/'.length)],
     path: ['v1/chat/completions', 'v1/videos'],
     rest: ['file-1'],
+    webhook_endpoint_id: [(endpoint.json as { id: string }).id, 'default'],
   };
 }
 
@@ -258,9 +270,9 @@ const bodiesOf = (operation: Operation): readonly (readonly [string | undefined,
     ? [[undefined, {}]]
     : Object.entries(operation.requestBody.content).map(([type, { schema }]) => [type, schema] as const);
 
-/** The unsupported routes are alike, so one method of each is tried. */
+/** The unsupported routes are alike, so one method of each is tried. A stream of events does not end. */
 const isTried = ({ operationId }: Operation): boolean =>
-  !operationId.startsWith('unsupported') || operationId.endsWith('_patch');
+  operationId !== 'streamEvents' && (!operationId.startsWith('unsupported') || operationId.endsWith('_patch'));
 const each = (): Operation[] => document.operations.filter(isTried);
 
 describe('what the document says of every operation holds', () => {
@@ -301,6 +313,9 @@ describe('what the document says of every operation holds', () => {
         ['listModels', 200, { target: '/v1/models', headers: { 'anthropic-version': '2023-06-01' } }],
         ['listModels', 200, { target: '/v1/models', headers: { 'x-goog-api-key': 'none' } }],
         ['getModel', 404, { target: '/v1/models/none', headers: { 'x-goog-api-key': 'none' } }],
+        ['streamEvents', 400, { target: '/v1/events?types=none', headers: {} }],
+        ['streamEvents', 400, { target: '/v1/events', headers: { 'last-event-id': 'a b' } }],
+        ['streamEvents', 410, { target: '/v1/events', headers: { 'last-event-id': 'evt_none' } }],
         ['relay_v1_realtime', 426, { target: '/v1/realtime', headers: {} }],
       ];
       for (const [operationId, status, request] of rows) {

@@ -32,6 +32,7 @@ import { dialects } from './dialects/index.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
+import { openStreamPermits } from './http/event-stream/stream-permits.ts';
 import { watchHeld } from './http/gateway-gauges.ts';
 import type { GatewayParts } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
@@ -57,6 +58,7 @@ import type { RelayChannels } from './relay/channels/relay-channels.ts';
 import { relayMeter } from './relay/relay-metrics.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
 import { startCallWatch } from './relay/attempts/watch-calls.ts';
+import { eventBodies } from './webhooks/event-body.ts';
 
 export { openGatewayPorts } from './http/gateway-ports.ts';
 export type { GatewayPorts } from './http/gateway-ports.ts';
@@ -122,8 +124,10 @@ export async function startGateway(
       relay,
       changes,
       links,
+      principals,
       jobs: jobsClient(clients.jobs),
       webhooks: webhooksClient(clients.webhooks),
+      eventBody: eventBodies({ links, media: clients.media }),
       stopping: stopping.signal,
       tasks: clients.tasks,
       media: clients.media,
@@ -189,7 +193,10 @@ export async function startGateway(
 }
 
 /** What is open or in memory at one time. */
-function openBounds({ limits }: Pick<GatewayConfig, 'limits'>, clock: Clock): Pick<GatewayParts, 'budget' | 'waits'> {
+function openBounds(
+  { limits }: Pick<GatewayConfig, 'limits'>,
+  clock: Clock,
+): Pick<GatewayParts, 'budget' | 'waits' | 'eventStreams'> {
   return {
     budget: openBodyBudget({
       bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * limits.bodyBytes),
@@ -197,6 +204,7 @@ function openBounds({ limits }: Pick<GatewayConfig, 'limits'>, clock: Clock): Pi
       waitMsMax: BODY_WAIT_MS_MAX,
     }),
     waits: openWaitPermits(),
+    eventStreams: openStreamPermits(),
   };
 }
 

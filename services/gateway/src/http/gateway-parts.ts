@@ -10,10 +10,13 @@ import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import type { Links } from '../dialects/dialect.ts';
+import type { Principals } from '../operations/principals.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
+import type { EventBody } from '../webhooks/event-body.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
+import type { StreamPermits } from './event-stream/stream-permits.ts';
 import type { WaitPermits } from './routes/wait-permits.ts';
 
 /** What `app.ts` builds for the routes. */
@@ -31,6 +34,10 @@ export interface GatewayParts {
   readonly relay: Relay;
   readonly jobs: Jobs;
   readonly webhooks: Webhooks;
+  /** The JSON of an event. */
+  readonly eventBody: EventBody;
+  readonly eventStreams: StreamPermits;
+  readonly principals: Principals;
   readonly budget: BodyBudget;
   /** Reads of tasks and of asynchronous calls that wait for a change. */
   readonly waits: WaitPermits;

@@ -29,6 +29,10 @@ const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   Range: { description: 'Requests a range of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
+  'Last-Event-ID': {
+    description: 'The id of the last event that the client has. The stream goes on after it.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{0,64}$' },
+  },
   'anthropic-version': {
     description: "Anthropic's clients send it; the answer then has their shape.",
     schema: { type: 'string', examples: ['2023-06-01'] },

@@ -37,7 +37,7 @@ export async function* messageBlocks({ messages, clock, cursor, bodyOf }: Messag
       if (result.done === true) return;
       const { event, cursor: at } = result.value;
       if (last === undefined) yield firstBlock(event === undefined ? at : cursor);
-      else if (event === undefined) yield at === last ? COMMENT_BLOCK : cursorBlock(at);
+      else if (event === undefined) yield placeBlock(at, last);
       if (event !== undefined) yield eventBlock({ cursor: at, type: event.type, body: await bodyOf(event) });
       last = at;
       next = read(messages);
@@ -53,6 +53,11 @@ function read(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof m
   const next = messages.next();
   next.catch(() => undefined);
   return next;
+}
+
+/** Where the stream is; a comment, if that is where it was. */
+function placeBlock(cursor: string, last: string): string {
+  return cursor === last ? COMMENT_BLOCK : cursorBlock(cursor);
 }
 
 /** Undefined: it did not come in time. */

@@ -3,6 +3,7 @@ import { asyncRoutes } from './async-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
+import { eventStreamRoute } from './event-stream-route.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { homeRoute } from './home-route.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -33,6 +34,7 @@ export function gatewayRoutes(
     usageRoute(parts),
     ...webhookRoutes(parts),
     ...webhookDeliveryRoutes(parts),
+    eventStreamRoute(parts),
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),

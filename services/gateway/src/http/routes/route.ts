@@ -41,7 +41,7 @@ export interface RouteDoc {
   readonly description?: string;
   readonly parameters?: readonly QueryParameter[];
   /** Request headers that the route reads. */
-  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version')[];
+  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version' | 'Last-Event-ID')[];
   /** Whether an upstream answers the request. */
   readonly isRelayed?: true;
   readonly json?: Schema;

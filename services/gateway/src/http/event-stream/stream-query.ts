@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WebhookPayload } from '../../clients/webhook-endpoint.ts';
+import type { QueryParameter } from '../../dialects/dialect.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { PLAUSIBLE_ID } from '../routes/plausible-id.ts';
+
+const PAYLOADS: Readonly<Record<WebhookPayload, WebhookPayload>> = { thin: 'thin', full: 'full' };
+const HEADER = 'Last-Event-ID';
+const PARAMETER = 'last_event_id';
+const ID_PATTERN = '^[A-Za-z0-9_-]{0,64}$';
+
+export const STREAM_PARAMETERS: readonly QueryParameter[] = [
+  {
+    name: 'types',
+    description: `Only events of these types, separated by commas: ${EVENT_TYPES.join(', ')}.`,
+    schema: {
+      type: 'string',
+      pattern: `^((${EVENT_TYPES.join('|').replaceAll('.', '\\.')})(,(?!$)|$))*$`,
+      examples: ['video.completed,video.failed'],
+    },
+  },
+  {
+    name: 'task_id',
+    description: 'Only events about this task or asynchronous call.',
+    schema: { type: 'string', pattern: ID_PATTERN },
+  },
+  {
+    name: 'payload',
+    description: 'thin: the id of the task or call. full: also the task or call, as a status read answers.',
+    schema: { enum: ['thin', 'full', ''], default: 'thin' },
+  },
+  {
+    name: PARAMETER,
+    description: 'As the header Last-Event-ID, which overrides it.',
+    schema: { type: 'string', pattern: ID_PATTERN },
+  },
+];
+
+/** What a client wants to hear. */
+export interface StreamQuery {
+  readonly types: readonly string[];
+  readonly subjectId: string | undefined;
+  readonly payload: WebhookPayload;
+  /** Where its last stream ended; undefined: the stream begins now. */
+  readonly cursor: string | undefined;
+  /** Where the client wrote it. */
+  readonly cursorField: string;
+}
+
+export function readStreamQuery(query: URLSearchParams, headers: IncomingHttpHeaders): StreamQuery {
+  const header = idOf(headers['last-event-id'], HEADER, 'must be the id of an event of this stream');
+  return {
+    types: typesOf(query.get('types')),
+    subjectId: idOf(query.get('task_id'), 'task_id', 'must be the id of a task or an asynchronous call'),
+    payload: enumValueOf(query, 'payload', PAYLOADS) ?? 'thin',
+    cursor: header ?? idOf(query.get(PARAMETER), PARAMETER, 'must be the id of an event of this stream'),
+    cursorField: header === undefined ? PARAMETER : HEADER,
+  };
+}
+
+function typesOf(text: string | null): readonly string[] {
+  if (text === null || text === '') return [];
+  const types = [...new Set(text.split(','))];
+  if (types.every((type) => EVENT_TYPES.includes(type))) return types;
+  throw invalid('types', `must be some of ${EVENT_TYPES.join(', ')}, separated by commas`, 'invalid_request');
+}
+
+function idOf(value: string | readonly string[] | null | undefined, field: string, rule: string): string | undefined {
+  if (value === null || value === undefined || value === '') return undefined;
+  if (typeof value === 'string' && PLAUSIBLE_ID.test(value)) return value;
+  throw invalid(field, rule, 'invalid_request');
+}

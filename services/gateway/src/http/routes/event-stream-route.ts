@@ -1,0 +1,93 @@
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { followEvents } from '../../operations/follow-events.ts';
+import { inClientTerms } from '../../operations/submit-order.ts';
+import { watchToken } from '../../relay/realtime/watch-token.ts';
+import { tokenOf } from '../admission/credentials.ts';
+import { messageBlocks } from '../event-stream/message-blocks.ts';
+import { sendPaced } from '../event-stream/send-paced.ts';
+import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
+import type { StreamQuery } from '../event-stream/stream-query.ts';
+import type { Exchange } from '../exchange.ts';
+import { principalOf } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { RouteEntry } from './route.ts';
+
+type Parts = Pick<
+  GatewayParts,
+  'clock' | 'log' | 'webhooks' | 'eventBody' | 'eventStreams' | 'principals' | 'stopping'
+>;
+
+/** Another replica takes the client at once. */
+const STOPPING_RETRY_MS = 1000;
+const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+
+/** The events of an account as server-sent events. */
+export function eventStreamRoute(parts: Parts): RouteEntry {
+  return {
+    methods: ['GET'],
+    path: '/v1/events',
+    token: { counts: 'reads' },
+    handle: async (exchange) => {
+      const query = readStreamQuery(new URLSearchParams(exchange.querystring), exchange.req.headers);
+      const permit = parts.eventStreams.acquire(principalOf(exchange).tokenId);
+      try {
+        await stream(parts, exchange, query);
+      } finally {
+        permit.release();
+      }
+    },
+    doc: {
+      tag: 'Webhooks',
+      operationId: 'streamEvents',
+      summary: 'Hear the events of the account as they happen',
+      description:
+        'Server-sent events. The data of an event is the body of a webhook delivery. A client that reconnects with ' +
+        '`Last-Event-ID` misses nothing, as long as the event is kept. A token has at most 8 streams.',
+      parameters: STREAM_PARAMETERS,
+      headers: ['Last-Event-ID'],
+      refuses: [400, 410],
+      answers: { 'text/event-stream': { type: 'string' } },
+    },
+  };
+}
+
+async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Promise<void> {
+  const { clock, log, stopping } = parts;
+  const { end, requestId } = exchange.state;
+  const ending = new AbortController();
+  const over = AbortSignal.any([end.gone(), stopping, ending.signal]);
+  watchAccess(parts, exchange, over, () => {
+    ending.abort();
+  });
+  const { types, subjectId, payload, cursor, cursorField } = query;
+  const filter = { accountId: principalOf(exchange).accountId, types, subjectId, payload };
+  const blocks = messageBlocks({
+    messages: followEvents(parts, { filter, cursor, requestId, over }),
+    clock,
+    cursor,
+    bodyOf: (event) => parts.eventBody(event, payload),
+  });
+  try {
+    const names: Readonly<Record<string, string>> = { cursor: cursorField, subject_id: 'task_id' };
+    await inClientTerms(
+      { clientField: (field) => names[field] ?? field },
+      sendPaced(exchange.res, blocks, { head: HEAD, clock, over }),
+    );
+    if (!exchange.res.headersSent && stopping.aborted) throw serviceUnavailable(undefined, STOPPING_RETRY_MS);
+    exchange.respond = false;
+  } catch (error) {
+    if (exchange.res.headersSent) log.warn({ requestId, err: error }, 'an event stream broke off');
+    throw error;
+  } finally {
+    ending.abort();
+  }
+}
+
+/** A stream ends soon after its token loses access. */
+function watchAccess({ principals, clock }: Parts, exchange: Exchange, over: AbortSignal, onRefused: () => void): void {
+  const token = tokenOf(exchange.req.headers, exchange.req.url);
+  const mayGoOn = async (): Promise<void> => {
+    await principals.of(token, exchange.state.requestId);
+  };
+  void watchToken(mayGoOn, { clock, over, onRefused });
+}
