@@ -81,6 +81,7 @@ export async function startAll(starting: Starting): Promise<Started> {
         calls: direct(CallService, billing, 'gateway'),
         usage: direct(UsageService, billing, 'gateway'),
         media: inProcessMedia(media.bytes),
+        sender: direct(MediaService, media, 'gateway'),
       },
       ports.gateway,
     ),

@@ -1,6 +1,7 @@
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
@@ -40,6 +41,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     calls: billing.client(CallService),
     usage: billing.client(UsageService),
     media: bytes,
+    sender: media.client(MediaService),
   };
   const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
   watchPeers(foundation, { tasks, billing, media });

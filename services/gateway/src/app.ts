@@ -22,6 +22,7 @@ import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import type { TasksClient } from './clients/tasks-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
+import type { SenderClient } from './clients/webhook-sender.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
@@ -59,6 +60,7 @@ import { relayMeter } from './relay/relay-metrics.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
 import { startCallWatch } from './relay/attempts/watch-calls.ts';
 import { eventBodies } from './webhooks/event-body.ts';
+import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 export { openGatewayPorts } from './http/gateway-ports.ts';
 export type { GatewayPorts } from './http/gateway-ports.ts';
@@ -83,6 +85,7 @@ export interface GatewayClients {
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;
+  readonly sender: SenderClient;
 }
 
 export type RunningGateway = RunningService & {
@@ -145,6 +148,7 @@ export async function startGateway(
 
     const admission = { principals, counters, limits: config.limits };
     const pool = await startJobs(config, foundation, parts, lifecycle);
+    const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
     const routes = gatewayRoutes(dialects, parts, foundation.publicUrl);
     beginRequests(metrics, routes);
     const app = koaApp({
@@ -179,7 +183,7 @@ export async function startGateway(
       url: urlOf(config.listen.host, server.port),
       stop: () => lifecycle.stop(),
       drain: async (drain) => {
-        await Promise.all([pool.stop(drain.over), endWaits(drain), server.drain(drain)]);
+        await Promise.all([pool.stop(drain.over), deliveries.stop(drain.over), endWaits(drain), server.drain(drain)]);
       },
       reload: async (value) => {
         catalogue = readCatalogue(value);

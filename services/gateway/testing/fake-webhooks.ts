@@ -11,6 +11,8 @@ import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { fakeEvents } from './fake-events.ts';
 import type { FakeEvents } from './fake-events.ts';
+import { fakeWebhookWork } from './fake-webhook-work.ts';
+import type { FakeWebhookWork } from './fake-webhook-work.ts';
 
 const SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
 const MADE_AT_MS = Date.UTC(2026, 0, 1);
@@ -23,6 +25,7 @@ export interface FakeWebhooks {
   readonly endpoints: Map<string, WebhookEndpoint>;
   readonly deliveries: Map<string, WebhookDelivery>;
   readonly events: FakeEvents;
+  readonly work: Omit<FakeWebhookWork, 'methods'>;
   /** Makes the next call of the method fail. */
   refuse(method: string, problem: Error): void;
   addDelivery(delivery: MessageInitShape<typeof WebhookDeliverySchema>): void;
@@ -120,8 +123,8 @@ export function fakeWebhooks(): FakeWebhooks {
       return { resent: deliveries.size };
     },
   };
-  const unused = { leaseWebhookReceivers: async () => ({}), recordWebhookAttempts: async () => ({}) };
-  const implementation = { ...endpointMethods, ...deliveryMethods, ...unused, watchEvents: events.watch };
+  const { methods: workMethods, ...work } = fakeWebhookWork();
+  const implementation = { ...endpointMethods, ...deliveryMethods, ...workMethods, watchEvents: events.watch };
   return {
     client: directClient(
       WebhookService,
@@ -132,6 +135,7 @@ export function fakeWebhooks(): FakeWebhooks {
     endpoints,
     deliveries,
     events,
+    work,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },

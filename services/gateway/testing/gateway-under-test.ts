@@ -31,6 +31,8 @@ import { fakeUsage } from './fake-usage.ts';
 import type { FakeUsage } from './fake-usage.ts';
 import { fakeWebhooks } from './fake-webhooks.ts';
 import type { FakeWebhooks } from './fake-webhooks.ts';
+import { fakeSends } from './fake-webhook-work.ts';
+import type { FakeSends } from './fake-webhook-work.ts';
 
 /** For a busy machine. */
 const REDIS_DEADLINE_MS = 5000;
@@ -47,6 +49,7 @@ export interface GatewayUnderTest {
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
   readonly webhooks: FakeWebhooks;
+  readonly sends: FakeSends;
   /** Resolves once `count` calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
@@ -144,7 +147,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
-  const webhooks = fakeWebhooks();
+  const [webhooks, sends] = [fakeWebhooks(), fakeSends()];
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -171,6 +174,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       calls: calls.client,
       usage: usage.client,
       media: media.port,
+      sender: sends.client,
     },
     ports,
   );
@@ -186,6 +190,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     usage,
     jobs,
     webhooks,
+    sends,
     warnings,
     settled: (count) => untilAfter(clock, () => calls.settled.length >= count),
     stop: async () => {

@@ -38,7 +38,9 @@ export interface WebhookSender {
   send(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
 }
 
-export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhook'>): WebhookSender {
+export type SenderClient = Pick<Client<typeof MediaService>, 'sendWebhook'>;
+
+export function webhookSender(rpc: SenderClient): WebhookSender {
   return {
     send: async ({ headers, timeoutMs, ...request }, signal) => {
       const { statusCode, fault, durationMs, retryAfterMs, answerHead } = await rpc.sendWebhook(

@@ -63,9 +63,9 @@ export interface WebhookWork {
   record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
 
-export function webhookWorkClient(
-  rpc: Pick<Client<typeof WebhookService>, 'leaseWebhookReceivers' | 'recordWebhookAttempts'>,
-): WebhookWork {
+export type WorkClient = Pick<Client<typeof WebhookService>, 'leaseWebhookReceivers' | 'recordWebhookAttempts'>;
+
+export function webhookWorkClient(rpc: WorkClient): WebhookWork {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
     lease: async (limit) => {

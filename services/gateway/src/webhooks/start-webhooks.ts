@@ -1,7 +1,9 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { WebhookSender } from '../clients/webhook-sender.ts';
-import type { WebhookWork } from '../clients/webhook-work-client.ts';
+import { webhookSender } from '../clients/webhook-sender.ts';
+import type { SenderClient } from '../clients/webhook-sender.ts';
+import { webhookWorkClient } from '../clients/webhook-work-client.ts';
+import type { WorkClient } from '../clients/webhook-work-client.ts';
 import type { GatewayConfig } from '../config.ts';
 import { onEventsDispatched } from '../events/on-events-dispatched.ts';
 import type { EventBody } from './event-body.ts';
@@ -9,8 +11,7 @@ import { startReceiverPool } from './receiver-pool.ts';
 import type { ReceiverPool } from './receiver-pool.ts';
 
 interface WebhookParts {
-  readonly work: WebhookWork;
-  readonly sender: WebhookSender;
+  readonly clients: { readonly webhooks: WorkClient; readonly sender: SenderClient };
   readonly eventBody: EventBody;
 }
 
@@ -18,10 +19,18 @@ interface WebhookParts {
 export async function startWebhooks(
   { webhooks: { workers, drainMs } }: GatewayConfig,
   { clock, log, metrics, bus }: Foundation,
-  parts: WebhookParts,
+  { clients, eventBody }: WebhookParts,
   lifecycle: Lifecycle,
 ): Promise<ReceiverPool> {
-  const pool = startReceiverPool({ ...parts, workers, drainMs, clock, log });
+  const pool = startReceiverPool({
+    work: webhookWorkClient(clients.webhooks),
+    sender: webhookSender(clients.sender),
+    eventBody,
+    workers,
+    drainMs,
+    clock,
+    log,
+  });
   lifecycle.add('webhook deliveries', () => pool.stop());
   const help = 'Receivers of webhooks that this process is delivering to';
   metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => {
