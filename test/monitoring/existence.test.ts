@@ -66,7 +66,7 @@ describeWith(natsServer, 'a running program under a small load', (bus) => {
       beforeAll(async () => {
         const servers = { bus: bus(), redis: redis(), postgres: postgres() };
         monitored = await startMonitoredProgram(servers);
-        await useProgram(monitored.program);
+        await useProgram(monitored);
         await until(async () => {
           metrics = await scrape(monitored.program);
           return missing().length === 0;

@@ -8,7 +8,7 @@ import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
 import { dashboards, withoutVariables } from './dashboards.ts';
-import { anOrder, chat, scrapeTargets, startMonitoredProgram, useProgram } from './monitored-program.ts';
+import { anOrder, asyncCall, chat, scrapeTargets, startMonitoredProgram, useProgram } from './monitored-program.ts';
 import type { MonitoredProgram } from './monitored-program.ts';
 import { RULES } from './prometheus-rule.ts';
 import { missingPrometheus, startPrometheus } from './prometheus-server.ts';
@@ -57,7 +57,9 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         // a series begins with its first call or task, and its rate with the second that a scrape sees apart
         await chat(program);
         await until(async () => (await prometheus.values('reelgate_relay_first_byte_seconds_count')).length > 0);
-        await useProgram(program);
+        await asyncCall(monitored);
+        await until(async () => (await prometheus.values('reelgate_webhook_attempt_seconds_count')).length > 0);
+        await useProgram(monitored);
         await until(async () => (await prometheus.values('reelgate_task_seconds_count{state="completed"}')).length > 0);
         const client = httpCaller(program.base, KEYS.demo);
         await client.finish(await client.create('/v2/video_generation', anOrder('a boat')));

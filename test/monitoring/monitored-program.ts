@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { startTestServer } from '@reelgate/platform/testing/test-server';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
@@ -26,6 +27,8 @@ const UPSTREAM_PRICES = { 'Alpha-H3': { per_second: '0.03' } };
 export interface MonitoredProgram {
   readonly program: Program;
   readonly sandbox: Sandbox;
+  /** A client's server, which takes every webhook, except at the path `/gone`. */
+  readonly receiverUrl: string;
   end(): Promise<void>;
 }
 
@@ -39,18 +42,25 @@ export interface Servers {
 export async function startMonitoredProgram({ bus, redis, postgres }: Servers): Promise<MonitoredProgram> {
   const sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
   const upstream = new URL(sandbox.url).host;
+  const receiver = await startTestServer((request, response) => {
+    request.resume();
+    response.writeHead(request.url === '/gone' ? 410 : 204).end();
+  });
   const databases = await newDatabases(postgres);
   const program = await newProgram('four processes', { upstream, bus, redis, databases }, (config) => ({
     ...withChat(config, upstream),
     tracing: TRACING,
+    webhooks: { allow: [receiver.host] },
   }));
   await program.start();
   return {
     program,
     sandbox,
+    receiverUrl: receiver.url,
     end: async () => {
       await program.end();
       await sandbox.stop();
+      await receiver.stop();
     },
   };
 }
@@ -95,9 +105,16 @@ export async function chat({ base }: Program): Promise<void> {
   await httpCaller(base, KEYS.demo).call('POST', '/v1/chat/completions', CHAT);
 }
 
-/** A little of everything that clients do: creates of all outcomes, reads, calls, and one call too many. */
-export async function useProgram({ base }: Program): Promise<void> {
+/** An asynchronous call whose end is told to the receiver. */
+export async function asyncCall({ program: { base }, receiverUrl }: MonitoredProgram): Promise<void> {
   const client = httpCaller(base, KEYS.demo);
+  const job = await client.call('POST', '/async/v1/chat/completions', { ...CHAT, webhook_url: receiverUrl });
+  await untilEnded(client, (job.json as { id: string }).id);
+}
+
+/** A little of everything that clients do: creates of all outcomes, reads, calls, and one call too many. */
+export async function useProgram(monitored: MonitoredProgram): Promise<void> {
+  const client = httpCaller(monitored.program.base, KEYS.demo);
   const create = (words: string, ...items: readonly object[]): Promise<string> =>
     client.create('/v2/video_generation', anOrder(words, ...items));
   const [done, failed] = await Promise.all([
@@ -111,8 +128,7 @@ export async function useProgram({ base }: Program): Promise<void> {
   await client.finish(failed, 'failed');
   await client.call('GET', `/v1/videos/${done}/content`);
   await client.call('GET', '/v1/models');
-  const job = await client.call('POST', '/async/v1/chat/completions', CHAT);
-  await untilEnded(client, (job.json as { id: string }).id);
+  await asyncCall(monitored);
   for (let calls = 0; calls <= CALLS_PER_MINUTE; calls += 1) await client.call('POST', '/v1/chat/completions', CHAT);
 }
 

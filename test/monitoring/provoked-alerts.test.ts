@@ -112,6 +112,20 @@ describeWith(natsServer, 'a real Prometheus beside the running program', (bus) =
       );
 
       provoked(
+        'ReelgateWebhookEndpointDisabled fires when a receiver answers that it is gone',
+        async () => {
+          await client.call('POST', '/v1/webhook_endpoints', {
+            name: 'an endpoint that is gone',
+            url: `${monitored.receiverUrl}/gone`,
+            event_types: ['video.completed'],
+          });
+          await create('a boat');
+          await prometheus.firing('ReelgateWebhookEndpointDisabled', { reason: 'gone' });
+        },
+        TIMEOUT_MS,
+      );
+
+      provoked(
         'ReelgateServiceAbsent, …PeerUnreachable and …SettlementBehind fire when tasks end while billing is dead',
         async () => {
           await create('a boat [slow:3s]');
