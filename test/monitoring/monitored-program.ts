@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startTestServer } from '@reelgate/platform/testing/test-server';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { httpCaller } from '../harness/client.ts';
@@ -10,6 +9,8 @@ import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
+import { startWebhookReceiver } from '../harness/webhook-receiver.ts';
+import type { WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { ROOT } from '../image/dockerfile.ts';
 
 const FIXTURES = path.join(ROOT, 'services/media/testing/fixtures');
@@ -27,8 +28,7 @@ const UPSTREAM_PRICES = { 'Alpha-H3': { per_second: '0.03' } };
 export interface MonitoredProgram {
   readonly program: Program;
   readonly sandbox: Sandbox;
-  /** A client's server, which takes every webhook, except at the path `/gone`. */
-  readonly receiverUrl: string;
+  readonly receiver: WebhookReceiver;
   end(): Promise<void>;
 }
 
@@ -42,10 +42,7 @@ export interface Servers {
 export async function startMonitoredProgram({ bus, redis, postgres }: Servers): Promise<MonitoredProgram> {
   const sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
   const upstream = new URL(sandbox.url).host;
-  const receiver = await startTestServer((request, response) => {
-    request.resume();
-    response.writeHead(request.url === '/gone' ? 410 : 204).end();
-  });
+  const receiver = await startWebhookReceiver();
   const databases = await newDatabases(postgres);
   const program = await newProgram('four processes', { upstream, bus, redis, databases }, (config) => ({
     ...withChat(config, upstream),
@@ -56,7 +53,7 @@ export async function startMonitoredProgram({ bus, redis, postgres }: Servers): 
   return {
     program,
     sandbox,
-    receiverUrl: receiver.url,
+    receiver,
     end: async () => {
       await program.end();
       await sandbox.stop();
@@ -106,9 +103,10 @@ export async function chat({ base }: Program): Promise<void> {
 }
 
 /** An asynchronous call whose end is told to the receiver. */
-export async function asyncCall({ program: { base }, receiverUrl }: MonitoredProgram): Promise<void> {
+export async function asyncCall({ program: { base }, receiver }: MonitoredProgram): Promise<void> {
   const client = httpCaller(base, KEYS.demo);
-  const job = await client.call('POST', '/async/v1/chat/completions', { ...CHAT, webhook_url: receiverUrl });
+  const call = { ...CHAT, webhook_url: receiver.url('/ends') };
+  const job = await client.call('POST', '/async/v1/chat/completions', call);
   await untilEnded(client, (job.json as { id: string }).id);
 }
 

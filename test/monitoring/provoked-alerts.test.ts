@@ -114,9 +114,10 @@ describeWith(natsServer, 'a real Prometheus beside the running program', (bus) =
       provoked(
         'ReelgateWebhookEndpointDisabled fires when a receiver answers that it is gone',
         async () => {
+          monitored.receiver.answer('/gone', 410);
           await client.call('POST', '/v1/webhook_endpoints', {
             name: 'an endpoint that is gone',
-            url: `${monitored.receiverUrl}/gone`,
+            url: monitored.receiver.url('/gone'),
             event_types: ['video.completed'],
           });
           await create('a boat');
