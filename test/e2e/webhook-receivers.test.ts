@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { until } from '@reelgate/platform/testing/until';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
@@ -101,6 +102,25 @@ function testWith(toolchain: Toolchain, title: string, body: (file: string) => P
   } else test(title, async () => body(toolchain.file), RUN_TIMEOUT_MS);
 }
 
+/** Each call of the Python SDK that manages endpoints; it prints what the test expects. */
+const MANAGE = `
+from openai import NotFoundError, OpenAI
+client = OpenAI()
+print(client.webhooks.event_types.list().data)
+made = [client.webhooks.create(name=f"n{i}", url="https://example.com/h", event_types=["video.completed"]) for i in range(3)]
+print([one.name for one in client.webhooks.list(limit=2)])
+first = made[0]
+print(first.signing_secret[:6], client.webhooks.retrieve(first.id).signing_secret_hint == first.signing_secret_hint)
+rotated = client.webhooks.rotate_secret(first.id, keep_old_secret_active_for_24_hours=True)
+print(rotated.signing_secret != first.signing_secret)
+print(client.webhooks.update(first.id, name="new", event_types=["video.failed"]).event_types)
+print([client.webhooks.delete(one.id).deleted for one in made])
+try:
+    client.webhooks.retrieve(first.id)
+except NotFoundError as error:
+    print(error.code)
+`;
+
 const python = await pythonWith(['openai'], [path.join(EXAMPLES, 'requirements.txt')], folder);
 const go = await goToolchain(path.join(EXAMPLES, 'webhooks/go'));
 
@@ -108,6 +128,23 @@ describe('with a toolchain of the machine', () => {
   testWith(python, 'the receiver in Python refuses what is not signed and hears the end of a video', async (file) => {
     const { out, id } = await heardBy({ file, args: [path.join(EXAMPLES, 'webhooks/receiver.py')] }, ports[1]!);
     expect(out).toContain(`video.completed ${id}\n`);
+  });
+
+  testWith(python, 'the OpenAI SDK for Python manages endpoints', async (file) => {
+    const { stdout } = await promisify(execFile)(file, ['-c', MANAGE], {
+      cwd: folder,
+      env: { ...process.env, OPENAI_BASE_URL: `${program.base}/v1`, OPENAI_API_KEY: KEYS.other },
+      timeout: RUN_TIMEOUT_MS,
+    });
+    expect(stdout.trim().split('\n')).toEqual([
+      "['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low']",
+      "['n2', 'n1', 'n0']",
+      'whsec_ True',
+      'True',
+      "['video.failed']",
+      '[True, True, True]',
+      'webhook_endpoint_not_found',
+    ]);
   });
 
   testWith(go, 'the receiver in Go refuses what is not signed and hears the end of a video', async (file) => {
