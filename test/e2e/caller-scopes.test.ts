@@ -77,7 +77,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.WebhookService/ResendFailedWebhookDeliveries': ({ accountId }) => ({
     accountId,
     endpointId: 'default',
-    since: '2026-11-23T00:00:00Z',
+    since: { seconds: 1_795_392_000n },
   }),
   'reelgate.tasks.v1.WebhookService/WatchEvents': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.WebhookService/LeaseWebhookReceivers': () => ({ limit: 1 }),
