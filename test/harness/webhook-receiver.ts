@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 
 /** A request that the receiver has got. */
@@ -16,14 +17,16 @@ export interface WebhookReceiver {
   readonly requests: readonly Received[];
   url(path: string): string;
   at(path: string): readonly Received[];
-  /** Answers later requests at a path with this status; `hang`: with nothing. Others are answered with 204. */
-  answer(path: string, how: number | 'hang'): void;
+  /**
+   * Answers later requests at a path with this status, after a time; `hang`: with nothing. Others are answered with 204.
+   */
+  answer(path: string, how: number | 'hang', afterMs?: number): void;
   stop(): Promise<void>;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const requests: Received[] = [];
-  const answers = new Map<string, number | 'hang'>();
+  const answers = new Map<string, { readonly how: number | 'hang'; readonly afterMs: number }>();
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
     const headers = Object.fromEntries(
@@ -31,7 +34,8 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     );
     const body = (await readWhole(request)).toString('utf8');
     requests.push({ path, headers, body, at: performance.now() });
-    const how = answers.get(path) ?? 204;
+    const { how, afterMs } = answers.get(path) ?? { how: 204, afterMs: 0 };
+    if (afterMs > 0) await wait(afterMs);
     if (how !== 'hang') response.writeHead(how).end();
   };
   const server = await startTestServer((request, response) => {
@@ -42,7 +46,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     requests,
     url: (path) => `${server.url}${path}`,
     at: (path) => requests.filter((request) => request.path === path),
-    answer: (path, how) => void answers.set(path, how),
+    answer: (path, how, afterMs = 0) => void answers.set(path, { how, afterMs }),
     stop: () => server.stop(),
   };
 }
