@@ -32,14 +32,19 @@ const keyOf = (account: number): string => `sk-hooks-${String(account)}-01234567
  */
 export async function webhooksBench(): Promise<readonly Line[]> {
   const { without, having } = await inTurns(ROUNDS, { without: () => round(0), having: () => round(ENDPOINTS) });
-  const of = (name: 'p50' | 'p99' | 'cpuMs') => ({
+  const of = (name: 'p99' | 'completionMs' | 'cpuMs') => ({
     figure: median(having.map((one) => one[name])),
     baseline: median(without.map((one) => one[name])),
   });
   const lags = having.flatMap((one) => one.lags);
   const what = `${String(TASKS)} ends at one moment, ${String(ENDPOINTS)} endpoints`;
   return [
-    { what: `${what}: p50 until the end is seen`, ...of('p50'), unit: 'ms', goal: SLOWER_GOAL },
+    {
+      what: `${what}: from the poll that sees the end to it, mean`,
+      ...of('completionMs'),
+      unit: 'ms',
+      goal: SLOWER_GOAL,
+    },
     { what: `${what}: p99 until the end is seen`, ...of('p99'), unit: 'ms', goal: SLOWER_GOAL },
     { what: `${what}: processor time of a task, from its end on`, ...of('cpuMs'), unit: 'ms' },
     { what: `${what}: p50 from the end to the delivery`, figure: quantile(lags, 0.5), unit: 'ms' },
@@ -58,8 +63,9 @@ export async function webhooksBench(): Promise<readonly Line[]> {
 }
 
 interface Round {
-  readonly p50: number;
   readonly p99: number;
+  /** From the poll that sees the end to the end of the task, with its result kept. */
+  readonly completionMs: number;
   readonly cpuMs: number;
   readonly lags: readonly number[];
   readonly missing: number;
@@ -80,13 +86,13 @@ async function round(endpoints: number): Promise<Round> {
     const seen = tasks.filter((_, index) => index % step === 0).map((task) => seenAt(bench, task));
     const endedAt = performance.now();
     for (const id of bench.upstream.ids) bench.upstream.complete(id);
-    const until99 = (await Promise.all(seen)).map((at) => at - endedAt);
+    const lags = (await Promise.all(seen)).map((at) => at - endedAt);
     const expected = endpoints === 0 ? 0 : tasks.filter(({ account }) => account >= SICK).length;
     await until(async () => receivers.heard().length >= expected, HEARD_MS_MAX).catch(() => undefined);
     const heard = receivers.heard();
     return {
-      p50: quantile(until99, 0.5),
-      p99: quantile(until99, 0.99),
+      p99: quantile(lags, 0.99),
+      completionMs: await completionMs(bench),
       cpuMs: (bench.cpuMs() - cpuBefore) / tasks.length,
       lags: heard.map(({ at, endedAt: end }) => at - end),
       missing: expected - heard.length,
@@ -152,4 +158,14 @@ async function seenAt({ port }: BenchProgram, { id, account }: Created): Promise
     line.close();
     return performance.now();
   }
+}
+
+/** The poll of a task is somewhere in its interval when the task ends, so the time until it is seen says less. */
+async function completionMs({ program }: BenchProgram): Promise<number> {
+  const text = await (await fetch(`http://${program.config.gateway.admin}/metrics`)).text();
+  const sumOf = (part: 'sum' | 'count'): number =>
+    [
+      ...text.matchAll(new RegExp(`^reelgate_task_phase_seconds_${part}\\{[^}]*phase="fetch"[^}]*\\} (\\S+)`, 'gm')),
+    ].reduce((sum, [, value]) => sum + Number(value), 0);
+  return (sumOf('sum') * 1000) / sumOf('count');
 }

@@ -24,6 +24,7 @@ import type { WebhookStore } from '../store/webhook-store.ts';
 import { watchWebhooks } from '../webhook-gauges.ts';
 import { webhookMetrics } from '../webhook-metrics.ts';
 import { webhookSelfChecks } from '../webhook-self-checks.ts';
+import { loopUtilization, spareTime } from './spare-time.ts';
 
 /** Each end of a task or a job wakes the dispatch. */
 const DISPATCH_IDLE_MS = 500;
@@ -68,7 +69,10 @@ export async function startWebhooks(
     lifecycle.add(name, () => worker.stop());
     return worker;
   };
-  const dispatch = start('event dispatch', DISPATCH_IDLE_MS, () => dispatchEvents(deps), DISPATCH_APART_MS);
+  // Deliveries have seconds to spare. While many tasks end at one moment, the ends come first.
+  const spare = spareTime(clock, loopUtilization());
+  const dispatchInTime = async (): Promise<number> => (spare.mayBegin() ? dispatchEvents(deps) : 0);
+  const dispatch = start('event dispatch', DISPATCH_IDLE_MS, dispatchInTime, DISPATCH_APART_MS);
   start('webhook retention', REMOVE_IDLE_MS, () => removeOldWebhooks(deps));
   start('webhook secrets', RESEAL_IDLE_MS, () => resealSecrets(deps));
   const wake = (): void => {

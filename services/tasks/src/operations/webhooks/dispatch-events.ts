@@ -3,6 +3,8 @@ import type { EventStore } from '../../store/webhook-store.ts';
 
 /** Events of one transaction. An event has a delivery for each endpoint that hears it, at most 20 and one. */
 const EVENTS_MAX = 200;
+/** Transactions of one pass. */
+const BATCHES_MAX = 50;
 
 export interface DispatchDeps {
   readonly webhooks: Pick<EventStore, 'dispatch'>;
@@ -13,7 +15,12 @@ export interface DispatchDeps {
 
 /** One pass that gives new events their places in the streams and makes their deliveries. Returns how many it took. */
 export async function dispatchEvents({ webhooks, clock, announceDispatched }: DispatchDeps): Promise<number> {
-  const taken = await webhooks.dispatch({ now: clock.now(), limit: EVENTS_MAX });
-  if (taken > 0) announceDispatched();
+  let taken = 0;
+  for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
+    const inBatch = await webhooks.dispatch({ now: clock.now(), limit: EVENTS_MAX });
+    taken += inBatch;
+    if (inBatch > 0) announceDispatched();
+    if (inBatch < EVENTS_MAX) break;
+  }
   return taken;
 }
