@@ -59,7 +59,7 @@ export function endpointsConformance(open: OpenWebhooks): void {
     expect(await ids(2, 'whe_2')).toEqual(['whe_1']);
   });
 
-  test('an account has at most so many endpoints under concurrent creates, and each removal makes room', async () => {
+  test('concurrent creates never pass the limit of endpoints of an account, and each removal makes room', async () => {
     const add = (by: WebhookStore, id: string): Promise<boolean> => by.addEndpoint(anEndpoint(id), aSecret(id), 20);
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, (_, index) => add(index % 2 === 0 ? store : other, `whe_${index}`)),
