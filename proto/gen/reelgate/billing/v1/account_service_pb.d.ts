@@ -2,11 +2,14 @@
 // @generated from file reelgate/billing/v1/account_service.proto (package reelgate.billing.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
+import type { TokenRight } from "./token_right_pb.js";
+import type { Credit, HeldMoney, LedgerCheck, Margin, SettledModel } from "./money_pb.js";
+import type { Act } from "../../access/v1/act_pb.js";
 import type { PriceContract } from "./price_pb.js";
 
 /**
@@ -47,6 +50,13 @@ export declare type Account = Message<"reelgate.billing.v1.Account"> & {
    * @generated from field: int64 held_nanos = 4;
    */
   heldNanos: bigint;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 5;
+   */
+  createdAt?: Timestamp | undefined;
 };
 
 /**
@@ -137,6 +147,28 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 11;
    */
   webhooks: WebhookRight;
+
+  /**
+   * What it may do with the tokens of its account.
+   *
+   * @generated from field: reelgate.billing.v1.TokenRight tokens = 12;
+   */
+  tokens: TokenRight;
+
+  /**
+   * The hour in which it was last charged, within the last 31 days; absent: it was not. Only lists of one account have
+   * it.
+   *
+   * @generated from field: google.protobuf.Timestamp last_charged_at = 13;
+   */
+  lastChargedAt?: Timestamp | undefined;
+
+  /**
+   * The token that made it; empty: an operator or the configuration did.
+   *
+   * @generated from field: string made_by_token_id = 14;
+   */
+  madeByTokenId: string;
 };
 
 /**
@@ -307,6 +339,28 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 7;
    */
   webhooks: WebhookRight;
+
+  /**
+   * What it may do with the tokens of its account; not set: none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenRight tokens = 8;
+   */
+  tokens: TokenRight;
+
+  /**
+   * The token of the account that makes it, which needs the right to do so; the new token can do no more than this one.
+   * Empty: an operator makes it.
+   *
+   * @generated from field: string maker_token_id = 9;
+   */
+  makerTokenId: string;
+
+  /**
+   * Who makes it, for the record; empty: the caller.
+   *
+   * @generated from field: string actor = 10;
+   */
+  actor: string;
 };
 
 /**
@@ -394,6 +448,21 @@ export declare type RevokeTokenRequest = Message<"reelgate.billing.v1.RevokeToke
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * The token of the same account that revokes it, which needs the right to do so. Tokens of other accounts do not exist
+   * for it. Empty: an operator revokes it.
+   *
+   * @generated from field: string revoker_token_id = 2;
+   */
+  revokerTokenId: string;
+
+  /**
+   * Who revokes it, for the record; empty: the caller.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
 };
 
 /**
@@ -421,6 +490,332 @@ export declare type RevokeTokenResponse = Message<"reelgate.billing.v1.RevokeTok
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export declare const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse>;
+
+/**
+ * UpdateTokenLimitsRequest carries the new limits of a token.
+ *
+ * @generated from message reelgate.billing.v1.UpdateTokenLimitsRequest
+ */
+export declare type UpdateTokenLimitsRequest = Message<"reelgate.billing.v1.UpdateTokenLimitsRequest"> & {
+  /**
+   * The token's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The most that it may spend in total, in billionths; absent: as much as the account has.
+   *
+   * @generated from field: optional int64 limit_nanos = 2;
+   */
+  limitNanos?: bigint | undefined;
+
+  /**
+   * Its own limits; absent: it has none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits limits = 3;
+   */
+  limits?: TokenLimits | undefined;
+
+  /**
+   * Who changes them, for the record; empty: the caller.
+   *
+   * @generated from field: string actor = 4;
+   */
+  actor: string;
+
+  /**
+   * Why, for the record; empty: no reason is given.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.UpdateTokenLimitsRequest.
+ * Use `create(UpdateTokenLimitsRequestSchema)` to create a new message.
+ */
+export declare const UpdateTokenLimitsRequestSchema: GenMessage<UpdateTokenLimitsRequest>;
+
+/**
+ * UpdateTokenLimitsResponse carries the token afterwards.
+ *
+ * @generated from message reelgate.billing.v1.UpdateTokenLimitsResponse
+ */
+export declare type UpdateTokenLimitsResponse = Message<"reelgate.billing.v1.UpdateTokenLimitsResponse"> & {
+  /**
+   * The token.
+   *
+   * @generated from field: reelgate.billing.v1.Token token = 1;
+   */
+  token?: Token | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.UpdateTokenLimitsResponse.
+ * Use `create(UpdateTokenLimitsResponseSchema)` to create a new message.
+ */
+export declare const UpdateTokenLimitsResponseSchema: GenMessage<UpdateTokenLimitsResponse>;
+
+/**
+ * ListAccountsRequest asks for a page.
+ *
+ * @generated from message reelgate.billing.v1.ListAccountsRequest
+ */
+export declare type ListAccountsRequest = Message<"reelgate.billing.v1.ListAccountsRequest"> & {
+  /**
+   * At most this many, 1 to 200; zero is 50. Another number is refused.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * Start after this account; by id only. Empty: from the beginning.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * The order.
+   *
+   * @generated from field: reelgate.billing.v1.AccountOrder order = 3;
+   */
+  order: AccountOrder;
+
+  /**
+   * Only accounts whose id begins with this text; empty: all.
+   *
+   * @generated from field: string prefix = 4;
+   */
+  prefix: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListAccountsRequest.
+ * Use `create(ListAccountsRequestSchema)` to create a new message.
+ */
+export declare const ListAccountsRequestSchema: GenMessage<ListAccountsRequest>;
+
+/**
+ * ListAccountsResponse carries the accounts.
+ *
+ * @generated from message reelgate.billing.v1.ListAccountsResponse
+ */
+export declare type ListAccountsResponse = Message<"reelgate.billing.v1.ListAccountsResponse"> & {
+  /**
+   * The accounts.
+   *
+   * @generated from field: repeated reelgate.billing.v1.Account accounts = 1;
+   */
+  accounts: Account[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListAccountsResponse.
+ * Use `create(ListAccountsResponseSchema)` to create a new message.
+ */
+export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse>;
+
+/**
+ * ListCreditsRequest names an account.
+ *
+ * @generated from message reelgate.billing.v1.ListCreditsRequest
+ */
+export declare type ListCreditsRequest = Message<"reelgate.billing.v1.ListCreditsRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * At most this many, 1 to 200; zero is 50. Another number is refused.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListCreditsRequest.
+ * Use `create(ListCreditsRequestSchema)` to create a new message.
+ */
+export declare const ListCreditsRequestSchema: GenMessage<ListCreditsRequest>;
+
+/**
+ * ListCreditsResponse carries the credits.
+ *
+ * @generated from message reelgate.billing.v1.ListCreditsResponse
+ */
+export declare type ListCreditsResponse = Message<"reelgate.billing.v1.ListCreditsResponse"> & {
+  /**
+   * The credits.
+   *
+   * @generated from field: repeated reelgate.billing.v1.Credit credits = 1;
+   */
+  credits: Credit[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListCreditsResponse.
+ * Use `create(ListCreditsResponseSchema)` to create a new message.
+ */
+export declare const ListCreditsResponseSchema: GenMessage<ListCreditsResponse>;
+
+/**
+ * GetMoneyRequest names a period.
+ *
+ * @generated from message reelgate.billing.v1.GetMoneyRequest
+ */
+export declare type GetMoneyRequest = Message<"reelgate.billing.v1.GetMoneyRequest"> & {
+  /**
+   * The begin of the period. Whole hours count.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 1;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * The end of the period, exclusive, at most 31 days later.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 2;
+   */
+  to?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetMoneyRequest.
+ * Use `create(GetMoneyRequestSchema)` to create a new message.
+ */
+export declare const GetMoneyRequestSchema: GenMessage<GetMoneyRequest>;
+
+/**
+ * GetMoneyResponse carries the money.
+ *
+ * @generated from message reelgate.billing.v1.GetMoneyResponse
+ */
+export declare type GetMoneyResponse = Message<"reelgate.billing.v1.GetMoneyResponse"> & {
+  /**
+   * What the accounts have now, by currency.
+   *
+   * @generated from field: repeated reelgate.billing.v1.HeldMoney held = 1;
+   */
+  held: HeldMoney[];
+
+  /**
+   * What was settled in the period, by model.
+   *
+   * @generated from field: repeated reelgate.billing.v1.SettledModel settled = 2;
+   */
+  settled: SettledModel[];
+
+  /**
+   * The margin in the period, by channel and model, as an estimate: a process that is killed loses its last ten seconds.
+   *
+   * @generated from field: repeated reelgate.billing.v1.Margin margins = 3;
+   */
+  margins: Margin[];
+
+  /**
+   * Settlements in the period that cost more than was held, as an estimate.
+   *
+   * @generated from field: int64 overruns = 4;
+   */
+  overruns: bigint;
+
+  /**
+   * What they cost above their holds, in billionths.
+   *
+   * @generated from field: int64 overrun_nanos = 5;
+   */
+  overrunNanos: bigint;
+
+  /**
+   * Calls in the period that never reported their end and were charged by their hold, as an estimate.
+   *
+   * @generated from field: int64 lapses = 6;
+   */
+  lapses: bigint;
+
+  /**
+   * The last check of the books; absent: none was made.
+   *
+   * @generated from field: reelgate.billing.v1.LedgerCheck last_check = 7;
+   */
+  lastCheck?: LedgerCheck | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetMoneyResponse.
+ * Use `create(GetMoneyResponseSchema)` to create a new message.
+ */
+export declare const GetMoneyResponseSchema: GenMessage<GetMoneyResponse>;
+
+/**
+ * ListActsRequest asks for a page.
+ *
+ * @generated from message reelgate.billing.v1.ListActsRequest
+ */
+export declare type ListActsRequest = Message<"reelgate.billing.v1.ListActsRequest"> & {
+  /**
+   * At most this many, 1 to 200; zero is 50. Another number is refused.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * Start after this act. Empty: from the newest.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * Only acts over this subject; empty: all.
+   *
+   * @generated from field: string subject = 3;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListActsRequest.
+ * Use `create(ListActsRequestSchema)` to create a new message.
+ */
+export declare const ListActsRequestSchema: GenMessage<ListActsRequest>;
+
+/**
+ * ListActsResponse carries the acts.
+ *
+ * @generated from message reelgate.billing.v1.ListActsResponse
+ */
+export declare type ListActsResponse = Message<"reelgate.billing.v1.ListActsResponse"> & {
+  /**
+   * The acts.
+   *
+   * @generated from field: repeated reelgate.access.v1.Act acts = 1;
+   */
+  acts: Act[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListActsResponse.
+ * Use `create(ListActsResponseSchema)` to create a new message.
+ */
+export declare const ListActsResponseSchema: GenMessage<ListActsResponse>;
 
 /**
  * ListPricesRequest is empty.
@@ -457,11 +852,17 @@ export declare type ListPricesResponse = Message<"reelgate.billing.v1.ListPrices
 export declare const ListPricesResponseSchema: GenMessage<ListPricesResponse>;
 
 /**
- * VerifyLedgerRequest is empty.
+ * VerifyLedgerRequest asks for a check.
  *
  * @generated from message reelgate.billing.v1.VerifyLedgerRequest
  */
 export declare type VerifyLedgerRequest = Message<"reelgate.billing.v1.VerifyLedgerRequest"> & {
+  /**
+   * Who asks for it, for the record; empty: the caller.
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
 };
 
 /**
@@ -574,6 +975,39 @@ export declare type RebuildBalancesResponse = Message<"reelgate.billing.v1.Rebui
 export declare const RebuildBalancesResponseSchema: GenMessage<RebuildBalancesResponse>;
 
 /**
+ * AccountOrder is the order of a list of accounts.
+ *
+ * @generated from enum reelgate.billing.v1.AccountOrder
+ */
+export enum AccountOrder {
+  /**
+   * The same as by id.
+   *
+   * @generated from enum value: ACCOUNT_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By id.
+   *
+   * @generated from enum value: ACCOUNT_ORDER_ID = 1;
+   */
+  ID = 1,
+
+  /**
+   * By what is free, the least first. Only the first page exists.
+   *
+   * @generated from enum value: ACCOUNT_ORDER_BALANCE = 2;
+   */
+  BALANCE = 2,
+}
+
+/**
+ * Describes the enum reelgate.billing.v1.AccountOrder.
+ */
+export declare const AccountOrderSchema: GenEnum<AccountOrder>;
+
+/**
  * AccountService is billing for operators and direct callers.
  *
  * @generated from service reelgate.billing.v1.AccountService
@@ -628,6 +1062,56 @@ export declare const AccountService: GenService<{
     methodKind: "unary";
     input: typeof RevokeTokenRequestSchema;
     output: typeof RevokeTokenResponseSchema;
+  },
+  /**
+   * UpdateTokenLimits replaces the spending limit and the own limits of a token.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.UpdateTokenLimits
+   */
+  updateTokenLimits: {
+    methodKind: "unary";
+    input: typeof UpdateTokenLimitsRequestSchema;
+    output: typeof UpdateTokenLimitsResponseSchema;
+  },
+  /**
+   * ListAccounts returns a page of the accounts.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.ListAccounts
+   */
+  listAccounts: {
+    methodKind: "unary";
+    input: typeof ListAccountsRequestSchema;
+    output: typeof ListAccountsResponseSchema;
+  },
+  /**
+   * ListCredits returns the credits of an account, the newest first.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.ListCredits
+   */
+  listCredits: {
+    methodKind: "unary";
+    input: typeof ListCreditsRequestSchema;
+    output: typeof ListCreditsResponseSchema;
+  },
+  /**
+   * GetMoney returns the money of all accounts: what is held, and what was settled in a period.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.GetMoney
+   */
+  getMoney: {
+    methodKind: "unary";
+    input: typeof GetMoneyRequestSchema;
+    output: typeof GetMoneyResponseSchema;
+  },
+  /**
+   * ListActs returns what operators did in this service, the newest first.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.ListActs
+   */
+  listActs: {
+    methodKind: "unary";
+    input: typeof ListActsRequestSchema;
+    output: typeof ListActsResponseSchema;
   },
   /**
    * ListPrices returns every version of every price contract.

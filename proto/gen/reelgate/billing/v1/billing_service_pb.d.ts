@@ -7,8 +7,9 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
+import type { TokenRight } from "./token_right_pb.js";
 import type { PriceFacts, Quote } from "./price_pb.js";
-import type { Hold, LedgerLine, Settlement } from "./hold_pb.js";
+import type { Charge, Hold, LedgerLine, Settlement } from "./hold_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/billing_service.proto.
@@ -82,6 +83,20 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: reelgate.billing.v1.WebhookRight webhooks = 6;
    */
   webhooks: WebhookRight;
+
+  /**
+   * What the token may do with the tokens of its account.
+   *
+   * @generated from field: reelgate.billing.v1.TokenRight tokens = 7;
+   */
+  tokens: TokenRight;
+
+  /**
+   * The name that a person gave the token.
+   *
+   * @generated from field: string name = 8;
+   */
+  name: string;
 };
 
 /**
@@ -570,6 +585,53 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
 export declare const GetHoldResponseSchema: GenMessage<GetHoldResponse>;
 
 /**
+ * ListChargesRequest names tasks.
+ *
+ * @generated from message reelgate.billing.v1.ListChargesRequest
+ */
+export declare type ListChargesRequest = Message<"reelgate.billing.v1.ListChargesRequest"> & {
+  /**
+   * Only tasks of this account. Empty is all, for callers of every account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * System task ids, at most 100.
+   *
+   * @generated from field: repeated string task_ids = 2;
+   */
+  taskIds: string[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListChargesRequest.
+ * Use `create(ListChargesRequestSchema)` to create a new message.
+ */
+export declare const ListChargesRequestSchema: GenMessage<ListChargesRequest>;
+
+/**
+ * ListChargesResponse carries the charges.
+ *
+ * @generated from message reelgate.billing.v1.ListChargesResponse
+ */
+export declare type ListChargesResponse = Message<"reelgate.billing.v1.ListChargesResponse"> & {
+  /**
+   * The charges.
+   *
+   * @generated from field: repeated reelgate.billing.v1.Charge charges = 1;
+   */
+  charges: Charge[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListChargesResponse.
+ * Use `create(ListChargesResponseSchema)` to create a new message.
+ */
+export declare const ListChargesResponseSchema: GenMessage<ListChargesResponse>;
+
+/**
  * BillingService keeps tokens, prices and money, and moves money once.
  *
  * @generated from service reelgate.billing.v1.BillingService
@@ -675,6 +737,16 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof GetHoldRequestSchema;
     output: typeof GetHoldResponseSchema;
+  },
+  /**
+   * ListCharges returns the money of some tasks in short, in any order. A task without a hold is left out.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.ListCharges
+   */
+  listCharges: {
+    methodKind: "unary";
+    input: typeof ListChargesRequestSchema;
+    output: typeof ListChargesResponseSchema;
   },
 }>;
 

@@ -123,6 +123,61 @@ export declare type Settlement = Message<"reelgate.billing.v1.Settlement"> & {
 export declare const SettlementSchema: GenMessage<Settlement>;
 
 /**
+ * Charge is the money of a task in short.
+ *
+ * @generated from message reelgate.billing.v1.Charge
+ */
+export declare type Charge = Message<"reelgate.billing.v1.Charge"> & {
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * What was reserved, in billionths of the currency unit.
+   *
+   * @generated from field: int64 held_nanos = 3;
+   */
+  heldNanos: bigint;
+
+  /**
+   * What was charged, in billionths; absent: it is not settled.
+   *
+   * @generated from field: optional int64 charged_nanos = 4;
+   */
+  chargedNanos?: bigint | undefined;
+
+  /**
+   * What the charge was computed from; unspecified: it is not settled.
+   *
+   * @generated from field: reelgate.billing.v1.Basis basis = 5;
+   */
+  basis: Basis;
+
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 6;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.Charge.
+ * Use `create(ChargeSchema)` to create a new message.
+ */
+export declare const ChargeSchema: GenMessage<Charge>;
+
+/**
  * LedgerLine is one posting of a financial event.
  *
  * @generated from message reelgate.billing.v1.LedgerLine

@@ -44,6 +44,13 @@ export declare type GetUsageRequest = Message<"reelgate.billing.v1.GetUsageReque
    * @generated from field: reelgate.billing.v1.UsageGroup group_by = 4;
    */
   groupBy: UsageGroup;
+
+  /**
+   * Splits each group once more; only days by model or by token. Unspecified: no group is split.
+   *
+   * @generated from field: reelgate.billing.v1.UsageGroup split_by = 5;
+   */
+  splitBy: UsageGroup;
 };
 
 /**
@@ -127,6 +134,20 @@ export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
    * @generated from field: int64 characters = 10;
    */
   characters: bigint;
+
+  /**
+   * With `split_by`: the model or the id of the token within the group.
+   *
+   * @generated from field: string split_key = 11;
+   */
+  splitKey: string;
+
+  /**
+   * With `split_by` token: the name of the token.
+   *
+   * @generated from field: string split_name = 12;
+   */
+  splitName: string;
 };
 
 /**

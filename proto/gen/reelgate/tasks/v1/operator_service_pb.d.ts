@@ -6,7 +6,11 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Task, TaskState } from "./task_pb.js";
+import type { TaskKind } from "./order_pb.js";
 import type { Job } from "./job_pb.js";
+import type { ChannelPause } from "./channel_pause_pb.js";
+import type { ChannelHour, MinuteCounts } from "./pulse_pb.js";
+import type { Act } from "../../access/v1/act_pb.js";
 
 /**
  * Describes the file reelgate/tasks/v1/operator_service.proto.
@@ -177,6 +181,27 @@ export declare type TaskRecord = Message<"reelgate.tasks.v1.TaskRecord"> & {
    * @generated from field: string request_id = 9;
    */
   requestId: string;
+
+  /**
+   * The channel that has the work; empty: none has.
+   *
+   * @generated from field: string channel = 10;
+   */
+  channel: string;
+
+  /**
+   * The upstream id of the work; empty: it is not known.
+   *
+   * @generated from field: string upstream_id = 11;
+   */
+  upstreamId: string;
+
+  /**
+   * The trace that the task belongs to; empty: it is not recorded.
+   *
+   * @generated from field: string trace_id = 12;
+   */
+  traceId: string;
 };
 
 /**
@@ -258,6 +283,63 @@ export declare type ListTaskRecordsRequest = Message<"reelgate.tasks.v1.ListTask
    * @generated from field: string after = 4;
    */
   after: string;
+
+  /**
+   * Only tasks on this channel; empty: all.
+   *
+   * @generated from field: string channel = 5;
+   */
+  channel: string;
+
+  /**
+   * Only this model; empty: all.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
+
+  /**
+   * Only this kind; unspecified: all.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskKind kind = 7;
+   */
+  kind: TaskKind;
+
+  /**
+   * Only tasks that were created at this time or later; absent: all.
+   *
+   * @generated from field: google.protobuf.Timestamp created_from = 8;
+   */
+  createdFrom?: Timestamp | undefined;
+
+  /**
+   * Only tasks that were created before this time; absent: all.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 9;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * Only the tasks with this upstream id; empty: all.
+   *
+   * @generated from field: string upstream_id = 10;
+   */
+  upstreamId: string;
+
+  /**
+   * Whether the records come without attempts and events.
+   *
+   * @generated from field: bool brief = 11;
+   */
+  brief: boolean;
+
+  /**
+   * Whether the answer may end early, so that it is always quick: it examines a bounded number of tasks, and
+   * `continue_after` says where the next page begins.
+   *
+   * @generated from field: bool in_steps = 12;
+   */
+  inSteps: boolean;
 };
 
 /**
@@ -278,6 +360,13 @@ export declare type ListTaskRecordsResponse = Message<"reelgate.tasks.v1.ListTas
    * @generated from field: repeated reelgate.tasks.v1.TaskRecord records = 1;
    */
   records: TaskRecord[];
+
+  /**
+   * With `in_steps`: the last task that was examined, if older ones remain. Empty: none remain.
+   *
+   * @generated from field: string continue_after = 2;
+   */
+  continueAfter: string;
 };
 
 /**
@@ -319,6 +408,41 @@ export declare type AttentionItem = Message<"reelgate.tasks.v1.AttentionItem"> &
    * @generated from field: string detail = 4;
    */
   detail: string;
+
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 5;
+   */
+  accountId: string;
+
+  /**
+   * The public id of the model.
+   *
+   * @generated from field: string model = 6;
+   */
+  model: string;
+
+  /**
+   * The channel that has the work, or the last one that was tried; empty: none was.
+   *
+   * @generated from field: string channel = 7;
+   */
+  channel: string;
+
+  /**
+   * The state of the task or job. For one that ended, only its money is open.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskState state = 8;
+   */
+  state: TaskState;
+
+  /**
+   * Whether it is a job.
+   *
+   * @generated from field: bool is_job = 9;
+   */
+  isJob: boolean;
 };
 
 /**
@@ -387,6 +511,13 @@ export declare type ResolveAttentionRequest = Message<"reelgate.tasks.v1.Resolve
    * @generated from field: string actor = 3;
    */
   actor: string;
+
+  /**
+   * Why, for the record; empty: no reason is given.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
 };
 
 /**
@@ -667,6 +798,13 @@ export declare type ChannelStatus = Message<"reelgate.tasks.v1.ChannelStatus"> &
    * @generated from field: repeated string endpoints = 12;
    */
   endpoints: string[];
+
+  /**
+   * The pause; absent: it is not paused.
+   *
+   * @generated from field: reelgate.tasks.v1.ChannelPause pause = 13;
+   */
+  pause?: ChannelPause | undefined;
 };
 
 /**
@@ -710,6 +848,293 @@ export declare type ListChannelsResponse = Message<"reelgate.tasks.v1.ListChanne
 export declare const ListChannelsResponseSchema: GenMessage<ListChannelsResponse>;
 
 /**
+ * PauseChannelRequest names a channel.
+ *
+ * @generated from message reelgate.tasks.v1.PauseChannelRequest
+ */
+export declare type PauseChannelRequest = Message<"reelgate.tasks.v1.PauseChannelRequest"> & {
+  /**
+   * The channel's id; a relay channel too.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who pauses it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Why, for the record.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.PauseChannelRequest.
+ * Use `create(PauseChannelRequestSchema)` to create a new message.
+ */
+export declare const PauseChannelRequestSchema: GenMessage<PauseChannelRequest>;
+
+/**
+ * PauseChannelResponse carries the pause.
+ *
+ * @generated from message reelgate.tasks.v1.PauseChannelResponse
+ */
+export declare type PauseChannelResponse = Message<"reelgate.tasks.v1.PauseChannelResponse"> & {
+  /**
+   * The pause.
+   *
+   * @generated from field: reelgate.tasks.v1.ChannelPause pause = 1;
+   */
+  pause?: ChannelPause | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.PauseChannelResponse.
+ * Use `create(PauseChannelResponseSchema)` to create a new message.
+ */
+export declare const PauseChannelResponseSchema: GenMessage<PauseChannelResponse>;
+
+/**
+ * ResumeChannelRequest names a channel.
+ *
+ * @generated from message reelgate.tasks.v1.ResumeChannelRequest
+ */
+export declare type ResumeChannelRequest = Message<"reelgate.tasks.v1.ResumeChannelRequest"> & {
+  /**
+   * The channel's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who resumes it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * Why, for the record; empty: no reason is given.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ResumeChannelRequest.
+ * Use `create(ResumeChannelRequestSchema)` to create a new message.
+ */
+export declare const ResumeChannelRequestSchema: GenMessage<ResumeChannelRequest>;
+
+/**
+ * ResumeChannelResponse says whether the channel was paused.
+ *
+ * @generated from message reelgate.tasks.v1.ResumeChannelResponse
+ */
+export declare type ResumeChannelResponse = Message<"reelgate.tasks.v1.ResumeChannelResponse"> & {
+  /**
+   * Whether it was.
+   *
+   * @generated from field: bool was_paused = 1;
+   */
+  wasPaused: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ResumeChannelResponse.
+ * Use `create(ResumeChannelResponseSchema)` to create a new message.
+ */
+export declare const ResumeChannelResponseSchema: GenMessage<ResumeChannelResponse>;
+
+/**
+ * ListChannelPausesRequest is empty.
+ *
+ * @generated from message reelgate.tasks.v1.ListChannelPausesRequest
+ */
+export declare type ListChannelPausesRequest = Message<"reelgate.tasks.v1.ListChannelPausesRequest"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListChannelPausesRequest.
+ * Use `create(ListChannelPausesRequestSchema)` to create a new message.
+ */
+export declare const ListChannelPausesRequestSchema: GenMessage<ListChannelPausesRequest>;
+
+/**
+ * ListChannelPausesResponse carries the pauses.
+ *
+ * @generated from message reelgate.tasks.v1.ListChannelPausesResponse
+ */
+export declare type ListChannelPausesResponse = Message<"reelgate.tasks.v1.ListChannelPausesResponse"> & {
+  /**
+   * The pauses.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ChannelPause pauses = 1;
+   */
+  pauses: ChannelPause[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListChannelPausesResponse.
+ * Use `create(ListChannelPausesResponseSchema)` to create a new message.
+ */
+export declare const ListChannelPausesResponseSchema: GenMessage<ListChannelPausesResponse>;
+
+/**
+ * GetPulseRequest is empty.
+ *
+ * @generated from message reelgate.tasks.v1.GetPulseRequest
+ */
+export declare type GetPulseRequest = Message<"reelgate.tasks.v1.GetPulseRequest"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetPulseRequest.
+ * Use `create(GetPulseRequestSchema)` to create a new message.
+ */
+export declare const GetPulseRequestSchema: GenMessage<GetPulseRequest>;
+
+/**
+ * GetPulseResponse carries the last hour. Minutes in which nothing happened are left out. The last ten seconds may be
+ * missing.
+ *
+ * @generated from message reelgate.tasks.v1.GetPulseResponse
+ */
+export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseResponse"> & {
+  /**
+   * The minutes, the oldest first.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.MinuteCounts minutes = 1;
+   */
+  minutes: MinuteCounts[];
+
+  /**
+   * The channels with something in the last hour.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ChannelHour channels = 2;
+   */
+  channels: ChannelHour[];
+
+  /**
+   * The clock of the service.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 3;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * Tasks that have not ended.
+   *
+   * @generated from field: int64 unfinished = 4;
+   */
+  unfinished: bigint;
+
+  /**
+   * How late the oldest poll is that is due now; 0: none is late.
+   *
+   * @generated from field: int64 poll_lag_ms = 5;
+   */
+  pollLagMs: bigint;
+
+  /**
+   * Finished tasks that are not settled.
+   *
+   * @generated from field: int64 unsettled = 6;
+   */
+  unsettled: bigint;
+
+  /**
+   * How long the oldest of them has waited; 0: none waits.
+   *
+   * @generated from field: int64 unsettled_ms = 7;
+   */
+  unsettledMs: bigint;
+
+  /**
+   * Tasks and jobs that wait for a person.
+   *
+   * @generated from field: int64 attention = 8;
+   */
+  attention: bigint;
+
+  /**
+   * Since when the first of them waits; absent: none waits.
+   *
+   * @generated from field: google.protobuf.Timestamp attention_since = 9;
+   */
+  attentionSince?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetPulseResponse.
+ * Use `create(GetPulseResponseSchema)` to create a new message.
+ */
+export declare const GetPulseResponseSchema: GenMessage<GetPulseResponse>;
+
+/**
+ * ListActsRequest asks for a page.
+ *
+ * @generated from message reelgate.tasks.v1.ListActsRequest
+ */
+export declare type ListActsRequest = Message<"reelgate.tasks.v1.ListActsRequest"> & {
+  /**
+   * At most this many, 1 to 200; zero is 50. Another number is refused.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * Start after this act. Empty: from the newest.
+   *
+   * @generated from field: string after = 2;
+   */
+  after: string;
+
+  /**
+   * Only acts over this subject; empty: all.
+   *
+   * @generated from field: string subject = 3;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListActsRequest.
+ * Use `create(ListActsRequestSchema)` to create a new message.
+ */
+export declare const ListActsRequestSchema: GenMessage<ListActsRequest>;
+
+/**
+ * ListActsResponse carries the acts.
+ *
+ * @generated from message reelgate.tasks.v1.ListActsResponse
+ */
+export declare type ListActsResponse = Message<"reelgate.tasks.v1.ListActsResponse"> & {
+  /**
+   * The acts.
+   *
+   * @generated from field: repeated reelgate.access.v1.Act acts = 1;
+   */
+  acts: Act[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListActsResponse.
+ * Use `create(ListActsResponseSchema)` to create a new message.
+ */
+export declare const ListActsResponseSchema: GenMessage<ListActsResponse>;
+
+/**
  * TestChannelRequest names a channel.
  *
  * @generated from message reelgate.tasks.v1.TestChannelRequest
@@ -721,6 +1146,13 @@ export declare type TestChannelRequest = Message<"reelgate.tasks.v1.TestChannelR
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Who tests it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
 };
 
 /**
@@ -936,6 +1368,57 @@ export declare const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof TestChannelRequestSchema;
     output: typeof TestChannelResponseSchema;
+  },
+  /**
+   * PauseChannel keeps new work from a channel, at every replica and after restarts, until it is resumed. A paused channel
+   * keeps its first pause.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.PauseChannel
+   */
+  pauseChannel: {
+    methodKind: "unary";
+    input: typeof PauseChannelRequestSchema;
+    output: typeof PauseChannelResponseSchema;
+  },
+  /**
+   * ResumeChannel gives a paused channel new work again. A channel that is not paused stays as it is.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ResumeChannel
+   */
+  resumeChannel: {
+    methodKind: "unary";
+    input: typeof ResumeChannelRequestSchema;
+    output: typeof ResumeChannelResponseSchema;
+  },
+  /**
+   * ListChannelPauses returns the paused channels, for the processes that send work to channels.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ListChannelPauses
+   */
+  listChannelPauses: {
+    methodKind: "unary";
+    input: typeof ListChannelPausesRequestSchema;
+    output: typeof ListChannelPausesResponseSchema;
+  },
+  /**
+   * GetPulse returns what happened in the last hour, and what waits now.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.GetPulse
+   */
+  getPulse: {
+    methodKind: "unary";
+    input: typeof GetPulseRequestSchema;
+    output: typeof GetPulseResponseSchema;
+  },
+  /**
+   * ListActs returns what operators did in this service, the newest first.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ListActs
+   */
+  listActs: {
+    methodKind: "unary";
+    input: typeof ListActsRequestSchema;
+    output: typeof ListActsResponseSchema;
   },
   /**
    * ClassifyHolds returns the state of each task that has an open hold.

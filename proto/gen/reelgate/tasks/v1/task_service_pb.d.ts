@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { MediaKind, Order, TaskKind } from "./order_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import type { TimelineEntry } from "./timeline_pb.js";
 
 /**
  * Describes the file reelgate/tasks/v1/task_service.proto.
@@ -417,6 +418,35 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
    * @generated from field: bool with_total = 10;
    */
   withTotal: boolean;
+
+  /**
+   * Only tasks that were created at this time or later; absent: all.
+   *
+   * @generated from field: google.protobuf.Timestamp created_from = 11;
+   */
+  createdFrom?: Timestamp | undefined;
+
+  /**
+   * Only tasks that were created before this time; absent: all.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 12;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * Only the task of the create that had this idempotency key, while the key is kept. Empty: all.
+   *
+   * @generated from field: string idempotency_key = 13;
+   */
+  idempotencyKey: string;
+
+  /**
+   * Whether the answer may end early, so that it is always quick: it examines a bounded number of tasks, and
+   * `continue_after` says where the next page begins. Cannot be combined with `offset` or `with_total`.
+   *
+   * @generated from field: bool in_steps = 14;
+   */
+  inSteps: boolean;
 };
 
 /**
@@ -451,6 +481,13 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
    * @generated from field: int64 total = 3;
    */
   total: bigint;
+
+  /**
+   * With `in_steps`: the last task that was examined, if older ones remain. Empty: none remain.
+   *
+   * @generated from field: string continue_after = 4;
+   */
+  continueAfter: string;
 };
 
 /**
@@ -458,6 +495,74 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
  * Use `create(ListTasksResponseSchema)` to create a new message.
  */
 export declare const ListTasksResponseSchema: GenMessage<ListTasksResponse>;
+
+/**
+ * GetTaskTimelineRequest names a task and its caller.
+ *
+ * @generated from message reelgate.tasks.v1.GetTaskTimelineRequest
+ */
+export declare type GetTaskTimelineRequest = Message<"reelgate.tasks.v1.GetTaskTimelineRequest"> & {
+  /**
+   * The caller's account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetTaskTimelineRequest.
+ * Use `create(GetTaskTimelineRequestSchema)` to create a new message.
+ */
+export declare const GetTaskTimelineRequestSchema: GenMessage<GetTaskTimelineRequest>;
+
+/**
+ * GetTaskTimelineResponse carries the steps.
+ *
+ * @generated from message reelgate.tasks.v1.GetTaskTimelineResponse
+ */
+export declare type GetTaskTimelineResponse = Message<"reelgate.tasks.v1.GetTaskTimelineResponse"> & {
+  /**
+   * The steps in the order in which they began. A step that was not observed is left out.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.TimelineEntry entries = 1;
+   */
+  entries: TimelineEntry[];
+
+  /**
+   * The token that created the task.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+
+  /**
+   * The id of the request that created the task; empty: it is not known.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+
+  /**
+   * The clock of the service.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 4;
+   */
+  now?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetTaskTimelineResponse.
+ * Use `create(GetTaskTimelineResponseSchema)` to create a new message.
+ */
+export declare const GetTaskTimelineResponseSchema: GenMessage<GetTaskTimelineResponse>;
 
 /**
  * WatchTaskRequest names a task and its caller.
@@ -1080,6 +1185,16 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof GetTaskRequestSchema;
     output: typeof GetTaskResponseSchema;
+  },
+  /**
+   * GetTaskTimeline returns when each step of a task began and ended.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.GetTaskTimeline
+   */
+  getTaskTimeline: {
+    methodKind: "unary";
+    input: typeof GetTaskTimelineRequestSchema;
+    output: typeof GetTaskTimelineResponseSchema;
   },
   /**
    * ListTasks returns a page of the owner's tasks.

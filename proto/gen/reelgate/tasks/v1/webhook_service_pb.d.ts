@@ -509,6 +509,53 @@ export declare type ListWebhookDeliveriesResponse = Message<"reelgate.tasks.v1.L
 export declare const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveriesResponse>;
 
 /**
+ * ListTaskWebhookDeliveriesRequest names a task or a job.
+ *
+ * @generated from message reelgate.tasks.v1.ListTaskWebhookDeliveriesRequest
+ */
+export declare type ListTaskWebhookDeliveriesRequest = Message<"reelgate.tasks.v1.ListTaskWebhookDeliveriesRequest"> & {
+  /**
+   * The caller's account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The id of a task or a job.
+   *
+   * @generated from field: string subject_id = 2;
+   */
+  subjectId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListTaskWebhookDeliveriesRequest.
+ * Use `create(ListTaskWebhookDeliveriesRequestSchema)` to create a new message.
+ */
+export declare const ListTaskWebhookDeliveriesRequestSchema: GenMessage<ListTaskWebhookDeliveriesRequest>;
+
+/**
+ * ListTaskWebhookDeliveriesResponse carries the deliveries.
+ *
+ * @generated from message reelgate.tasks.v1.ListTaskWebhookDeliveriesResponse
+ */
+export declare type ListTaskWebhookDeliveriesResponse = Message<"reelgate.tasks.v1.ListTaskWebhookDeliveriesResponse"> & {
+  /**
+   * The deliveries.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.WebhookDelivery deliveries = 1;
+   */
+  deliveries: WebhookDelivery[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListTaskWebhookDeliveriesResponse.
+ * Use `create(ListTaskWebhookDeliveriesResponseSchema)` to create a new message.
+ */
+export declare const ListTaskWebhookDeliveriesResponseSchema: GenMessage<ListTaskWebhookDeliveriesResponse>;
+
+/**
  * GetWebhookDeliveryRequest names a delivery.
  *
  * @generated from message reelgate.tasks.v1.GetWebhookDeliveryRequest
@@ -1078,6 +1125,17 @@ export declare const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof ListWebhookDeliveriesRequestSchema;
     output: typeof ListWebhookDeliveriesResponseSchema;
+  },
+  /**
+   * ListTaskWebhookDeliveries returns the deliveries about a task or a job with their attempts, the newest first, at most
+   * 100.
+   *
+   * @generated from rpc reelgate.tasks.v1.WebhookService.ListTaskWebhookDeliveries
+   */
+  listTaskWebhookDeliveries: {
+    methodKind: "unary";
+    input: typeof ListTaskWebhookDeliveriesRequestSchema;
+    output: typeof ListTaskWebhookDeliveriesResponseSchema;
   },
   /**
    * GetWebhookDelivery returns a delivery with its attempts.
