@@ -15,6 +15,7 @@ const SCOPES = {
     Scope.MEDIA_INTERNAL,
     Scope.WEBHOOKS_READ,
     Scope.WEBHOOKS_WRITE,
+    Scope.TOKENS_WRITE,
   ],
   tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
   operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.WEBHOOKS_READ, Scope.WEBHOOKS_WRITE],

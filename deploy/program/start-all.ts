@@ -86,16 +86,20 @@ export async function startAll(starting: Starting): Promise<Started> {
       ports.gateway,
     ),
   );
-  startedGateway(starting, running);
+  startedGateway(starting, running, gateway);
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
 }
 
-function startedGateway(starting: Starting, running: readonly RunningService[]): void {
+function startedGateway(
+  starting: Starting,
+  running: readonly RunningService[],
+  gateway: Pick<RunningService, 'routes'>,
+): void {
   const isReady = starting.ports.readiness(async () =>
     (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
   );
   starting.ports.started('gateway', isReady);
-  serveDiagnosis(starting, isReady);
+  serveDiagnosis(starting, isReady, gateway);
 }
 
 async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 'lifecycle'>): Promise<void> {

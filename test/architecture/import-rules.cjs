@@ -109,6 +109,21 @@ const islands = [
   ),
 ];
 
+const pages = [
+  rule(
+    'pages-are-browser-code',
+    'A page imports other pages and its four packages: no node:, nothing of the services.',
+    { path: '^services/gateway/console/', pathNot: tests },
+    { pathNot: ['^services/gateway/console/', '(^|/)node_modules/(preact|htm|uplot)/'] },
+  ),
+  rule(
+    'the-server-knows-the-types-of-pages',
+    'The gateway takes from the pages the types of their answers and the table of their addresses.',
+    { path: '^services/gateway/src/', pathNot: tests },
+    { path: '^services/gateway/console/', pathNot: '^services/gateway/console/(api/|routes\\.ts$)' },
+  ),
+];
+
 const connections = [
   rule(
     'only-the-guarded-fetch-dials-out',
@@ -147,7 +162,7 @@ const hygiene = [
 ];
 
 module.exports = {
-  forbidden: [...layers, ...islands, ...connections, ...hygiene],
+  forbidden: [...layers, ...islands, ...pages, ...connections, ...hygiene],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,

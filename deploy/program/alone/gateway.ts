@@ -48,7 +48,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
   await connectPeers([tasks, billing, media]);
   const isReady = ports.readiness(service.ready);
   ports.started('gateway', isReady);
-  serveDiagnosis(starting, isReady);
+  serveDiagnosis(starting, isReady, service);
   lifecycle.add('gateway', () => service.stop());
   lifecycle.addDrain({
     name: 'gateway',

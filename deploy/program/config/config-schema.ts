@@ -1,6 +1,6 @@
 import { busSchema } from '@reelgate/platform/bus/bus-settings';
 import { billingSchema } from '@reelgate/billing/config';
-import { gatewaySchema } from '@reelgate/gateway/config';
+import { gatewaySchema, operatorsSchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
 import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
 import { traceSchema } from '@reelgate/platform/trace/trace-schema';
@@ -44,6 +44,7 @@ export const CONFIG_SCHEMA = {
     tracing: traceSchema,
     ...liveSchema,
     internal_callers: internalCallersSchema,
+    operators: operatorsSchema,
     sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
     ...gatewaySchema,
     ...tasksSchema,

@@ -34,7 +34,7 @@ import { withResolvedPaths } from './resolve-paths.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
 /** The lists whose entries may stand in several files. */
-const ENTRY_KEYS = { channels: 'id', accounts: 'id', internal_callers: 'name' };
+const ENTRY_KEYS = { channels: 'id', accounts: 'id', internal_callers: 'name', operators: 'name' };
 export const DEFAULT_ADDRESSES = {
   tasks: '127.0.0.1:9101',
   billing: '127.0.0.1:9102',

@@ -23,11 +23,12 @@ export function diagnosable<S extends Pick<RunningService, 'bindings'>>(
   return { ...service, bindings: [...service.bindings, diagnosis.bindingOf(name, isReady)] };
 }
 
-/** The gateway serves no RPC but those of its diagnosis, on its admin port. */
+/** On its admin port the gateway serves the RPCs of its diagnosis, and its own routes for operators. */
 export function serveDiagnosis(
   { foundation: { log, metrics, tracing }, ports, diagnosis, identify }: Starting,
   isReady: ReadyCheck,
+  { routes }: Pick<RunningService, 'routes'>,
 ): void {
   const bindings = [diagnosis.bindingOf('gateway', isReady)];
-  ports.gateway?.admin?.serve(connectHandler({ bindings, identify, hasTls: false, log, metrics, tracing, routes: [] }));
+  ports.gateway?.admin?.serve(connectHandler({ bindings, identify, hasTls: false, log, metrics, tracing, routes }));
 }

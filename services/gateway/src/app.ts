@@ -29,9 +29,13 @@ import type { GatewayConfig } from './config.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
 import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
+import { loadAssets } from './console/assets/load-assets.ts';
+import { clientConsoleRoutes, openClientSessions } from './console/client/client-console.ts';
+import { operatorConsole } from './console/operator/operator-console.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
+import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
 import { openStreamPermits } from './http/event-stream/stream-permits.ts';
 import { watchHeld } from './http/gateway-gauges.ts';
@@ -146,15 +150,20 @@ export async function startGateway(
     const tokenEvents = await onTokenChanged(bus, principals);
     lifecycle.add('token events', () => tokenEvents.stop());
 
-    const admission = { principals, counters, limits: config.limits };
+    const sessions = openClientSessions(config.console, foundation);
+    const admission = { principals, counters, limits: config.limits, sessions };
+    const observe = observer({ clock, log, metrics });
+    const assets = loadAssets();
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
-    const routes = gatewayRoutes(dialects, parts, foundation.publicUrl);
+    const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
+    const pages = config.console.isForClients ? clientConsoleRoutes(sessions, { parts, assets, api }) : [];
+    const routes = [...api, ...pages];
     beginRequests(metrics, routes);
     const app = koaApp({
       routes,
-      admission,
-      observe: observer({ clock, log, metrics }),
+      admit: (exchange, entry) => admit(admission, exchange, entry),
+      observe,
       clock,
       newId,
       log,
@@ -177,7 +186,7 @@ export async function startGateway(
     };
     return {
       bindings: [],
-      routes: [],
+      routes: [operatorConsole(config.console, { foundation, assets, budget: parts.budget, observe })],
       ready: async () => true,
       port: server.port,
       url: urlOf(config.listen.host, server.port),

@@ -4,12 +4,35 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
+import type { Operator } from './console/session/operator-sessions.ts';
+import { ROLES } from './domain/operator.ts';
+import type { Role } from './domain/operator.ts';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
 import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { defaultsOf } from './domain/model-defaults.ts';
 import type { Model, Models } from './domain/model-defaults.ts';
+
+/** The JSON Schema of the operators, who sign in at the console of the admin port. */
+export const operatorsSchema = {
+  type: 'array',
+  default: [],
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'key'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 64, description: 'what acts are recorded with' },
+      key: { type: 'string', minLength: 16, maxLength: 256, description: 'at least 16 characters' },
+      role: {
+        enum: ROLES,
+        default: 'viewer',
+        description: `one of ${ROLES.join(', ')}; each may do all that the ones before it may`,
+      },
+    },
+  },
+} as const;
 
 export { relayChannelSchema } from './relay/channels/channel-config.ts';
 export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
@@ -66,6 +89,14 @@ export const gatewaySchema = {
       workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
       drain: { type: 'string', format: 'duration', default: '5s' },
     }),
+    console: section({
+      clients: {
+        type: 'boolean',
+        default: true,
+        description: 'whether clients have a console at /console of the public port',
+      },
+      session: { type: 'string', format: 'duration', default: '12h' },
+    }),
     // The program reads these addresses. It reaches a service without one where that service listens.
     services: section({
       tasks: targetSchema,
@@ -110,7 +141,17 @@ export interface GatewayConfig {
   readonly jobs: { readonly workers: number; readonly drainMs: number };
   /** The number of receivers that webhooks are delivered to at one time, and how long a stop waits for attempts. */
   readonly webhooks: { readonly workers: number; readonly drainMs: number };
+  readonly console: ConsoleConfig;
   readonly catalogue: Catalogue;
+}
+
+export interface ConsoleConfig {
+  /** Whether the public port has the console for clients. */
+  readonly isForClients: boolean;
+  /** How long a session lasts. */
+  readonly sessionMs: number;
+  /** Who may sign in at the operator console. */
+  readonly operators: readonly Operator[];
 }
 
 interface CheckedModel {
@@ -142,7 +183,9 @@ interface Checked {
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
     readonly webhooks: { readonly workers: number; readonly drain: string };
+    readonly console: { readonly clients: boolean; readonly session: string };
   };
+  readonly operators?: readonly { readonly name: string; readonly key: string; readonly role: Role }[];
   readonly models?: Readonly<Record<string, CheckedModel>>;
   readonly channels?: readonly CheckedChannel[];
 }
@@ -158,6 +201,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime,
     async: jobs,
     webhooks,
+    console: pages,
   } = (value as Checked).gateway;
   return {
     listen: hostPort(listen),
@@ -173,6 +217,15 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },
+    console: {
+      isForClients: pages.clients,
+      sessionMs: parseDuration(pages.session) ?? 0,
+      operators: ((value as Checked).operators ?? []).map(({ name, key, role }) => ({
+        name,
+        role,
+        key: new Secret(key),
+      })),
+    },
     catalogue: readCatalogue(value),
   };
 }

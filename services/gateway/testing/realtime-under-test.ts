@@ -196,6 +196,8 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
         models: ['voice', 'text'],
         expiresAt: undefined,
         webhooks: 'write' as const,
+        tokenName: 'ci',
+        tokens: 'none' as const,
       };
     },
     drop: () => undefined,

@@ -4,6 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_right';
 
 const DEADLINE_MS = 5000;
@@ -27,16 +28,29 @@ const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
   [WireRight.NONE]: 'none',
 };
 
+/** What a token may do with the tokens of its account. */
+export type TokenRight = 'write' | 'read' | 'none';
+
+const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
+  [WireTokenRight.UNSPECIFIED]: 'none',
+  [WireTokenRight.WRITE]: 'write',
+  [WireTokenRight.READ]: 'read',
+  [WireTokenRight.NONE]: 'none',
+};
+
 /** The caller and its access rights. */
 export interface Principal {
   readonly accountId: string;
   readonly tokenId: string;
+  /** The name that a person gave the token; can be empty. */
+  readonly tokenName: string;
   /** Models that the token may use; `*` is every model. */
   readonly models: readonly string[];
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
   readonly limits?: OwnLimits | undefined;
   readonly webhooks: WebhookRight;
+  readonly tokens: TokenRight;
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
@@ -47,14 +61,16 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, tokenId, models, expiresAt, limits, webhooks } = principal;
+    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name } = principal;
     return {
       accountId,
       tokenId,
+      tokenName: name,
       models,
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
       limits: limits && fromWireLimits(limits),
       webhooks: WEBHOOK_RIGHTS[webhooks],
+      tokens: TOKEN_RIGHTS[tokens],
     };
   };
 }

@@ -1,6 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
+import type { SignedInOperator } from '../domain/operator.ts';
 import type { ExchangeEnd } from './exchange-end.ts';
 
 export interface ExchangeState {
@@ -11,6 +12,8 @@ export interface ExchangeState {
   span: Span;
   /** Absent on routes that need no token. */
   principal?: Principal;
+  /** Who is signed in at the operator console. */
+  operator?: SignedInOperator;
   /** For the log line. */
   taskId?: string;
   /** For the log line of a relayed call: the public id. */

@@ -6,10 +6,9 @@ import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
-import { admit } from './admission/admit.ts';
-import type { AdmitDeps } from './admission/admit.ts';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
 import { exchangeEnd } from './exchange-end.ts';
@@ -24,7 +23,8 @@ import { settleUnread } from './bodies/unread-body.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];
-  readonly admission: AdmitDeps;
+  /** Authenticates the caller of a route and applies the caller's rate limit. */
+  readonly admit: (exchange: Exchange, entry: RouteEntry) => Soon<void>;
   readonly observe: (exchange: Exchange) => void;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -38,14 +38,14 @@ const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
 
 /** What every route has in common. */
 interface Handling {
-  readonly admission: AdmitDeps;
+  readonly admit: KoaAppOptions['admit'];
   readonly beginSpan: BeginRequestSpan;
 }
 
 /** The application: it gives a request an id, observes it, routes it, and answers a refusal in its dialect. */
 export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   const app = new Koa<ExchangeState>();
-  const handling: Handling = { admission: options.admission, beginSpan: requestSpans(options.tracing) };
+  const handling: Handling = { admit: options.admit, beginSpan: requestSpans(options.tracing) };
   const table = routeTable(options.routes);
   const run = (exchange: Exchange): Promise<void> => {
     const { method, path } = exchange;
@@ -70,11 +70,11 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   return app;
 }
 
-async function runRoute(exchange: Exchange, entry: RouteEntry, { admission, beginSpan }: Handling): Promise<void> {
+async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: Handling): Promise<void> {
   exchange.state.route = entry.path;
   const span = beginSpan(exchange, entry);
   exchange.state.span = span;
-  await inTrace(span.traceId, () => whenThere(admit(admission, exchange, entry), () => entry.handle(exchange)));
+  await inTrace(span.traceId, () => whenThere(admit(exchange, entry), () => entry.handle(exchange)));
 }
 
 function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {

@@ -40,7 +40,7 @@ export function observer({
     inFlight += 1;
     exchange.state.end.whenOver(() => {
       inFlight -= 1;
-      const { requestId, route = 'none', reason, principal, taskId, model, span } = exchange.state;
+      const { requestId, route = 'none', reason, principal, operator, taskId, model, span } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
       countRequest({ route, method: exchange.method, status, reason });
@@ -55,6 +55,7 @@ export function observer({
           ms,
           accountId: principal?.accountId,
           tokenId: principal?.tokenId,
+          operator: operator?.name,
           taskId,
           model,
           trace_id: span.traceId,

@@ -5,7 +5,12 @@ import type { Count, RouteEntry } from './routes/route.ts';
 
 const FAULT = 500;
 
-const CLASSES: Readonly<Record<Count, TraceClass>> = { creates: 'create', calls: 'call', reads: 'read' };
+const CLASSES: Readonly<Record<Count, TraceClass>> = {
+  creates: 'create',
+  calls: 'call',
+  reads: 'read',
+  console: 'read',
+};
 
 /**
  * Begins the trace of a request whose route is known. What is not recorded costs a draw, and nothing if tracing is off.

@@ -16,6 +16,8 @@ const principal = {
   models: ['*'],
   expiresAt: undefined,
   webhooks: 'write',
+  tokenName: 'ci',
+  tokens: 'none',
 } as const;
 const SMALL = 10;
 const LARGE = 100_000;

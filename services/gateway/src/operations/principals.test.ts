@@ -18,6 +18,8 @@ const principal = (over: Partial<Principal> = {}): Principal => ({
   models: ['*'],
   expiresAt: undefined,
   webhooks: 'write',
+  tokenName: 'ci',
+  tokens: 'none',
   ...over,
 });
 const unknown = (): Problem =>

@@ -12,6 +12,8 @@ const principal = {
   models: ['*'],
   expiresAt: undefined,
   webhooks: 'write',
+  tokenName: 'ci',
+  tokens: 'none',
 } as const;
 const decode = (over: object = {}): Decoded =>
   decodeCreate(

@@ -2,6 +2,7 @@ import { whenThere } from '@reelgate/platform/soon';
 import type { Soon } from '@reelgate/platform/soon';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
+import type { ClientSessions } from '../../console/session/client-sessions.ts';
 import type { Principals } from '../../operations/principals.ts';
 import { tokenOf } from './credentials.ts';
 import type { Exchange } from '../exchange.ts';
@@ -12,15 +13,22 @@ export interface AdmitDeps {
   readonly principals: Principals;
   readonly counters: RateCounters;
   readonly limits: GatewayLimits;
+  /** Absent: no route takes the token of a session. */
+  readonly sessions?: Pick<ClientSessions, 'tokenOf'> | undefined;
 }
 
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */
 export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Soon<void> {
   if (token === undefined) return undefined;
   const { requestId, span } = exchange.state;
-  const key = tokenOf(exchange.req.headers, exchange.req.url);
+  const key = token.from === 'session' ? sessionToken(deps, exchange) : tokenOf(exchange.req.headers, exchange.req.url);
   return whenThere(deps.principals.of(key, requestId, span), (principal) => {
     exchange.state.principal = principal;
     return limitRate(deps, exchange, principal, token.counts);
   });
+}
+
+function sessionToken({ sessions }: AdmitDeps, exchange: Exchange): string {
+  if (sessions === undefined) throw new Error(`no sessions are open for ${exchange.path}`);
+  return sessions.tokenOf(exchange);
 }

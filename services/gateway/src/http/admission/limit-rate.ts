@@ -8,7 +8,12 @@ import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Count } from '../routes/route.ts';
 
-const LIMIT_OF: Readonly<Record<Count, keyof GatewayLimits & keyof OwnLimits>> = {
+/** Requests of the console do not use up what the programs of a token may send. */
+const CONSOLE_PER_MINUTE = 1200;
+
+type Limited = Exclude<Count, 'console'>;
+
+const LIMIT_OF: Readonly<Record<Limited, keyof GatewayLimits & keyof OwnLimits>> = {
   creates: 'createsPerMinute',
   reads: 'readsPerMinute',
   calls: 'callsPerMinute',
@@ -35,14 +40,16 @@ export function takeRate(
   counts: Count,
   onVerdict?: (verdict: Verdict) => void,
 ): Soon<void> {
-  const taken = counters.take(
-    `${counts}:${principal.tokenId}`,
-    principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]],
-  );
+  const taken = counters.take(`${counts}:${principal.tokenId}`, limitOf(limits, principal, counts));
   return whenThere(taken, (verdict) => {
     onVerdict?.(verdict);
     if (!verdict.allowed) throw overTheLimit(verdict, counts);
   });
+}
+
+function limitOf(limits: GatewayLimits, principal: Principal, counts: Count): number {
+  if (counts === 'console') return CONSOLE_PER_MINUTE;
+  return principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
 }
 
 function overTheLimit({ limit, retryAfterMs }: Verdict, counts: Count): Problem {
@@ -51,7 +58,7 @@ function overTheLimit({ limit, retryAfterMs }: Verdict, counts: Count): Problem 
     reason: 'rate_limit_exceeded',
     retryAfterMs,
     message:
-      `rate limit exceeded: ${String(limit)} ${counts} per minute; ` +
+      `rate limit exceeded: ${String(limit)} ${counts === 'console' ? 'requests of the console' : counts} per minute; ` +
       `retry in ${String(Math.ceil(retryAfterMs / 1000))} s`,
   });
 }

@@ -27,6 +27,14 @@ export function restoreCall(
     body,
     requestId,
     contentType: at < 0 ? undefined : headers[at + 1],
-    principal: { accountId, tokenId, models: visibleModels, expiresAt: undefined, webhooks: 'none' },
+    principal: {
+      accountId,
+      tokenId,
+      models: visibleModels,
+      expiresAt: undefined,
+      webhooks: 'none',
+      tokenName: '',
+      tokens: 'none',
+    },
   });
 }

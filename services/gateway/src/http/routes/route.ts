@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts';
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** The rate limit of a token that a request counts against. */
-export type Count = 'creates' | 'reads' | 'calls';
+export type Count = 'creates' | 'reads' | 'calls' | 'console';
 
 export interface RouteEntry {
   /** `all`: the route answers every method alike. */
@@ -16,7 +16,11 @@ export interface RouteEntry {
   /** As in OpenAPI: `{task_id}` is one segment, `{+rest}` any number of segments. */
   readonly path: string;
   /** Absent: the route needs no token, or its signed link authorizes the request. */
-  readonly token?: { readonly counts: Count };
+  readonly token?: {
+    readonly counts: Count;
+    /** `session`: the sealed cookie of the console has the token, never a header. */
+    readonly from?: 'session';
+  };
   /** How often it is recorded; absent: as its rate limit says. */
   readonly traced?: TraceClass;
   readonly doc: RouteDoc;

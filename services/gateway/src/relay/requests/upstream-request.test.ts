@@ -38,7 +38,15 @@ function formCall(body: Buffer): RelayCall {
     content: { path: endpoint.path, json: undefined, fields: fieldsOf(body, parts), bodyBytes: body.length },
     model: 'same',
     requestId: 'r',
-    principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined, webhooks: 'write' },
+    principal: {
+      accountId: 'a',
+      tokenId: 't',
+      models: ['*'],
+      expiresAt: undefined,
+      webhooks: 'write',
+      tokenName: 'ci',
+      tokens: 'none',
+    },
   };
 }
 
@@ -66,7 +74,15 @@ describe("a JSON body names the upstream's model, and no other byte changes", ()
         content: { path: chat.path, json, fields: new Map(), bodyBytes: body.length },
         model,
         requestId: 'r',
-        principal: { accountId: 'a', tokenId: 't', models: ['*'], expiresAt: undefined, webhooks: 'write' },
+        principal: {
+          accountId: 'a',
+          tokenId: 't',
+          models: ['*'],
+          expiresAt: undefined,
+          webhooks: 'write',
+          tokenName: 'ci',
+          tokens: 'none',
+        },
       },
       channel,
     ).body.toString();

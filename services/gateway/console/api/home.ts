@@ -1,0 +1,30 @@
+import type { Money } from './money.ts';
+import type { TaskRow } from './tasks.ts';
+
+/** GET /home. */
+export interface Home {
+  /** Credits less settlements. */
+  readonly balance: Money;
+  /** Reserved for running work. */
+  readonly held: Money;
+  /** What can still be spent: the balance less what is held. */
+  readonly free: Money;
+  readonly spentToday: Money;
+  readonly spent30Days: Money;
+  /** At most 20, the newest first. */
+  readonly running: readonly TaskRow[];
+  /** The last five. */
+  readonly failures: readonly TaskRow[];
+  /** The last eight completed, with thumbnails. */
+  readonly recent: readonly TaskRow[];
+  readonly limits: readonly Limit[];
+  readonly now: number;
+}
+
+/** A limit of the token and how much of it is used. */
+export interface Limit {
+  readonly name: 'creates_per_minute' | 'reads_per_minute' | 'calls_per_minute' | 'in_flight';
+  /** Undefined: not known here. */
+  readonly used?: number;
+  readonly limit: number;
+}

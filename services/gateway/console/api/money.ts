@@ -1,0 +1,43 @@
+/** An amount in units of its currency, exact, such as `0.40`. */
+export interface Money {
+  readonly amount: string;
+  /** ISO 4217 code. */
+  readonly currency: string;
+}
+
+/** What a charge was computed from. */
+export type Basis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred';
+
+/** The money of a task in a list. */
+export interface Charge {
+  readonly held: Money;
+  /** Undefined: it is not settled. */
+  readonly charged?: Money;
+  readonly basis?: Basis;
+}
+
+/** The money of a task in full. */
+export interface TaskMoney extends Charge {
+  /** The key and the version of the price contract that the order was frozen under. */
+  readonly contract: string;
+  readonly version: number;
+  /** The facts that were priced, such as `seconds`. */
+  readonly facts: Readonly<Record<string, number>>;
+  /** The terms of the contract as the configuration writes them; undefined: they are not known any more. */
+  readonly terms?: unknown;
+  readonly heldAt: number;
+  readonly settledAt?: number;
+  /** What went back to the account; undefined: it is not settled. */
+  readonly returned?: Money;
+  /** Every line of the ledger about it. For clients, books of other parties are left out. */
+  readonly lines: readonly LedgerLine[];
+}
+
+export interface LedgerLine {
+  /** The event, such as `hold` or `settle`. */
+  readonly event: string;
+  /** The book, such as `available` or `held`. */
+  readonly book: string;
+  readonly amount: string;
+  readonly at: number;
+}

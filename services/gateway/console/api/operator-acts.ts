@@ -1,0 +1,16 @@
+/** What an operator did. */
+export interface Act {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** GET /acts. Query: `subject`, `after`. */
+export interface ActList {
+  readonly acts: readonly Act[];
+  readonly after?: string;
+}

@@ -1,0 +1,53 @@
+import type { Act } from './operator-acts.ts';
+
+export interface ChannelRow {
+  readonly id: string;
+  readonly adapter: string;
+  /** Whether it serves synchronous calls, by this gateway alone as far as its figures go. */
+  readonly isRelay: boolean;
+  readonly upstreamAccount: string;
+  readonly isEnabled: boolean;
+  readonly circuit: 'closed' | 'open' | 'half_open';
+  readonly inFlight: number;
+  readonly inFlightMax: number;
+  readonly perMinuteMax: number;
+  readonly priority: number;
+  readonly weight: number;
+  readonly models: readonly string[];
+  readonly endpoints: readonly string[];
+  readonly pause?: { readonly at: number; readonly actor: string; readonly reason: string };
+  /** Undefined: nothing happened in the last hour. */
+  readonly hour?: ChannelHour;
+}
+
+export interface ChannelHour {
+  /** Attempts by outcome, and ends. */
+  readonly accepted: number;
+  readonly refused: number;
+  readonly unknown: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly failedPolls: number;
+  /** Attempts in each of the last 60 minutes, the oldest first. */
+  readonly minutes: readonly number[];
+  readonly answerMsP50?: number;
+  readonly answerMsP95?: number;
+  readonly lastError?: string;
+  readonly lastErrorAt?: number;
+}
+
+/** GET /channels. */
+export interface ChannelList {
+  readonly channels: readonly ChannelRow[];
+  readonly acts: readonly Act[];
+  readonly canOperate: boolean;
+  readonly now: number;
+}
+// POST /channels/{id}/pause {reason}, POST /channels/{id}/resume {reason}: answer {}.
+
+/** POST /channels/{id}/test. */
+export interface ChannelTest {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly tookMs: number;
+}

@@ -1,0 +1,60 @@
+import type { Act } from './operator-acts.ts';
+import type { TaskRow } from './tasks.ts';
+import type { TaskView } from './task.ts';
+
+export interface OperatorTaskRow extends TaskRow {
+  readonly accountId: string;
+  readonly channel: string;
+  readonly admission: string;
+}
+
+/**
+ * GET /tasks on the operator port. Query: `account`, `state`, `kind`, `model`, `channel`, `from`, `to`, `find` (a task id
+ * or an upstream id), `after`.
+ */
+export interface OperatorTaskList {
+  readonly tasks: readonly OperatorTaskRow[];
+  readonly after?: string;
+  readonly searchedTo?: number;
+}
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly channel: string;
+  readonly upstreamId: string;
+  readonly outcome: string;
+  readonly error: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+}
+
+/** An entry of the history as it is stored. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly type: string;
+  readonly detail: unknown;
+}
+
+/** GET /tasks/{taskId} on the operator port. */
+export interface OperatorTaskView extends Omit<
+  TaskView,
+  'sameCall' | 'canCancel' | 'canRegenerate' | 'task' | 'video'
+> {
+  readonly task: TaskView['task'] & {
+    readonly accountId: string;
+    readonly channel: string;
+    readonly upstreamId: string;
+    readonly upstreamStatus: string;
+    readonly admission: string;
+    readonly nextPollAt?: number;
+    readonly pollErrors: number;
+    readonly traceId: string;
+  };
+  /** The facts of the video. An operator does not see the video of a client. */
+  readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'poster' | 'download'>;
+  readonly attempts: readonly AttemptRow[];
+  readonly history: readonly HistoryEntry[];
+  readonly acts: readonly Act[];
+  /** Whether it waits for a decision. */
+  readonly isInAttention: boolean;
+}

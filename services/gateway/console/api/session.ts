@@ -1,0 +1,21 @@
+/** Who is signed in at the client console. */
+export interface Me {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly tokenName: string;
+  /** The models that the token may use; `*` is every model. */
+  readonly models: readonly string[];
+  readonly webhooks: 'write' | 'read' | 'none';
+  /** What the token may do with the tokens of its account. */
+  readonly tokens: 'write' | 'read' | 'none';
+  /** The clock of the service, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Who is signed in at the operator console. */
+export interface OperatorMe {
+  readonly name: string;
+  readonly role: 'viewer' | 'operator' | 'treasurer';
+  /** The clock of the service, in milliseconds since 1970. */
+  readonly now: number;
+}

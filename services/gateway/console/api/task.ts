@@ -1,0 +1,91 @@
+import type { TaskMoney } from './money.ts';
+import type { TaskRow } from './tasks.ts';
+import type { Delivery } from './webhooks.ts';
+
+export type Step =
+  | 'created'
+  | 'prepared'
+  | 'submitted'
+  | 'queued'
+  | 'in_progress'
+  | 'checked'
+  | 'fetched'
+  | 'completed'
+  | 'failed'
+  | 'held'
+  | 'settled'
+  | 'webhook';
+
+/** Who acts in a step: this service, the upstream, money, or the client's receivers. */
+export type Lane = 'service' | 'upstream' | 'money' | 'client';
+
+export interface TimelineEntry {
+  readonly lane: Lane;
+  readonly step: Step;
+  readonly from: number;
+  /** Undefined: it lasts. The same as `from`: it takes no time. */
+  readonly to?: number;
+  /** A fact about it, such as an amount or the status of a receiver. */
+  readonly detail?: string;
+}
+
+export interface Reference {
+  /** first_frame, last_frame, reference_image, reference_video, reference_audio … as the dialects name it. */
+  readonly role: string;
+  readonly kind: 'image' | 'video' | 'audio';
+  /** The URL that the order names; undefined: its bytes came with the request. */
+  readonly url?: string;
+}
+
+/** The same call as a program would make it. The token stands in it as `$REELGATE_API_KEY`. */
+export interface SameCall {
+  readonly curl: string;
+  readonly python: string;
+  readonly javascript: string;
+  /** Whether media whose bytes came with the request are left out. */
+  readonly isPartial: boolean;
+}
+
+/** GET /tasks/{taskId}: everything of one task, in one read. */
+export interface TaskView {
+  readonly task: TaskRow & {
+    readonly updatedAt: number;
+    /** Until when the result is kept. */
+    readonly expiresAt?: number;
+    /** The whole prompt. */
+    readonly fullPrompt: string;
+    readonly tokenId: string;
+    readonly tokenName: string;
+    /** The request that created it; undefined: not known. */
+    readonly requestId?: string;
+    readonly references: readonly Reference[];
+    /** Further fields of the order, such as `seed`. */
+    readonly settings: Readonly<Record<string, unknown>>;
+  };
+  /** Set when it completed with a video. */
+  readonly video?: {
+    /** Below `/console/api`; it supports ranges. */
+    readonly src: string;
+    readonly poster: string;
+    readonly download: string;
+    readonly bytes: number;
+    readonly mediaType: string;
+    readonly width: number;
+    readonly height: number;
+    readonly durationMs: number;
+    readonly frameRate: number;
+  };
+  /** The enhanced prompt of a prompt enhancement. */
+  readonly text?: string;
+  readonly money?: TaskMoney;
+  readonly timeline: readonly TimelineEntry[];
+  readonly sameCall?: SameCall;
+  readonly deliveries: readonly Delivery[];
+  /** What `GET /v1/videos/{id}` answers now. */
+  readonly raw: unknown;
+  readonly canCancel: boolean;
+  /** Whether this model can make another take of this video. */
+  readonly canRegenerate: boolean;
+  /** Why the token may not see webhooks, if it may not. */
+  readonly now: number;
+}

@@ -1,0 +1,43 @@
+import type { Charge } from './money.ts';
+
+export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
+export type Kind = 'generation' | 'regeneration' | 'context_ir';
+
+/** A task in a list. */
+export interface TaskRow {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly model: string;
+  readonly state: State;
+  /** Percent. */
+  readonly progress: number;
+  /** The beginning of the prompt, at most 120 characters. */
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly resolution: string;
+  readonly ratio: string;
+  readonly createdAt: number;
+  /** Undefined: it has not ended. */
+  readonly endedAt?: number;
+  /** A picture of the video, below `/console/api`; undefined: there is none yet. */
+  readonly thumbnail?: string;
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly charge?: Charge;
+}
+
+/**
+ * GET /tasks. Query: `state` (also `running`), `kind`, `model`, `from`, `to` (dates or Unix seconds, in milliseconds
+ * when given as `1795…` with 13 digits), `find` (a task id or an own idempotency key), `after`.
+ */
+export interface TaskList {
+  readonly tasks: readonly TaskRow[];
+  /** The next page; undefined: there is none. */
+  readonly after?: string;
+  /**
+   * How far back this answer has searched, when it found fewer rows than fit on a page and older tasks remain; the next
+   * page searches on.
+   */
+  readonly searchedTo?: number;
+  /** The models that the token may use, for the filter. */
+  readonly models: readonly string[];
+}

@@ -1,0 +1,60 @@
+import type { Money } from './money.ts';
+
+export type Right = 'write' | 'read' | 'none';
+
+export interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly models: readonly string[];
+  /** The most that it may spend in total; undefined: as much as the account has. */
+  readonly limit?: Money;
+  /** What it has spent and holds. */
+  readonly used: Money;
+  readonly limits: {
+    readonly createsPerMinute?: number;
+    readonly readsPerMinute?: number;
+    readonly callsPerMinute?: number;
+    readonly inFlight?: number;
+  };
+  readonly webhooks: Right;
+  readonly tokens: Right;
+  readonly createdAt: number;
+  readonly expiresAt?: number;
+  readonly revokedAt?: number;
+  readonly lastChargedAt?: number;
+  /** Whether the visitor is signed in with it. */
+  readonly isOwn: boolean;
+  /** Whether a token of the account made it. */
+  readonly isMadeHere: boolean;
+}
+
+/** GET /tokens. Needs the right to read tokens. */
+export interface TokenList {
+  readonly tokens: readonly Token[];
+  readonly canChange: boolean;
+  readonly models: readonly string[];
+  readonly currency: string;
+}
+
+/** POST /tokens. */
+export interface NewToken {
+  readonly name: string;
+  readonly models: readonly string[];
+  /** In units of the currency. */
+  readonly limit?: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number;
+  readonly createsPerMinute?: number;
+  readonly readsPerMinute?: number;
+  readonly callsPerMinute?: number;
+  readonly inFlight?: number;
+  readonly webhooks: Right;
+  readonly tokens: Right;
+}
+
+export interface MadeToken {
+  readonly token: Token;
+  /** Shown this once. */
+  readonly key: string;
+}
+// DELETE /tokens/{tokenId} answers the Token as it is then.

@@ -1,0 +1,18 @@
+/** GET /try. */
+export interface TryView {
+  readonly models: readonly TryModel[];
+  /** The largest body of a create, in bytes. */
+  readonly bodyBytesMax: number;
+  readonly webhooks: boolean;
+}
+
+/** What a model takes, from the configuration. */
+export interface TryModel {
+  readonly id: string;
+  readonly duration: { readonly min: number; readonly max: number };
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  readonly defaults: { readonly duration: number; readonly resolution: string; readonly ratio: string };
+}
+// The form is sent to the public API below `/console/api`: `POST /v1/video/generations`, and the same body to
+// `POST /v1/videos/estimate?path=/v1/video/generations`.

@@ -1,0 +1,57 @@
+import { render } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { Me, OperatorMe } from './api/session.ts';
+import { ApiError, api, onSignedOut } from './data/api.ts';
+import { followLinks } from './data/address.ts';
+import { VisitorContext } from './data/door.ts';
+import type { Visitor } from './data/door.ts';
+import { setServerClock } from './data/server-clock.ts';
+import { Frame } from './frame.ts';
+import { html } from './html.ts';
+import type { VNode } from './html.ts';
+import { SignIn } from './sign-in.ts';
+import { Refusal } from './parts/refusal.ts';
+import type { Door } from './routes.ts';
+import { words } from './words.ts';
+
+type Standing = Visitor | 'unknown' | 'signed-out' | ApiError;
+
+function Console({ door }: { door: Door }): VNode {
+  const [standing, setStanding] = useState<Standing>('unknown');
+  const arrive = useCallback(
+    (me: Me | OperatorMe) => {
+      setServerClock(me.now);
+      setStanding({ door, me } as Visitor);
+    },
+    [door],
+  );
+  const ask = useCallback(() => {
+    api<Me | OperatorMe>('/me').then(arrive, (error: unknown) => {
+      const isOut = error instanceof ApiError && error.status === 401;
+      setStanding(isOut || !(error instanceof ApiError) ? 'signed-out' : error);
+    });
+  }, [arrive]);
+  useEffect(() => {
+    onSignedOut(() => {
+      setStanding('signed-out');
+    });
+    ask();
+  }, [ask]);
+  if (standing === 'unknown') return html`<p class="alone">${words.loading}</p>`;
+  if (standing === 'signed-out') return html`<${SignIn} door=${door} onSignedIn=${arrive} />`;
+  if (standing instanceof ApiError)
+    return html`<main class="alone"><${Refusal} error=${standing} retry=${ask} /></main>`;
+  return html`<${VisitorContext.Provider} value=${standing}>
+    <${Frame}
+      visitor=${standing}
+      onSignedOut=${() => {
+        setStanding('signed-out');
+      }}
+    />
+  <//>`;
+}
+
+followLinks();
+const root = document.getElementById('console');
+const door = document.documentElement.dataset['door'] === 'operator' ? 'operator' : 'client';
+if (root !== null) render(html`<${Console} door=${door} />`, root);

@@ -1,0 +1,6 @@
+import { html } from '../../html.ts';
+import type { VNode } from '../../html.ts';
+
+export function page(): VNode {
+  return html`<h1>money</h1>`;
+}

@@ -1,0 +1,18 @@
+import { useLiveSwitch } from '../data/live.ts';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { words } from '../words.ts';
+
+/** Says how the page follows changes, and pauses it. */
+export function LiveSwitch(): VNode {
+  const { state, toggle } = useLiveSwitch();
+  return html`<button
+    type="button"
+    class=${`live ${state}`}
+    aria-pressed=${state === 'paused'}
+    title=${state === 'paused' ? words.live.resume : words.live.pause}
+    onClick=${toggle}
+  >
+    ${words.live[state]}
+  </button>`;
+}

@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks';
+import type { Me, OperatorMe } from './api/session.ts';
+import { ApiError, api } from './data/api.ts';
+import { html } from './html.ts';
+import type { VNode } from './html.ts';
+import type { Door } from './routes.ts';
+import { words } from './words.ts';
+
+const FIELDS = { client: 'token', operator: 'key' } as const;
+
+/** One field. The token goes into a sealed cookie and stays nowhere else. */
+export function SignIn({ door, onSignedIn }: { door: Door; onSignedIn: (me: Me | OperatorMe) => void }): VNode {
+  const [fault, setFault] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const field = FIELDS[door];
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const value = new FormData(form).get(field);
+    setBusy(true);
+    try {
+      onSignedIn(
+        await api<Me | OperatorMe>('/session', {
+          method: 'POST',
+          body: { [field]: typeof value === 'string' ? value : '' },
+        }),
+      );
+    } catch (error) {
+      setFault(error instanceof ApiError ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  return html`<main class="alone">
+    <h1>${words.product}</h1>
+    <form class="card" onSubmit=${(event: SubmitEvent) => void submit(event)}>
+      <h2>${words.signIn.title}</h2>
+      <label for="key">${words.signIn[field]}</label>
+      <input
+        id="key"
+        name=${field}
+        type="password"
+        autocomplete="current-password"
+        required
+        aria-describedby="kept fault"
+        aria-invalid=${fault === '' ? undefined : 'true'}
+      />
+      <p id="fault" class="fault" role="alert">${fault}</p>
+      <p id="kept" class="quiet">${words.signIn.kept}</p>
+      <button type="submit" class="main" disabled=${isBusy}>${words.signIn.submit}</button>
+      ${door === 'client' ? html`<p><a href="/docs">${words.signIn.docs}</a></p>` : null}
+    </form>
+  </main>`;
+}

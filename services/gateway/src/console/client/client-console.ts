@@ -1,0 +1,44 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { ConsoleConfig } from '../../config.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { assetRoutes } from '../assets/asset-routes.ts';
+import type { Assets } from '../assets/prepare-assets.ts';
+import { clientSessions } from '../session/client-sessions.ts';
+import type { ClientSessions } from '../session/client-sessions.ts';
+import { sessionSeal } from '../session/seal-session.ts';
+import { sessionCookie } from '../session/session-cookie.ts';
+import { mirroredRoutes } from './mirrored-routes.ts';
+import { sessionRoutes } from './session-routes.ts';
+
+const COOKIE = 'reelgate_console';
+const PURPOSE = 'console-session';
+
+export interface ClientConsoleDeps {
+  readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
+  readonly parts: GatewayParts;
+  readonly assets: () => Promise<Assets>;
+  /** The routes of the public API. */
+  readonly api: readonly RouteEntry[];
+}
+
+/** The sessions of clients at this gateway. */
+export function openClientSessions(
+  { sessionMs }: Pick<ConsoleConfig, 'sessionMs'>,
+  { clock, random, acceptedKeys, publicUrl }: ClientConsoleDeps['foundation'],
+): ClientSessions {
+  const { origin, protocol } = new URL(publicUrl);
+  return clientSessions({
+    seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
+    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:' }),
+    publicOrigin: origin,
+  });
+}
+
+/** The console of clients on the public port: its files, its sessions, and what its pages read and do. */
+export function clientConsoleRoutes(
+  sessions: ClientSessions,
+  { parts, assets, api }: Omit<ClientConsoleDeps, 'foundation'>,
+): readonly RouteEntry[] {
+  return [...sessionRoutes(parts, sessions), ...mirroredRoutes(api), ...assetRoutes('client', assets)];
+}

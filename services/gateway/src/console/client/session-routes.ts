@@ -1,0 +1,60 @@
+import type { Me } from '../../../console/api/session.ts';
+import { tokenOf } from '../../http/admission/credentials.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import { principalOf } from '../../http/exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { consoleDoc } from '../console-doc.ts';
+import { consoleRoute } from '../console-route.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import type { ClientSessions } from '../session/client-sessions.ts';
+
+const PATH = '/console/api/session';
+const signIn = bodyValidator<{ readonly token: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['token'],
+  properties: { token: { type: 'string', maxLength: 256 } },
+});
+
+type Parts = Pick<GatewayParts, 'clock' | 'budget' | 'principals'>;
+
+/** Signs a token in and out, and says who is signed in. */
+export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntry[] {
+  const { clock, principals } = parts;
+  const meOf = (principal: Principal): Me => ({
+    accountId: principal.accountId,
+    tokenId: principal.tokenId,
+    models: principal.models,
+    tokenName: principal.tokenName,
+    webhooks: principal.webhooks,
+    tokens: principal.tokens,
+    now: clock.now(),
+  });
+  return [
+    {
+      methods: ['POST'],
+      path: PATH,
+      handle: async (exchange) => {
+        const { token } = signIn(await readJsonBody(exchange, parts));
+        const key = tokenOf({ authorization: `Bearer ${token.trim()}` });
+        const { requestId, span } = exchange.state;
+        const principal = await principals.of(key, requestId, span);
+        sessions.begin(exchange, key);
+        exchange.body = meOf(principal);
+      },
+      doc: consoleDoc('signIn', 'Sign in'),
+    },
+    {
+      methods: ['DELETE'],
+      path: PATH,
+      handle: (exchange) => {
+        sessions.end(exchange);
+        exchange.body = {};
+      },
+      doc: consoleDoc('signOut', 'Sign out'),
+    },
+    consoleRoute({ method: 'GET', path: '/me', name: 'getMe', answer: (exchange) => meOf(principalOf(exchange)) }),
+  ];
+}

@@ -1,0 +1,59 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import type { ConsoleConfig } from '../../config.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import { koaApp } from '../../http/koa-app.ts';
+import type { observer } from '../../http/observe.ts';
+import { assetRoutes } from '../assets/asset-routes.ts';
+import type { Assets } from '../assets/prepare-assets.ts';
+import { operatorSessions } from '../session/operator-sessions.ts';
+import { sessionSeal } from '../session/seal-session.ts';
+import { sessionCookie } from '../session/session-cookie.ts';
+import { operatorSessionRoutes } from './operator-session-routes.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+
+const COOKIE = 'reelgate_operator';
+const PURPOSE = 'operator-session';
+
+export interface OperatorConsoleDeps {
+  readonly foundation: Foundation;
+  readonly assets: () => Promise<Assets>;
+  readonly budget: BodyBudget;
+  readonly observe: ReturnType<typeof observer>;
+}
+
+/** The console of operators on the admin port. It takes the requests below `/console`. */
+export function operatorConsole(
+  { operators, sessionMs }: Pick<ConsoleConfig, 'operators' | 'sessionMs'>,
+  { foundation, assets, budget, observe }: OperatorConsoleDeps,
+): HttpRoute {
+  const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
+  const sessions = operatorSessions({
+    seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
+    // the admin port speaks plain http, behind a proxy or on the loopback address
+    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: false }),
+    operators,
+  });
+  const routes: readonly OperatorRouteEntry[] = [
+    ...operatorSessionRoutes({ clock, budget }, sessions),
+    ...assetRoutes('operator', assets),
+  ];
+  const app = koaApp({
+    routes,
+    admit: (exchange, { role }: OperatorRouteEntry) => {
+      if (role !== undefined) exchange.state.operator = sessions.operatorOf(exchange, role);
+    },
+    observe,
+    clock,
+    newId,
+    log,
+    tracing,
+  });
+  const handle = app.callback();
+  return (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (path !== '/console' && !path.startsWith('/console/')) return false;
+    void handle(request, response);
+    return true;
+  };
+}

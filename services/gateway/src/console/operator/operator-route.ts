@@ -1,0 +1,31 @@
+import type { Exchange } from '../../http/exchange.ts';
+import type { Method, RouteEntry } from '../../http/routes/route.ts';
+import { consoleDoc } from '../console-doc.ts';
+import type { Role } from '../../domain/operator.ts';
+
+/** A route of the operator console and the role that it needs; undefined: it is open. */
+export interface OperatorRouteEntry extends RouteEntry {
+  readonly role?: Role;
+}
+
+export interface OperatorRoute {
+  readonly method: Method;
+  /** Below `/console/api`. */
+  readonly path: `/${string}`;
+  readonly name: string;
+  readonly role: Role;
+  readonly answer: (exchange: Exchange) => Promise<object> | object;
+}
+
+/** A route that answers the pages of the operator console. */
+export function operatorRoute({ method, path, name, role, answer }: OperatorRoute): OperatorRouteEntry {
+  return {
+    methods: [method],
+    path: `/console/api${path}`,
+    role,
+    handle: async (exchange) => {
+      exchange.body = await answer(exchange);
+    },
+    doc: consoleDoc(name, name),
+  };
+}

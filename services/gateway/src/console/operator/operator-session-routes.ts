@@ -1,0 +1,60 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { OperatorMe } from '../../../console/api/session.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { consoleDoc } from '../console-doc.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import type { SignedInOperator } from '../../domain/operator.ts';
+import type { OperatorSessions } from '../session/operator-sessions.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+
+const PATH = '/console/api/session';
+const signIn = bodyValidator<{ readonly key: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['key'],
+  properties: { key: { type: 'string', maxLength: 256 } },
+});
+
+/** Signs an operator in and out, and says who is signed in. */
+export function operatorSessionRoutes(
+  { clock, budget }: { readonly clock: Clock; readonly budget: BodyBudget },
+  sessions: OperatorSessions,
+): OperatorRouteEntry[] {
+  const meOf = ({ name, role }: SignedInOperator): OperatorMe => ({ name, role, now: clock.now() });
+  return [
+    {
+      methods: ['POST'],
+      path: PATH,
+      handle: async (exchange) => {
+        const { key } = signIn(await readJsonBody(exchange, { budget }));
+        exchange.body = meOf(sessions.begin(exchange, key.trim()));
+      },
+      doc: consoleDoc('signIn', 'Sign in'),
+    },
+    {
+      methods: ['DELETE'],
+      path: PATH,
+      handle: (exchange) => {
+        sessions.end(exchange);
+        exchange.body = {};
+      },
+      doc: consoleDoc('signOut', 'Sign out'),
+    },
+    operatorRoute({
+      method: 'GET',
+      path: '/me',
+      name: 'getMe',
+      role: 'viewer',
+      answer: (exchange) => meOf(operatorOf(exchange)),
+    }),
+  ];
+}
+
+/** Who is signed in, on a route that needs a role. */
+export function operatorOf({ state }: Exchange): SignedInOperator {
+  if (state.operator === undefined) throw new Error('an open route has no operator');
+  return state.operator;
+}

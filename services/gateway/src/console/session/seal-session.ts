@@ -1,0 +1,77 @@
+import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Random } from '@reelgate/platform/ids';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import { deriveSecret } from '@reelgate/platform/secret';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** A longer cookie was not made here. */
+const SEALED_MAX = 2048;
+
+/**
+ * Turns what a person signed in with into a cookie, and back. The cookie is the whole session: no process stores one, so
+ * every replica can open it.
+ */
+export interface SessionSeal {
+  seal(key: string): string;
+  /** Undefined: it was not sealed here, it was sealed for another door, or it has expired. */
+  open(sealed: string): string | undefined;
+}
+
+export interface SessionSealOptions {
+  readonly keys: AcceptedKeys;
+  /** Names the door, so that a session of one opens no other. */
+  readonly purpose: string;
+  readonly lifetimeMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: SessionSealOptions): SessionSeal {
+  const accepted = keys.signatures.map((key) => createSecretKey(deriveSecret(key, purpose).reveal(), 'base64url'));
+  const [current] = accepted;
+  if (current === undefined) throw new Error('there is no signing key');
+  return {
+    seal: (key) => {
+      const nonce = new Uint8Array(NONCE_BYTES);
+      random(nonce);
+      const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(purpose));
+      const text = Buffer.concat([cipher.update(JSON.stringify([clock.now(), key]), 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
+    },
+    open: (sealed) => {
+      if (sealed.length > SEALED_MAX) return undefined;
+      const bytes = Buffer.from(sealed, 'base64url');
+      const text = firstOf(accepted, (one) => opened(one, bytes, purpose));
+      if (text === undefined) return undefined;
+      const [sealedAt, key] = JSON.parse(text) as [number, string];
+      const ageMs = clock.now() - sealedAt;
+      return ageMs < lifetimeMs ? key : undefined;
+    },
+  };
+}
+
+function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {
+  for (const one of list) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function opened(key: KeyObject, sealed: Buffer, purpose: string): string | undefined {
+  const textAt = NONCE_BYTES + TAG_BYTES;
+  if (sealed.length <= textAt) return undefined;
+  try {
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(purpose))
+      .setAuthTag(sealed.subarray(NONCE_BYTES, textAt));
+    return decipher.update(sealed.subarray(textAt), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    // another key sealed it, or it was changed
+    return undefined;
+  }
+}
