@@ -10,7 +10,7 @@ import { everyRpc } from '../harness/contracts.ts';
 const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
 
 /** RPCs of operators whose account may be left out: then they list those of every account. */
-const FILTERS: ReadonlySet<string> = new Set(['ListTokens', 'ListTaskRecords', 'ListJobRecords']);
+const FILTERS: ReadonlySet<string> = new Set(['ListTokens', 'ListTaskRecords', 'ListJobRecords', 'ListCharges']);
 
 const rpcs = await everyRpc();
 

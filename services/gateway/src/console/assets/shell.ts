@@ -46,7 +46,7 @@ ${preloads.join('\n')}
   return { html, headers: headersOf(importMap) };
 }
 
-/** The browser runs our modules and the one import map, connects to this origin, and is framed by nobody. */
+/** The browser runs our modules and the one import map, and connects to this origin. No page can frame it. */
 function headersOf(importMap: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",

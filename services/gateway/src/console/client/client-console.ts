@@ -11,7 +11,7 @@ import { sessionCookie } from '../session/session-cookie.ts';
 import { mirroredRoutes } from './mirrored-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
-const COOKIE = 'reelgate_console';
+const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
 export interface ClientConsoleDeps {

@@ -12,7 +12,7 @@ import { sessionCookie } from '../session/session-cookie.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
-const COOKIE = 'reelgate_operator';
+const COOKIE = 'reelgate-operator';
 const PURPOSE = 'operator-session';
 
 export interface OperatorConsoleDeps {

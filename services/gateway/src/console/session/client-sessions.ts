@@ -42,6 +42,6 @@ export function signedOut(): Problem {
   return new Problem({
     kind: 'unauthenticated',
     reason: 'signed_out',
-    message: 'nobody is signed in, or the session has ended; sign in again',
+    message: 'this needs a session, and there is none or it has ended; sign in again',
   });
 }
