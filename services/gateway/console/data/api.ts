@@ -1,0 +1,78 @@
+/** A refusal of the console's API, in words for the person at the page. */
+export class ApiError extends Error {
+  /** 0: no answer came. */
+  readonly status: number;
+  readonly code: string;
+  /** The field of a form that is wrong; undefined: none is. */
+  readonly field: string | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(message: string, about: Pick<ApiError, 'status' | 'code' | 'field' | 'requestId'>) {
+    super(message);
+    this.status = about.status;
+    this.code = about.code;
+    this.field = about.field;
+    this.requestId = about.requestId;
+  }
+}
+
+const DEADLINE_MS = 30_000;
+const HEADERS = { accept: 'application/json', 'x-reelgate-console': '1' };
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+let whenSignedOut = (): void => undefined;
+
+/** Calls back when an answer says that nobody is signed in any more. */
+export function onSignedOut(handle: () => void): void {
+  whenSignedOut = handle;
+}
+
+/** Calls the console's API at a path below `/console/api`. Throws an ApiError. */
+export async function api<T>(path: string, { method = 'GET', body, signal, headers = {} }: Call = {}): Promise<T> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const response = await send(`/console/api${path}`, {
+    method,
+    headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (response.ok) return (await response.json()) as T;
+  const error = await refusalOf(response);
+  if (error.status === 401 && path !== '/session') whenSignedOut();
+  throw error;
+}
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError('the service cannot be reached', {
+      status: 0,
+      code: 'unreachable',
+      field: undefined,
+      requestId: undefined,
+    });
+  }
+}
+
+interface Refusal {
+  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string };
+}
+
+async function refusalOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as Refusal;
+  return new ApiError(body.error?.message ?? `the service answered ${String(response.status)}`, {
+    status: response.status,
+    code: body.error?.code ?? '',
+    field: body.error?.param,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+  });
+}

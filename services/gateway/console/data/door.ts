@@ -1,0 +1,23 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Me, OperatorMe } from '../api/session.ts';
+
+/** Who is signed in, and at which console. */
+export type Visitor =
+  { readonly door: 'client'; readonly me: Me } | { readonly door: 'operator'; readonly me: OperatorMe };
+
+export const VisitorContext = createContext<Visitor | undefined>(undefined);
+
+/** Who is signed in, on a page of the client console. */
+export function useMe(): Me {
+  const visitor = useContext(VisitorContext);
+  if (visitor?.door !== 'client') throw new Error('this page belongs to the client console');
+  return visitor.me;
+}
+
+/** Who is signed in, on a page of the operator console. */
+export function useOperator(): OperatorMe {
+  const visitor = useContext(VisitorContext);
+  if (visitor?.door !== 'operator') throw new Error('this page belongs to the operator console');
+  return visitor.me;
+}
