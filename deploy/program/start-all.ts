@@ -1,13 +1,16 @@
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { startGateway } from '@reelgate/gateway/app';
+import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
@@ -27,6 +30,10 @@ import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
 import { measuredService } from './measured-service.ts';
 import { openPorts } from './open-ports.ts';
 import type { Started, Starting } from './starting.ts';
+
+interface Served {
+  readonly bindings: readonly Binding[];
+}
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
 export async function startAll(starting: Starting): Promise<Started> {
@@ -73,21 +80,34 @@ export async function startAll(starting: Starting): Promise<Started> {
     await startGateway(
       gatewayConfig(value),
       checkedFoundation(starting, 'gateway'),
-      {
-        tasks: direct(TaskService, tasks, 'gateway'),
-        jobs: direct(JobService, tasks, 'gateway'),
-        webhooks: direct(WebhookService, tasks, 'gateway'),
-        billing: direct(BillingService, billing, 'gateway'),
-        calls: direct(CallService, billing, 'gateway'),
-        usage: direct(UsageService, billing, 'gateway'),
-        media: inProcessMedia(media.bytes),
-        sender: direct(MediaService, media, 'gateway'),
-      },
+      gatewayClients(billing, media, tasks),
       ports.gateway,
     ),
   );
   startedGateway(starting, running, gateway);
   return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
+}
+
+type Media = Awaited<ReturnType<typeof startMedia>>;
+
+function gatewayClients(billing: Served, media: Media, tasks: Served): GatewayClients {
+  return {
+    tasks: direct(TaskService, tasks, 'gateway'),
+    jobs: direct(JobService, tasks, 'gateway'),
+    webhooks: direct(WebhookService, tasks, 'gateway'),
+    billing: direct(BillingService, billing, 'gateway'),
+    calls: direct(CallService, billing, 'gateway'),
+    usage: direct(UsageService, billing, 'gateway'),
+    media: inProcessMedia(media.bytes),
+    sender: direct(MediaService, media, 'gateway'),
+    operator: {
+      tasks: direct(OperatorService, tasks, 'operator'),
+      accounts: direct(AccountService, billing, 'operator'),
+      billing: direct(BillingService, billing, 'operator'),
+      usage: direct(UsageService, billing, 'operator'),
+      webhooks: direct(WebhookService, tasks, 'operator'),
+    },
+  };
 }
 
 function startedGateway(
@@ -113,11 +133,7 @@ async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 
 }
 
 /** A service of this process, for the part that calls it. */
-function direct<S extends DescService>(
-  service: S,
-  { bindings }: { readonly bindings: readonly Binding[] },
-  caller: Identity,
-): Client<S> {
+function direct<S extends DescService>(service: S, { bindings }: Served, caller: Identity): Client<S> {
   const binding = bindings.find((one) => one.service === service);
   if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
   return directClient(service, binding, identityOf(caller));

@@ -1,8 +1,10 @@
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { httpMedia, startGateway } from '@reelgate/gateway/app';
@@ -42,6 +44,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     usage: billing.client(UsageService),
     media: bytes,
     sender: media.client(MediaService),
+    operator: operatorClients(starting),
   };
   const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
   watchPeers(foundation, { tasks, billing, media });
@@ -56,4 +59,16 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     drain: async (drain) => service.drain?.(drain),
   });
   return { services: [service], greeting: greeting(config.publicUrl, []) };
+}
+
+/** Connections of their own: a connection carries the key of one identity. */
+function operatorClients(starting: Starting): GatewayClients['operator'] {
+  const [tasks, billing] = [connect(starting, 'operator', 'tasks'), connect(starting, 'operator', 'billing')];
+  return {
+    tasks: tasks.client(OperatorService),
+    accounts: billing.client(AccountService),
+    billing: billing.client(BillingService),
+    usage: billing.client(UsageService),
+    webhooks: tasks.client(WebhookService),
+  };
 }

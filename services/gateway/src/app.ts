@@ -3,35 +3,22 @@ import { aborted } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
-import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Random } from '@reelgate/platform/ids';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Client } from '@reelgate/platform/rpc/service';
-import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
-import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { billingAuthenticate } from './clients/billing-client.ts';
-import type { MediaPort } from './clients/media-port.ts';
-import { callsClient } from './clients/calls-client.ts';
-import type { BillingCalls } from './clients/calls-client.ts';
+import type { GatewayClients } from './clients/gateway-clients.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
-import type { TasksClient } from './clients/tasks-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
-import type { SenderClient } from './clients/webhook-sender.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
 import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
-import { loadAssets } from './console/assets/load-assets.ts';
-import { clientConsoleRoutes, openClientSessions } from './console/client/client-console.ts';
-import { operatorConsole } from './console/operator/operator-console.ts';
+import { openConsoles } from './console/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged } from './events/on-task-changed.ts';
 import { onTokenChanged } from './events/on-token-changed.ts';
@@ -51,23 +38,14 @@ import { startJobs } from './jobs/start-jobs.ts';
 import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
-import { batchedCharges } from './relay/charges/batched-charges.ts';
-import { openHoldForecast } from './relay/charges/hold-forecast.ts';
-import { rememberedPriceKeys } from './relay/charges/price-keys.ts';
-import { openRealtime } from './relay/realtime/realtime.ts';
-import type { Realtime } from './relay/realtime/realtime.ts';
-import { openRelay } from './relay/relay.ts';
-import type { Relay } from './relay/relay.ts';
-import { openRelayChannels } from './relay/channels/relay-channels.ts';
-import type { RelayChannels } from './relay/channels/relay-channels.ts';
-import { relayMeter } from './relay/relay-metrics.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
-import { startCallWatch } from './relay/attempts/watch-calls.ts';
+import { startRelay } from './relay/start-relay.ts';
 import { eventBodies } from './webhooks/event-body.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
 export { openGatewayPorts } from './http/gateway-ports.ts';
 export type { GatewayPorts } from './http/gateway-ports.ts';
+export type { GatewayClients } from './clients/gateway-clients.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 
@@ -80,17 +58,6 @@ const BODY_WAIT_MS_MAX = 60_000;
 
 /** The tasks service derives the same key with this purpose. */
 const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
-
-export interface GatewayClients {
-  readonly tasks: TasksClient;
-  readonly jobs: Client<typeof JobService>;
-  readonly webhooks: Client<typeof WebhookService>;
-  readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
-  readonly calls: BillingCalls;
-  readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
-  readonly media: MediaPort;
-  readonly sender: SenderClient;
-}
 
 export type RunningGateway = RunningService & {
   /** The address that it listens on, which can differ from its public URL. */
@@ -105,7 +72,7 @@ export async function startGateway(
   clients: GatewayClients,
   { public: server }: Pick<GatewayPorts, 'public'>,
 ): Promise<RunningGateway> {
-  const { clock, newId, log, metrics, tracing, bus } = foundation;
+  const { clock, newId, log, metrics, tracing } = foundation;
   const lifecycle = openLifecycle(log);
   try {
     let catalogue = config.catalogue;
@@ -145,20 +112,15 @@ export async function startGateway(
       callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
     };
     watchHeld(metrics, parts);
-    const taskEvents = await onTaskChanged(bus, { reader, changes, tracing });
-    lifecycle.add('task events', () => taskEvents.stop());
-    const tokenEvents = await onTokenChanged(bus, principals);
-    lifecycle.add('token events', () => tokenEvents.stop());
+    await hearEvents(foundation, parts, lifecycle);
 
-    const sessions = openClientSessions(config.console, foundation);
-    const admission = { principals, counters, limits: config.limits, sessions };
     const observe = observer({ clock, log, metrics });
-    const assets = loadAssets();
+    const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
+    const consoles = openConsoles(config.console, { foundation, clients, parts, api, observe });
+    const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
-    const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
-    const pages = config.console.isForClients ? clientConsoleRoutes(sessions, { parts, assets, api }) : [];
-    const routes = [...api, ...pages];
+    const routes = [...api, ...consoles.clientRoutes];
     beginRequests(metrics, routes);
     const app = koaApp({
       routes,
@@ -186,7 +148,7 @@ export async function startGateway(
     };
     return {
       bindings: [],
-      routes: [operatorConsole(config.console, { foundation, assets, budget: parts.budget, observe })],
+      routes: [consoles.operator],
       ready: async () => true,
       port: server.port,
       url: urlOf(config.listen.host, server.port),
@@ -205,6 +167,17 @@ export async function startGateway(
   }
 }
 
+async function hearEvents(
+  { bus, tracing }: Foundation,
+  { reader, changes, principals }: GatewayParts,
+  lifecycle: Lifecycle,
+): Promise<void> {
+  const taskEvents = await onTaskChanged(bus, { reader, changes, tracing });
+  lifecycle.add('task events', () => taskEvents.stop());
+  const tokenEvents = await onTokenChanged(bus, principals);
+  lifecycle.add('token events', () => tokenEvents.stop());
+}
+
 /** What is open or in memory at one time. */
 function openBounds(
   { limits }: Pick<GatewayConfig, 'limits'>,
@@ -218,53 +191,6 @@ function openBounds(
     }),
     waits: openWaitPermits(),
     eventStreams: openStreamPermits(),
-  };
-}
-
-interface RelayParts {
-  readonly relay: Relay;
-  readonly realtime: Realtime;
-  readonly channels: RelayChannels;
-}
-
-/** The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
-function startRelay(
-  { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
-  { clock, newId, log, metrics, random }: Foundation,
-  { calls, limits }: Pick<GatewayClients, 'calls'> & { readonly limits: SharedLimits },
-  lifecycle: Lifecycle,
-): RelayParts {
-  const channels = openRelayChannels(catalogue.relay, { clock, limits, chance: chanceFrom(random) });
-  lifecycle.add('relay channels', () => channels.close());
-  const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
-  const charges = batchedCharges({ requests: callsClient(calls), forecast, clock, log });
-  const priceKeys = rememberedPriceKeys();
-  lifecycle.add('settlements', () => charges.stop());
-  const watch = startCallWatch(clock, log);
-  lifecycle.add('watch of relayed calls', () => watch.stop());
-  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, priceKeys, settings });
-  return {
-    channels,
-    realtime,
-    relay: openRelay({
-      channels,
-      charges,
-      priceKeys,
-      watch,
-      clock,
-      newId,
-      log,
-      meter: relayMeter(metrics, clock, channels),
-    }),
-  };
-}
-
-/** A source of numbers from 0 (inclusive) to 1 (exclusive). */
-function chanceFrom(random: Random): () => number {
-  return () => {
-    const bytes = new Uint8Array(4);
-    random(bytes);
-    return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
   };
 }
 

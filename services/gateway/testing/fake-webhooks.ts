@@ -3,9 +3,9 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
-import { bind } from '@reelgate/platform/rpc/service';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { partialService } from '@reelgate/platform/testing/partial-service';
 import { WebhookDeliverySchema, WebhookEndpointSchema, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
@@ -126,11 +126,7 @@ export function fakeWebhooks(): FakeWebhooks {
   const { methods: workMethods, ...work } = fakeWebhookWork();
   const implementation = { ...endpointMethods, ...deliveryMethods, ...workMethods, watchEvents: events.watch };
   return {
-    client: directClient(
-      WebhookService,
-      bind(WebhookService, implementation as Implementation<typeof WebhookService>),
-      aCaller(),
-    ),
+    client: directClient(WebhookService, partialService(WebhookService, implementation), aCaller()),
     calls,
     endpoints,
     deliveries,

@@ -19,12 +19,14 @@ import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
-import { gatewayConfig, gatewaySchema } from '../src/config.ts';
+import { gatewayConfig, gatewaySchema, operatorsSchema } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import type { FakeJobs } from './fake-jobs.ts';
+import { fakeOperator } from './fake-operator.ts';
+import type { OperatorMethods } from './fake-operator.ts';
 import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
 import { fakeUsage } from './fake-usage.ts';
@@ -37,6 +39,13 @@ import type { FakeSends } from './fake-webhook-work.ts';
 /** For a busy machine. */
 const REDIS_DEADLINE_MS = 5000;
 const PUBLIC_URL = 'https://gateway.example';
+
+/** The keys of the operators of a gateway under test, by their role, which is their name too. */
+export const OPERATOR_KEYS = {
+  viewer: 'key-of-the-viewer',
+  operator: 'key-of-the-operator',
+  treasurer: 'key-of-the-treasurer',
+} as const;
 
 export interface GatewayUnderTest {
   readonly gateway: RunningGateway;
@@ -71,6 +80,8 @@ export interface TestSettings {
   readonly host?: string;
   /** Absent: nothing is recorded. */
   readonly tracing?: Tracing;
+  /** What the services answer to the operator console. */
+  readonly operator?: OperatorMethods;
 }
 
 const MODELS = {
@@ -83,7 +94,11 @@ const MODELS = {
   'Beta-V1': { kind: 'video', duration: [6, 10], resolutions: ['480P', '720P'], ratios: ['adaptive', '1:1', '9:16'] },
 };
 
-const SCHEMA = { type: 'object', additionalProperties: true, properties: gatewaySchema };
+const SCHEMA = {
+  type: 'object',
+  additionalProperties: true,
+  properties: { ...gatewaySchema, operators: operatorsSchema },
+};
 
 /** The configuration as a program gives it to the gateway: read by the schema, which fills in the defaults. */
 export function checkedConfig({
@@ -107,6 +122,7 @@ export function checkedConfig({
       async: { workers: 4, drain: '1s' },
     },
     models: MODELS,
+    operators: Object.entries(OPERATOR_KEYS).map(([role, key]) => ({ name: role, role, key })),
     channels: [
       { id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } },
       { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } },
@@ -175,6 +191,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       usage: usage.client,
       media: media.port,
       sender: sends.client,
+      operator: fakeOperator(settings.operator),
     },
     ports,
   );

@@ -1,5 +1,6 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { koaApp } from '../../http/koa-app.ts';
@@ -9,6 +10,7 @@ import type { Assets } from '../assets/prepare-assets.ts';
 import { operatorSessions } from '../session/operator-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
+import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
@@ -18,6 +20,7 @@ const PURPOSE = 'operator-session';
 export interface OperatorConsoleDeps {
   readonly foundation: Foundation;
   readonly assets: () => Promise<Assets>;
+  readonly clients: OperatorClients;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
 }
@@ -25,7 +28,7 @@ export interface OperatorConsoleDeps {
 /** The console of operators on the admin port. It takes the requests below `/console`. */
 export function operatorConsole(
   { operators, sessionMs }: Pick<ConsoleConfig, 'operators' | 'sessionMs'>,
-  { foundation, assets, budget, observe }: OperatorConsoleDeps,
+  { foundation, assets, clients, budget, observe }: OperatorConsoleDeps,
 ): HttpRoute {
   const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
   const sessions = operatorSessions({
@@ -36,6 +39,7 @@ export function operatorConsole(
   });
   const routes: readonly OperatorRouteEntry[] = [
     ...operatorSessionRoutes({ clock, budget }, sessions),
+    ...operatorPages({ clock, newId, budget, clients }),
     ...assetRoutes('operator', assets),
   ];
   const app = koaApp({

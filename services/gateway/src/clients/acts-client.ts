@@ -1,0 +1,63 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** What an operator did. */
+export interface Act {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface ActsQuestion {
+  /** 1 to 200. */
+  readonly limit: number;
+  /** Start after this act; undefined: from the newest. */
+  readonly after?: string | undefined;
+  /** Only acts over this subject; undefined: all. */
+  readonly subject?: string | undefined;
+}
+
+export interface ActsPage {
+  /** The newest first. */
+  readonly acts: readonly Act[];
+  readonly hasMore: boolean;
+}
+
+export type ReadActs = (question: ActsQuestion, caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<ActsPage>;
+
+/** Reads the acts of both services as one list: the ids of both sort by time. */
+export function actsOfServices({ tasks, accounts }: Pick<OperatorClients, 'tasks' | 'accounts'>): ReadActs {
+  return async ({ limit, after = '', subject = '' }, { requestId, span }) => {
+    const question = { limit, after, subject };
+    const options = { timeoutMs: DEADLINE_MS, requestId, span };
+    const answers = await Promise.all([tasks.listActs(question, options), accounts.listActs(question, options)]);
+    const all = answers
+      .flatMap(({ acts }) => acts)
+      .map(fromWireAct)
+      .sort(newestFirst);
+    const isFull = answers.some(({ acts }) => acts.length === limit);
+    return { acts: all.slice(0, limit), hasMore: all.length > limit || isFull };
+  };
+}
+
+function newestFirst(one: Act, other: Act): number {
+  if (one.id === other.id) return 0;
+  return one.id < other.id ? 1 : -1;
+}
+
+function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
+  return { id, at: msOf(at) ?? 0, actor, action, subject, reason, detail: objectOf(detailJson) };
+}
+
+function objectOf(json: string): Readonly<Record<string, unknown>> {
+  return json === '' ? {} : (JSON.parse(json) as Readonly<Record<string, unknown>>);
+}

@@ -1,0 +1,23 @@
+import type { Client } from '@reelgate/platform/rpc/service';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { BillingCalls } from './calls-client.ts';
+import type { MediaPort } from './media-port.ts';
+import type { OperatorClients } from './operator-clients.ts';
+import type { TasksClient } from './tasks-client.ts';
+import type { SenderClient } from './webhook-sender.ts';
+
+/** The services that the gateway calls. */
+export interface GatewayClients {
+  readonly tasks: TasksClient;
+  readonly jobs: Client<typeof JobService>;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
+  readonly calls: BillingCalls;
+  readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
+  readonly media: MediaPort;
+  readonly sender: SenderClient;
+  readonly operator: OperatorClients;
+}

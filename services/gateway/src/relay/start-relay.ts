@@ -1,0 +1,65 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { Random } from '@reelgate/platform/ids';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+import { callsClient } from '../clients/calls-client.ts';
+import type { GatewayClients } from '../clients/gateway-clients.ts';
+import type { GatewayConfig } from '../config.ts';
+import { startCallWatch } from './attempts/watch-calls.ts';
+import { openRelayChannels } from './channels/relay-channels.ts';
+import type { RelayChannels } from './channels/relay-channels.ts';
+import { batchedCharges } from './charges/batched-charges.ts';
+import { openHoldForecast } from './charges/hold-forecast.ts';
+import { rememberedPriceKeys } from './charges/price-keys.ts';
+import { openRealtime } from './realtime/realtime.ts';
+import type { Realtime } from './realtime/realtime.ts';
+import { relayMeter } from './relay-metrics.ts';
+import { openRelay } from './relay.ts';
+import type { Relay } from './relay.ts';
+
+export interface RelayParts {
+  readonly relay: Relay;
+  readonly realtime: Realtime;
+  readonly channels: RelayChannels;
+}
+
+/** Opens what relays synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
+export function startRelay(
+  { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
+  { clock, newId, log, metrics, random }: Foundation,
+  { calls, limits }: Pick<GatewayClients, 'calls'> & { readonly limits: SharedLimits },
+  lifecycle: Lifecycle,
+): RelayParts {
+  const channels = openRelayChannels(catalogue.relay, { clock, limits, chance: chanceFrom(random) });
+  lifecycle.add('relay channels', () => channels.close());
+  const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
+  const charges = batchedCharges({ requests: callsClient(calls), forecast, clock, log });
+  const priceKeys = rememberedPriceKeys();
+  lifecycle.add('settlements', () => charges.stop());
+  const watch = startCallWatch(clock, log);
+  lifecycle.add('watch of relayed calls', () => watch.stop());
+  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, priceKeys, settings });
+  return {
+    channels,
+    realtime,
+    relay: openRelay({
+      channels,
+      charges,
+      priceKeys,
+      watch,
+      clock,
+      newId,
+      log,
+      meter: relayMeter(metrics, clock, channels),
+    }),
+  };
+}
+
+/** A source of numbers from 0 (inclusive) to 1 (exclusive). */
+function chanceFrom(random: Random): () => number {
+  return () => {
+    const bytes = new Uint8Array(4);
+    random(bytes);
+    return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+  };
+}

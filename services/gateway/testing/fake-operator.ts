@@ -1,0 +1,35 @@
+import type { DescService } from '@bufbuild/protobuf';
+import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client, Implementation } from '@reelgate/platform/rpc/service';
+import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { partialService } from '@reelgate/platform/testing/partial-service';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { OperatorClients } from '../src/clients/operator-clients.ts';
+
+/** The methods of a test. Every other method answers an empty message. */
+export interface OperatorMethods {
+  readonly tasks?: Partial<Implementation<typeof OperatorService>>;
+  readonly accounts?: Partial<Implementation<typeof AccountService>>;
+  readonly billing?: Partial<Implementation<typeof BillingService>>;
+  readonly usage?: Partial<Implementation<typeof UsageService>>;
+  readonly webhooks?: Partial<Implementation<typeof WebhookService>>;
+}
+
+/** The services as the operator console calls them. */
+export function fakeOperator({ tasks, accounts, billing, usage, webhooks }: OperatorMethods = {}): OperatorClients {
+  return {
+    tasks: clientOf(OperatorService, tasks),
+    accounts: clientOf(AccountService, accounts),
+    billing: clientOf(BillingService, billing),
+    usage: clientOf(UsageService, usage),
+    webhooks: clientOf(WebhookService, webhooks),
+  };
+}
+
+function clientOf<S extends DescService>(service: S, methods: Partial<Implementation<S>> | undefined): Client<S> {
+  return directClient(service, partialService(service, methods), aCaller({ name: 'operator' }));
+}
