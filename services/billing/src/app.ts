@@ -22,10 +22,14 @@ import { lapseCalls } from './operations/calls/lapse-calls.ts';
 import { putAccounts } from './operations/accounts/put-accounts.ts';
 import type { NewKey } from './operations/accounts/put-accounts.ts';
 import { lowAccounts } from './operations/accounts/watch-low-accounts.ts';
+import { moneyCounter } from './operations/money/count-money.ts';
+import type { MoneyCounts } from './operations/money/count-money.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
 import { callService } from './rpc/call-service.ts';
 import { usageService } from './rpc/usage-service.ts';
+import { sqlActs } from './store/acts/sql-acts.ts';
+import { sqlAccountList } from './store/accounts/sql-account-list.ts';
 import { sqlAccountStore } from './store/accounts/sql-account-store.ts';
 import { sqlLowAccounts } from './store/accounts/sql-low-accounts.ts';
 import { sqlHeldMoney } from './store/balances/sql-held-money.ts';
@@ -33,6 +37,8 @@ import { sqlCallStore } from './store/calls/sql-call-store.ts';
 import { sqlHoldStore } from './store/holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/ledger/sql-ledger-audit.ts';
 import { sqlLedgerCheck } from './store/ledger/sql-ledger-check.ts';
+import { sqlLedgerChecks } from './store/ledger/sql-ledger-checks.ts';
+import { sqlMoneyStore } from './store/money/sql-money-store.ts';
 import { sqlPriceStore } from './store/prices/sql-price-store.ts';
 import { sqlTokenStore } from './store/tokens/sql-token-store.ts';
 import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
@@ -41,10 +47,16 @@ const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
 const LEDGER_IDLE_MS = 5000;
 const COUNT_IDLE_MS = 1000;
+const MONEY_IDLE_MS = 10_000;
 
 export interface RunningBilling extends RunningService {
   /** The keys that this start made, to be shown to the operator once. They are not stored. */
   readonly newKeys: readonly NewKey[];
+}
+
+interface CurrentConfig {
+  readonly moneyCounts: MoneyCounts;
+  readonly now: () => BillingConfig;
 }
 
 export async function startBilling(config: BillingConfig, foundation: Foundation): Promise<RunningBilling> {
@@ -54,7 +66,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     const sql = await awaitSql({ ...config.store, dataDir }, foundation);
     lifecycle.add('database', () => sql.close());
     let current = config;
-    const deps = depsOn(sql, { ...config, now: () => current }, foundation);
+    const moneyCounts = startMoneyCounts(sql, foundation, lifecycle);
+    const deps = depsOn(sql, { ...config, moneyCounts, now: () => current }, foundation);
     await deps.prices.put(config.prices, clock.now());
     const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
     const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
@@ -98,9 +111,22 @@ function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): vo
   lifecycle.add('count of accounts', () => accounts.stop());
 }
 
+/** The counts of this process, written at the stop too. They are estimates: a killed process loses the last ones. */
+function startMoneyCounts(sql: Sql, { clock, log, newId }: Foundation, lifecycle: Lifecycle): MoneyCounts {
+  const counter = moneyCounter(sqlMoneyStore(sql), { clock, process: newId('process') });
+  lifecycle.add('last counts of money', () => counter.write());
+  const pass = async (): Promise<number> => {
+    await counter.write();
+    return 0;
+  };
+  const worker = startWorker({ name: 'counts of money', clock, log, idleMs: MONEY_IDLE_MS, pass });
+  lifecycle.add('counts of money', () => worker.stop());
+  return counter;
+}
+
 function depsOn(
   sql: Sql,
-  { overrunFactor, sendAheadMax, now }: BillingConfig & { readonly now: () => BillingConfig },
+  { overrunFactor, sendAheadMax, moneyCounts, now }: BillingConfig & CurrentConfig,
   { bus, clock, log, metrics, newId, random, acceptedKeys }: Foundation,
 ): BillingDeps {
   return {
@@ -110,7 +136,12 @@ function depsOn(
     holds: sqlHoldStore(sql),
     calls: sqlCallStore(sql),
     usage: sqlUsageStore(sql),
+    accountList: sqlAccountList(sql),
+    acts: sqlActs(sql),
     audit: sqlLedgerAudit(sql),
+    ledgerChecks: sqlLedgerChecks(sql),
+    money: sqlMoneyStore(sql),
+    moneyCounts,
     hashesOf: keyHasher(acceptedKeys.tokens),
     announceToken: (tokenId) => {
       bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId }));

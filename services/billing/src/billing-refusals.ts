@@ -39,6 +39,26 @@ export function unknownToken(field: string): Problem {
   });
 }
 
+export function tokensNotAllowed(): Problem {
+  return new Problem({
+    kind: 'forbidden',
+    reason: 'tokens_not_allowed',
+    message: 'this token may not make or revoke tokens; use a token with the right tokens: write',
+  });
+}
+
+export function limitedMaker(): Problem {
+  return new Problem({
+    kind: 'forbidden',
+    reason: 'token_limited',
+    message: 'this token has a spending limit, so it may not make tokens; use a token without one',
+  });
+}
+
+export function tooManyTokens(what: string): Problem {
+  return new Problem({ kind: 'unprocessable', reason: 'too_many_tokens', message: `the account ${what}` });
+}
+
 export function unknownHold(): Problem {
   return new Problem({
     kind: 'not_found',

@@ -74,6 +74,10 @@ const token = {
       enum: ['write', 'read', 'none'],
       description: 'what the token may do with webhooks: write, read or none; if empty, write',
     },
+    tokens: {
+      enum: ['write', 'read', 'none'],
+      description: 'what the token may do with the tokens of its account: write, read or none; if empty, none',
+    },
     expires: {
       type: 'string',
       pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',

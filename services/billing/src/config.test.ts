@@ -55,7 +55,15 @@ describe('the configuration', () => {
         currency: 'USD',
         credit: 100_000_000_000n,
         tokens: [
-          { key: undefined, models: ['*'], name: '', limit: undefined, expiresAt: undefined, webhooks: 'write' },
+          {
+            key: undefined,
+            models: ['*'],
+            name: '',
+            limit: undefined,
+            expiresAt: undefined,
+            webhooks: 'write',
+            tokens: 'none',
+          },
           { models: ['Alpha-H3'], name: 'ci', limit: 10_000_000_000n, expiresAt: Date.UTC(2027, 0, 31) },
         ],
       },

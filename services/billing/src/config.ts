@@ -5,7 +5,7 @@ import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
-import type { WebhookRight } from './domain/token.ts';
+import type { TokenRight, WebhookRight } from './domain/token.ts';
 import { isKeyOf } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
@@ -65,6 +65,7 @@ interface CheckedToken {
     readonly in_flight?: number;
   };
   readonly webhooks?: WebhookRight;
+  readonly tokens?: TokenRight;
 }
 
 type Path = readonly (string | number)[];
@@ -110,7 +111,7 @@ export function billingConfig(value: unknown): BillingConfig {
 }
 
 function tokenEntry(
-  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write' }: CheckedToken,
+  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none' }: CheckedToken,
   path: Path,
 ): TokenEntry {
   return {
@@ -126,6 +127,7 @@ function tokenEntry(
       inFlight: limits.in_flight,
     },
     webhooks,
+    tokens,
   };
 }
 

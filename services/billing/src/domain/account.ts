@@ -9,4 +9,6 @@ export interface Account {
   readonly balance: Nanos;
   /** Open holds. */
   readonly held: Nanos;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
 }

@@ -20,6 +20,9 @@ export const NO_LIMITS: TokenLimits = {
 /** What a token may do with the webhooks of its account. */
 export type WebhookRight = 'write' | 'read' | 'none';
 
+/** What a token may do with the tokens of its account. */
+export type TokenRight = 'write' | 'read' | 'none';
+
 /** A site token without its key. Times are milliseconds since 1970. */
 export interface Token {
   readonly id: string;
@@ -33,6 +36,9 @@ export interface Token {
   readonly used: Nanos;
   readonly limits: TokenLimits;
   readonly webhooks: WebhookRight;
+  readonly tokens: TokenRight;
+  /** The token that made it; undefined: an operator or the configuration did. */
+  readonly madeByTokenId: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;

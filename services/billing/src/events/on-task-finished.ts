@@ -10,7 +10,10 @@ import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
 
-type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
+type Deps = Pick<
+  BillingDeps,
+  'holds' | 'clock' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
+>;
 
 /** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
 export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {

@@ -1,4 +1,5 @@
 import type { ReportedUsage } from '../domain/hold.ts';
+import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { upstreamCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
@@ -9,20 +10,31 @@ export interface ChargedWork {
   readonly currency: string;
   readonly facts: PriceFacts;
   readonly usage: ReportedUsage;
+  /** What was charged for it. */
+  readonly charged: Nanos;
 }
 
 /**
  * Counts what the work costs at its upstream, if its channel has a price for it. Only its first settlement calls it.
  */
 export function countUpstreamCost(
-  { measures, upstreamPrices, log }: Pick<BillingDeps, 'measures' | 'upstreamPrices' | 'log'>,
-  { channel, currency, facts, usage }: ChargedWork,
+  {
+    measures,
+    moneyCounts,
+    upstreamPrices,
+    log,
+  }: Pick<BillingDeps, 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log'>,
+  { channel, currency, facts, usage, charged }: ChargedWork,
 ): void {
   if (channel === undefined) return;
   const { priceKey } = facts;
   const terms = upstreamPrices().get(channel)?.get(priceKey);
   if (terms === undefined) return;
   const amount = upstreamCost(terms, facts, usage);
-  if (typeof amount === 'string') log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
-  else measures.upstreamCost({ channel, priceKey, currency, amount });
+  if (typeof amount === 'string') {
+    log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
+    return;
+  }
+  measures.upstreamCost({ channel, priceKey, currency, amount });
+  moneyCounts.margin({ channel, priceKey, currency }, charged, amount);
 }

@@ -4,14 +4,19 @@ import type { Log } from '@reelgate/platform/log';
 import type { Nanos } from '../domain/money.ts';
 import type { UpstreamPrices } from '../domain/upstream-cost.ts';
 import type { Measures } from '../billing-metrics.ts';
+import type { ActStore } from '../store/acts/act-store.ts';
+import type { AccountList } from '../store/accounts/account-list.ts';
 import type { AccountStore } from '../store/accounts/account-store.ts';
 import type { CallStore } from '../store/calls/call-store.ts';
 import type { HoldStore } from '../store/holds/hold-store.ts';
 import type { LedgerAudit } from '../store/ledger/ledger-audit.ts';
+import type { LedgerChecks } from '../store/ledger/ledger-checks.ts';
+import type { MoneyStore } from '../store/money/money-store.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
 import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
 import type { UnwrittenBatches } from './calls/unwritten-batches.ts';
+import type { MoneyCounts } from './money/count-money.ts';
 import type { KeyHasher } from './tokens/hash-key.ts';
 
 /** The dependencies of the operations. Each operation takes the part that it needs. */
@@ -22,7 +27,12 @@ export interface BillingDeps {
   readonly holds: HoldStore;
   readonly calls: CallStore;
   readonly usage: UsageStore;
+  readonly accountList: AccountList;
+  readonly acts: ActStore;
   readonly audit: LedgerAudit;
+  readonly ledgerChecks: LedgerChecks;
+  readonly money: MoneyStore;
+  readonly moneyCounts: MoneyCounts;
   readonly hashesOf: KeyHasher;
   /** Announces a changed token to the caches of principals. The message can be lost. */
   readonly announceToken: (tokenId: string) => void;

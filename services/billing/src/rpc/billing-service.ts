@@ -17,12 +17,13 @@ import { settleHold } from '../operations/holds/settle-hold.ts';
 import { settlementOf } from '../operations/holds/settlement-of.ts';
 import {
   fromWireFacts,
+  toWireCharge,
   toWireHold,
   toWireLine,
-  toWirePrincipal,
   toWireQuote,
   toWireSettlement,
 } from './billing-mapping.ts';
+import { toWirePrincipal } from './token-mapping.ts';
 
 /** Decodes, runs the operation, encodes. */
 export function billingService(deps: BillingDeps): Binding {
@@ -54,6 +55,9 @@ export function billingService(deps: BillingDeps): Binding {
       const settlement = await inSettleSpan(span, () => settleHold(deps, request));
       return { settlement: toWireSettlement(settlement) };
     },
+    listCharges: async ({ accountId, taskIds }) => ({
+      charges: (await deps.holds.charges(taskIds, accountId || undefined)).map(toWireCharge),
+    }),
     getHold: async ({ taskId }, { caller }) => {
       const { record, lines } = await getHold(deps, taskId, (accountId) => {
         assertOwner(caller, accountId, 'task_id');

@@ -8,6 +8,7 @@ import type { UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 import type { Quantities, UsageGroup } from '../domain/usage.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getUsage } from '../operations/usage/get-usage.ts';
+import type { UsageLine } from '../operations/usage/get-usage.ts';
 
 const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
   [WireGroup.MODEL]: 'model',
@@ -18,15 +19,16 @@ const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
 /** Decodes, runs the operation, encodes. */
 export function usageService(deps: BillingDeps): Binding {
   return bind(UsageService, {
-    getUsage: async ({ accountId, from, to, groupBy }) => {
+    getUsage: async ({ accountId, from, to, groupBy, splitBy }) => {
       const { lines, total, currency, isTruncated } = await getUsage(deps, {
         accountId,
         from: timestampMs(requiredField(from, 'from')),
         to: timestampMs(requiredField(to, 'to')),
         groupBy: requiredField(GROUPS[groupBy], 'group_by'),
+        splitBy: GROUPS[splitBy],
       });
       return {
-        groups: lines.map(({ key, name, sum }) => toWireUsage(sum, { key, name })),
+        groups: lines.map(({ sum, ...label }) => toWireUsage(sum, label)),
         total: toWireUsage(total),
         currency,
         truncated: isTruncated,
@@ -37,7 +39,7 @@ export function usageService(deps: BillingDeps): Binding {
 
 function toWireUsage(
   { charged, ...sum }: Quantities,
-  label: { readonly key?: string; readonly name?: string } = {},
+  label: Partial<Omit<UsageLine, 'sum'>> = {},
 ): MessageInitShape<typeof UsageSchema> {
   return { ...label, ...sum, amountNanos: charged };
 }

@@ -1,3 +1,4 @@
+import { amountDetail } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
 import { creditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
@@ -24,8 +25,18 @@ export async function creditAccount(
   const { accountId, amount, reason, actor, requestId } = request;
   const { currency } = await findAccount(deps, accountId, 'id');
   const key = creditKey(accountId, requestId ?? deps.newId('credit'));
+  const at = deps.clock.now();
   const written = await deps.accounts.credit(
-    { key, accountId, currency, amount, reason, actor, at: deps.clock.now() },
+    { key, accountId, currency, amount, reason, actor, at },
+    {
+      id: deps.newId('act'),
+      at,
+      actor,
+      action: 'account_credited',
+      subject: accountId,
+      reason,
+      detail: { amount: amountDetail(amount), currency },
+    },
     signal,
   );
   if (written.amount !== amount) throw reusedRequestId();

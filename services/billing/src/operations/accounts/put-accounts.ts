@@ -2,7 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { TokenLimits, WebhookRight } from '../../domain/token.ts';
+import type { TokenLimits, TokenRight, WebhookRight } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
 
@@ -15,6 +15,7 @@ export interface TokenEntry {
   readonly expiresAt: number | undefined;
   readonly limits: TokenLimits;
   readonly webhooks: WebhookRight;
+  readonly tokens: TokenRight;
 }
 
 export interface AccountEntry {
@@ -82,7 +83,7 @@ function insert(
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
 ): Promise<boolean> {
-  const { name, models, limit, expiresAt, limits, webhooks } = entry;
+  const { name, models, limit, expiresAt, limits, webhooks, tokens: right } = entry;
   const token = {
     id: newId('token'),
     accountId,
@@ -91,6 +92,8 @@ function insert(
     limit,
     limits,
     webhooks,
+    tokens: right,
+    madeByTokenId: undefined,
     used: 0n,
     createdAt: clock.now(),
     expiresAt,

@@ -9,7 +9,10 @@ const LAPSES_MAX = 500;
  * answer to them. Gives the number of calls.
  */
 export async function lapseCalls(
-  deps: Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>,
+  deps: Pick<
+    BillingDeps,
+    'calls' | 'clock' | 'newId' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
+  >,
 ): Promise<number> {
   const now = deps.clock.now();
   const lapsed = await deps.calls.lapsed(now, LAPSES_MAX);
@@ -25,11 +28,15 @@ export async function lapseCalls(
   return lapsed.length;
 }
 
-function report({ measures, log }: Pick<BillingDeps, 'measures' | 'log'>, lapsed: readonly LapsedCall[]): void {
+function report(
+  { measures, moneyCounts, log }: Pick<BillingDeps, 'measures' | 'moneyCounts' | 'log'>,
+  lapsed: readonly LapsedCall[],
+): void {
   const charged = lapsed.filter(({ isConfirmed }) => isConfirmed);
   const released = lapsed.filter(({ isConfirmed }) => !isConfirmed);
   if (charged.length > 0) {
     measures.callLapse(charged.length);
+    moneyCounts.lapses(charged.length);
     log.warn({ calls: charged.length, first: charged[0]?.id }, 'calls lapsed and were charged their holds');
   }
   if (released.length > 0)

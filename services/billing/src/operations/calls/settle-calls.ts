@@ -1,5 +1,5 @@
 import { decideCall } from '../../domain/call.ts';
-import type { CallCharge, CallEnd } from '../../domain/call.ts';
+import type { Call, CallCharge, CallEnd } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -7,7 +7,10 @@ import type { EndOutcome } from '../../store/calls/call-store.ts';
 import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
-type Deps = Pick<BillingDeps, 'calls' | 'clock' | 'newId' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
+type Deps = Pick<
+  BillingDeps,
+  'calls' | 'clock' | 'newId' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
+>;
 
 /**
  * Ends the calls in one transaction. Gives the settlement of each: the first one if the call had ended, undefined if it
@@ -47,9 +50,7 @@ function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: 
   const { measures, log } = deps;
   measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
   if (charge !== undefined && record !== undefined && charge.basis !== 'released') {
-    const { facts, currency } = record.call;
-    measures.charged({ priceKey: facts.priceKey, currency, basis: charge.basis, amount: charge.amount });
-    countUpstreamCost(deps, { channel, currency, facts, usage: charge.usage ?? NOTHING_REPORTED });
+    countCharge(deps, record.call, charge, channel);
   }
   if (charge !== undefined && isOverrun(charge)) {
     measures.callOverrun();
@@ -58,6 +59,19 @@ function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: 
       'the usage of a call is far above its hold; a part of it was not charged',
     );
   }
+}
+
+function countCharge(
+  deps: Deps,
+  { facts, currency, amount: held }: Call,
+  { amount: charged, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge,
+  channel: string | undefined,
+): void {
+  const { priceKey } = facts;
+  deps.measures.charged({ priceKey, currency, basis, amount: charged });
+  countUpstreamCost(deps, { channel, currency, facts, usage, charged });
+  const above = charged + uncharged - held;
+  if (basis === 'usage' && above > 0n) deps.moneyCounts.overrun({ channel: channel ?? '', priceKey, currency }, above);
 }
 
 /** An estimate above the hold is no overrun. */

@@ -1,5 +1,6 @@
 import type { Hold, Settlement, ReportedUsage } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
+import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
 import type { Ending } from '../../domain/settlement.ts';
@@ -21,7 +22,10 @@ export interface SettleRequest {
   readonly channel: string | undefined;
 }
 
-type Deps = Pick<BillingDeps, 'holds' | 'clock' | 'measures' | 'upstreamPrices' | 'log' | 'overrunFactor'>;
+type Deps = Pick<
+  BillingDeps,
+  'holds' | 'clock' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
+>;
 
 /**
  * Charges a finished task once. Later calls get the first settlement. Usage far above the hold waits for an operator.
@@ -56,7 +60,8 @@ export async function settleHold(
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
   if (isNew && record.state === 'ended') {
     countCharge(measures, record.hold, settlement);
-    countUpstreamCost(deps, { ...record.hold, channel, usage });
+    countUpstreamCost(deps, { ...record.hold, channel, usage, charged: settlement.amount });
+    countOverrun(deps, record.hold, { channel, charged: settlement.amount });
   }
   if (isNew)
     log.info({ taskId, basis: settlement.basis, amount: formatAmount(settlement.amount) }, 'a hold was settled');
@@ -65,6 +70,14 @@ export async function settleHold(
 
 function countCharge(measures: Deps['measures'], { facts, currency }: Hold, { basis, amount }: Settlement): void {
   measures.charged({ priceKey: facts.priceKey, currency, basis, amount });
+}
+
+function countOverrun(
+  { moneyCounts }: Deps,
+  { amount: held, currency, facts }: Hold,
+  { channel = '', charged }: { readonly channel: string | undefined; readonly charged: Nanos },
+): void {
+  if (charged > held) moneyCounts.overrun({ channel, priceKey: facts.priceKey, currency }, charged - held);
 }
 
 function outcomeOf({ record, isNew }: Outcome): string {

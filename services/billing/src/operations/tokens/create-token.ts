@@ -1,20 +1,47 @@
 import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
+import { amountDetail, tokenActor } from '../../domain/act.ts';
+import type { Act } from '../../domain/act.ts';
+import { excessOf } from '../../domain/made-token.ts';
+import { disabledBecause } from '../../domain/token.ts';
 import type { Token } from '../../domain/token.ts';
-import { badField } from '../../billing-refusals.ts';
+import {
+  badField,
+  disabledToken,
+  limitedMaker,
+  tokensNotAllowed,
+  tooManyTokens,
+  unknownToken,
+} from '../../billing-refusals.ts';
+import type { MadeTokens, NewToken } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findAccount } from '../accounts/find-account.ts';
 
 export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;
 
-export type TokenRequest = Pick<Token, 'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits' | 'webhooks'>;
+/** The tokens that the tokens of an account can make: those that can be used, and all together. */
+const LIVE_MADE_MAX = 500;
+const MADE_MAX = 10_000;
+
+export interface TokenRequest extends Pick<
+  Token,
+  'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits' | 'webhooks' | 'tokens'
+> {
+  /** The token that makes it; undefined: an operator does. */
+  readonly makerId: string | undefined;
+  readonly actor: string;
+}
+
 type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random'>;
 
-/** Makes a token. Its key is in this result and is not stored. */
+/**
+ * Makes a token. Its key is in this result and is not stored. A token that makes another one gives it no right that it
+ * does not have itself.
+ */
 export async function createToken(
   deps: Deps,
-  request: TokenRequest,
+  { makerId, actor, ...request }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<{ readonly token: Token; readonly key: Secret }> {
   const now = deps.clock.now();
@@ -22,9 +49,55 @@ export async function createToken(
     throw badField('expires_at', 'must be in the future');
   await findAccount(deps, request.accountId, 'account_id');
   const key = newKey(KEY_PREFIX, KEY_BYTES, deps.random);
-  const token: Token = { ...request, id: deps.newId('token'), used: 0n, createdAt: now, revokedAt: undefined };
+  const token: Token = {
+    ...request,
+    id: deps.newId('token'),
+    used: 0n,
+    createdAt: now,
+    revokedAt: undefined,
+    madeByTokenId: makerId,
+  };
+  const actBy = (by: string): Act => creation(token, { id: deps.newId('act'), actor: by });
   signal?.throwIfAborted();
-  const isMade = await deps.tokens.insert({ token, keyHashes: deps.hashesOf(key), origin: undefined });
+  const made: NewToken = { token, keyHashes: deps.hashesOf(key), origin: undefined };
+  const isMade =
+    makerId === undefined
+      ? await deps.tokens.insert(made, actBy(actor))
+      : await deps.tokens.insertBy(makerId, made, (maker, count) => actBy(tokenActor(permitted(token, maker, count))));
   if (!isMade) throw new Error('a new key is taken already: the source of randomness is broken');
   return { token, key: new Secret(key) };
+}
+
+/** The maker, or a refusal. Several tokens with one spending limit would spend it several times. */
+function permitted(wanted: Token, maker: Token | undefined, made: MadeTokens): Token {
+  if (maker === undefined) throw unknownToken('maker_token_id');
+  const disabled = disabledBecause(maker, wanted.createdAt);
+  if (disabled !== undefined) throw disabledToken(disabled);
+  if (maker.tokens !== 'write') throw tokensNotAllowed();
+  if (maker.limit !== undefined) throw limitedMaker();
+  const excess = excessOf(wanted, maker);
+  if (excess !== undefined) throw badField(excess.field, excess.message);
+  if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${String(LIVE_MADE_MAX)} valid tokens; revoke one first`);
+  if (made.all >= MADE_MAX) throw tooManyTokens(`has made ${String(MADE_MAX)} tokens; ask the operator for more`);
+  return maker;
+}
+
+function creation(token: Token, { id, actor }: { readonly id: string; readonly actor: string }): Act {
+  return {
+    id,
+    actor,
+    at: token.createdAt,
+    action: 'token_created',
+    subject: token.id,
+    reason: '',
+    detail: {
+      account: token.accountId,
+      name: token.name,
+      models: token.models,
+      limit: amountDetail(token.limit),
+      webhooks: token.webhooks,
+      tokens: token.tokens,
+      made_by: token.madeByTokenId,
+    },
+  };
 }

@@ -1,12 +1,14 @@
 import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, modelOfKey } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
-import type { UsageQuery } from '../../store/usage/usage-store.ts';
+import type { UsageQuery, UsageSum } from '../../store/usage/usage-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findAccount } from '../accounts/find-account.ts';
 
 const DAYS_MAX = 366;
 const GROUPS_MAX = 1000;
+/** A day of a year can have one of each model. */
+const SPLITS_MAX = 10_000;
 const TOKENS_MAX = 10_000;
 /** The most that clocks differ. A time range that ends later is rounded up, since nothing is settled in the future. */
 const AHEAD_MS = 5 * 60_000;
@@ -17,11 +19,14 @@ export interface UsageLine {
   /** The model, the day as YYYY-MM-DD, or the token's id. */
   readonly key: string;
   readonly name: string;
+  /** The same of the split; empty: the group is not split. */
+  readonly splitKey: string;
+  readonly splitName: string;
   readonly sum: Quantities;
 }
 
 export interface Statement {
-  /** In the order of their keys. */
+  /** In the order of their keys, then of the keys of their split. */
   readonly lines: readonly UsageLine[];
   readonly total: Quantities;
   readonly currency: string;
@@ -39,15 +44,18 @@ export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement
   if (sums === undefined)
     throw badField('from', 'must be a whole hour, and so must to: too many settlements lie in the partial hours');
   const lines = await linesOf(deps, query, sums);
+  const linesMax = query.splitBy === undefined ? GROUPS_MAX : SPLITS_MAX;
   return {
-    lines: lines.slice(0, GROUPS_MAX),
-    total: [...sums.values()].reduce(addQuantities, NOTHING_USED),
+    lines: lines.slice(0, linesMax),
+    total: sums.map(({ sum }) => sum).reduce(addQuantities, NOTHING_USED),
     currency,
-    isTruncated: lines.length > GROUPS_MAX,
+    isTruncated: lines.length > linesMax,
   };
 }
 
-function assertBounds({ from, to }: UsageQuery): void {
+function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
+  if (splitBy !== undefined && (groupBy !== 'day' || splitBy === 'day'))
+    throw badField('split_by', 'must be model or token, and group_by must be day');
   if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
   if (from >= to) throw badField('to', 'must be later than from');
   if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${String(DAYS_MAX)} days after from`);
@@ -55,22 +63,35 @@ function assertBounds({ from, to }: UsageQuery): void {
 
 async function linesOf(
   deps: Deps,
-  { accountId, groupBy }: UsageQuery,
-  sums: ReadonlyMap<string, Quantities>,
+  { accountId, groupBy, splitBy }: UsageQuery,
+  sums: readonly UsageSum[],
 ): Promise<UsageLine[]> {
   const names =
-    groupBy === 'token'
+    groupBy === 'token' || splitBy === 'token'
       ? new Map((await deps.tokens.list(accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]))
       : new Map<string, string>();
   const models = deps.models();
-  const byKey = new Map<string, Quantities>();
-  for (const [group, sum] of sums) {
+  const lines = new Map<string, UsageLine>();
+  for (const { group, split, sum } of sums) {
     const key = KEYS[groupBy](group, models);
-    byKey.set(key, addQuantities(byKey.get(key) ?? NOTHING_USED, sum));
+    const splitKey = splitBy === undefined ? '' : KEYS[splitBy](split, models);
+    const known = lines.get(`${key} ${splitKey}`);
+    lines.set(`${key} ${splitKey}`, {
+      key,
+      name: groupBy === 'token' ? (names.get(key) ?? '') : '',
+      splitKey,
+      splitName: splitBy === 'token' ? (names.get(splitKey) ?? '') : '',
+      sum: addQuantities(known?.sum ?? NOTHING_USED, sum),
+    });
   }
-  return [...byKey]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, sum]) => ({ key, name: names.get(key) ?? '', sum }));
+  return [...lines.values()].sort(
+    (left, right) => inOrder(left.key, right.key) || inOrder(left.splitKey, right.splitKey),
+  );
+}
+
+function inOrder(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {

@@ -1,6 +1,10 @@
+import type { Act } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
+
+/** A credit as it stands in the ledger. */
+export type BookedCredit = Omit<Credit, 'accountId' | 'currency'>;
 
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;
@@ -9,8 +13,14 @@ export interface AccountStore {
   /** Makes the account with its first credit, unless it exists. Gives whether it did. */
   create(credit: Credit): Promise<boolean>;
   /**
-   * Writes the credit unless its key is taken. Gives the account and the amount under that key. Refuses a credit that
+   * Writes the credit and the act unless the key of the credit is taken. Gives the account and the amount under that key. Refuses a credit that
    * takes the account's balance out of bounds. Writes nothing once the signal is aborted.
    */
-  credit(credit: Credit, signal?: AbortSignal): Promise<{ readonly account: Account; readonly amount: Nanos }>;
+  credit(
+    credit: Credit,
+    act: Act,
+    signal?: AbortSignal,
+  ): Promise<{ readonly account: Account; readonly amount: Nanos }>;
+  /** The credits of the account, the newest first. */
+  credits(accountId: string, limit: number): Promise<readonly BookedCredit[]>;
 }

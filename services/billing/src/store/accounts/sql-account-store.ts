@@ -1,25 +1,28 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import type { Act } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
 import { creditEvent } from '../../domain/ledger.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import { TOTAL_NANOS_MAX } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
+import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
+import type { AccountRow } from './account-rows.ts';
 import type { AccountStore } from './account-store.ts';
+import { readCredits } from './sql-credits.ts';
+import { recordAct } from '../acts/sql-acts.ts';
 import { recordEvent } from '../ledger/sql-ledger-events.ts';
 
 type Whole = number | bigint;
-type AccountRow = { id: string; currency: string; balance_nanos: Whole; held_nanos: Whole };
 
 const CURRENCIES_CACHED_MAX = 20_000;
 
-const COLUMNS = 'id, currency, balance_nanos, held_nanos';
-const FIND = `SELECT ${COLUMNS} FROM accounts WHERE id = $1`;
+const FIND = `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id = $1`;
 const INSERT = `INSERT INTO accounts (id, currency, balance_nanos, held_nanos, created_at)
   VALUES ($1, $2, $3, 0, $4) ON CONFLICT (id) DO NOTHING RETURNING id`;
 const ADD = `UPDATE accounts SET balance_nanos = balance_nanos + $1
-  WHERE id = $2 AND balance_nanos + $1 BETWEEN -${TOTAL_NANOS_MAX} AND ${TOTAL_NANOS_MAX} RETURNING ${COLUMNS}`;
+  WHERE id = $2 AND balance_nanos + $1 BETWEEN -${TOTAL_NANOS_MAX} AND ${TOTAL_NANOS_MAX} RETURNING ${ACCOUNT_COLUMNS}`;
 const AMOUNT_OF_EVENT = 'SELECT amount_nanos FROM ledger_lines WHERE event_key = $1 AND book = $2';
 
 export function sqlAccountStore(sql: Sql): AccountStore {
@@ -42,11 +45,13 @@ export function sqlAccountStore(sql: Sql): AccountStore {
           throw new Error(`${credit.key} is taken, but its account is new`);
         return true;
       }),
-    credit: (credit, signal) => sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit))),
+    credit: (credit, act, signal) =>
+      sql.transaction((query) => whileAwaited(signal, () => addCredit(query, credit, act))),
+    credits: (accountId, limit) => readCredits(sql.read, accountId, limit),
   };
 }
 
-async function addCredit(query: SqlQuery, credit: Credit): Promise<{ account: Account; amount: Nanos }> {
+async function addCredit(query: SqlQuery, credit: Credit, act: Act): Promise<{ account: Account; amount: Nanos }> {
   const event = creditEvent(credit);
   if (!(await recordEvent(query, event))) {
     const account = await find(query, credit.accountId);
@@ -59,14 +64,11 @@ async function addCredit(query: SqlQuery, credit: Credit): Promise<{ account: Ac
     throw (await find(query, credit.accountId)) === undefined
       ? unknownAccount('id')
       : amountOutOfBounds('amount_nanos');
-  return { account: fromRow(row), amount: credit.amount };
+  await recordAct(query, act);
+  return { account: toAccount(row), amount: credit.amount };
 }
 
 async function find(query: SqlQuery, id: string): Promise<Account | undefined> {
   const [row] = await query<AccountRow>(FIND, [id]);
-  return row && fromRow(row);
-}
-
-function fromRow(row: AccountRow): Account {
-  return { id: row.id, currency: row.currency, balance: BigInt(row.balance_nanos), held: BigInt(row.held_nanos) };
+  return row && toAccount(row);
 }

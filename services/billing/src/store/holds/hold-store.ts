@@ -1,4 +1,4 @@
-import type { Hold, HoldRecord } from '../../domain/hold.ts';
+import type { Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { LedgerLine } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
@@ -14,6 +14,17 @@ export interface Repricing {
 export interface Outcome {
   readonly record: HoldRecord;
   readonly isNew: boolean;
+}
+
+/** The money of a task in short. */
+export interface Charge {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly held: Nanos;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Undefined: it is not settled. */
+  readonly end: Pick<Settlement, 'amount' | 'basis'> | undefined;
 }
 
 /**
@@ -50,6 +61,8 @@ export interface HoldStore {
   /** Writes a void, after which no hold can be placed. False: the task has a record already. */
   preclude(taskId: string, at: number): Promise<boolean>;
   find(taskId: string): Promise<HoldRecord | undefined>;
+  /** The charges of the tasks that have a hold, in any order; only those of the account, if there is one. */
+  charges(taskIds: readonly string[], accountId: string | undefined): Promise<readonly Charge[]>;
   /** Every ledger line of the task, in order. */
   lines(taskId: string): Promise<readonly LedgerLine[]>;
 }

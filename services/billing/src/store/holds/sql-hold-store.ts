@@ -9,6 +9,7 @@ import type { Ending } from '../../domain/settlement.ts';
 import { quantitiesOf } from '../../domain/usage.ts';
 import { deferralAt, releasedAt } from './hold-rows.ts';
 import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
+import { readCharges } from './sql-charges.ts';
 import { findHold, lockHold } from './sql-find-hold.ts';
 import { placeHolds } from './sql-place-holds.ts';
 import type { HoldPlaced, HoldPlacing } from './sql-place-holds.ts';
@@ -49,6 +50,7 @@ export function sqlHoldStore(sql: Sql): HoldStore {
     preclude: (taskId, at) =>
       sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
     find: (taskId) => findHold(sql.read, taskId),
+    charges: (taskIds, accountId) => readCharges(sql.read, taskIds, accountId),
     lines: async (taskId) => {
       const rows = await sql.read<{ event_key: string; book: string; amount_nanos: Whole; occurred_at: Whole }>(LINES, [
         taskId,

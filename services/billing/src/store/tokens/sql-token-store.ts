@@ -1,114 +1,103 @@
-import type { Sql } from '@reelgate/platform/sql/sql';
-import type { Token, WebhookRight } from '../../domain/token.ts';
-import type { TokenStore } from './token-store.ts';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Act } from '../../domain/act.ts';
+import type { Token } from '../../domain/token.ts';
+import { recordAct } from '../acts/sql-acts.ts';
+import { insertTokenBy } from './sql-made-tokens.ts';
+import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
+import type { TokenRow } from './token-rows.ts';
+import type { NewToken, Revocation, SetLimits, TokenStore } from './token-store.ts';
 
-type Whole = number | bigint;
-type TokenRow = {
-  id: string;
-  account_id: string;
-  name: string;
-  models: string;
-  limit_nanos: Whole | null;
-  used_nanos: Whole;
-  created_at: Whole;
-  expires_at: Whole | null;
-  revoked_at: Whole | null;
-  creates_per_minute: number | null;
-  reads_per_minute: number | null;
-  calls_per_minute: number | null;
-  in_flight: number | null;
-  webhooks: WebhookRight | null;
-};
 type HashedRow = TokenRow & { key_hash: string };
 
-const COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
-  creates_per_minute, reads_per_minute, calls_per_minute, in_flight, webhooks`;
-const INSERT = `INSERT INTO tokens (${COLUMNS}, key_hash, origin)
-  VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING id`;
 // The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
 const selectByKeyHashes = (count: number): string =>
-  `SELECT ${COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${String(at + 1)}`).join(', ')})`;
+  `SELECT ${TOKEN_COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${String(at + 1)}`).join(', ')})`;
 /** Another process may have another signing key and do the opposite, so it is not an error if nothing is updated. */
 const REHASH = 'UPDATE tokens SET key_hash = $1 WHERE id = $2 AND key_hash = $3 RETURNING id';
-const FIND = `SELECT ${COLUMNS} FROM tokens WHERE id = $1`;
-const LIST = `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
-const LIST_OF_ACCOUNT = `SELECT ${COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
-const REVOKE = `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${COLUMNS}`;
+const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;
+const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
+const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
+const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
+
+/** Changes nothing, but locks the row. */
+const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
+const SET_LIMITS = `UPDATE tokens SET limit_nanos = $1, creates_per_minute = $2, reads_per_minute = $3,
+    calls_per_minute = $4, in_flight = $5 WHERE id = $6 RETURNING ${TOKEN_COLUMNS}`;
 
 export function sqlTokenStore(sql: Sql): TokenStore {
   return {
-    insert: async ({ token, keyHashes, origin = null }) => {
-      const [keyHash = ''] = keyHashes;
-      if (keyHashes.length > 1 && (await findByKeyHashes(sql, keyHashes)) !== undefined) return false;
-      const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, limits, webhooks } = token;
-      const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
-      const made = await sql.write(INSERT, [
-        id,
-        accountId,
-        name,
-        JSON.stringify(models),
-        limit,
-        createdAt,
-        expiresAt,
-        createsPerMinute,
-        readsPerMinute,
-        callsPerMinute,
-        inFlight,
-        webhooks,
-        keyHash,
-        origin,
-      ]);
-      return made.length > 0;
+    insert: async (made, act) => {
+      if (await isKnown(sql, made)) return false;
+      if (act === undefined) return (await sql.write(INSERT_TOKEN, toTokenRow(made))).length > 0;
+      return sql.transaction((query) => insertWith(query, made, act));
+    },
+    insertBy: async (makerId, made, permit) => {
+      if (await isKnown(sql, made)) return false;
+      return sql.transaction((query) => insertTokenBy(query, { makerId, made }, permit));
     },
     findByKeyHashes: async (keyHashes) => {
       const [keyHash = ''] = keyHashes;
       const row = await findByKeyHashes(sql, keyHashes);
       if (row !== undefined && row.key_hash !== keyHash) await sql.write(REHASH, [keyHash, row.id, row.key_hash]);
-      return row && fromRow(row);
+      return row && toToken(row);
     },
-    find: async (id) => {
-      const [row] = await sql.read<TokenRow>(FIND, [id]);
-      return row && fromRow(row);
-    },
+    find: (id) => find(sql.read, id),
     list: async (accountId, limit) => {
       const rows = await (accountId === undefined
         ? sql.read<TokenRow>(LIST, [limit])
         : sql.read<TokenRow>(LIST_OF_ACCOUNT, [limit, accountId]));
-      return rows.map(fromRow);
+      return rows.map(toToken);
     },
-    revoke: async (id, at) => {
-      const [row] = await sql.write<TokenRow>(REVOKE, [at, id]);
-      return row && fromRow(row);
-    },
+    revoke: (revocation, permit) => sql.transaction((query) => revoke(query, revocation, permit)),
+    changeLimits: (id, limits, describe) => sql.transaction((query) => changeLimits(query, { id, limits }, describe)),
   };
+}
+
+/** Whether the key of the token is stored under another of its hashes. */
+async function isKnown(sql: Sql, { keyHashes }: NewToken): Promise<boolean> {
+  return keyHashes.length > 1 && (await findByKeyHashes(sql, keyHashes)) !== undefined;
+}
+
+async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boolean> {
+  if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
+  await recordAct(query, act);
+  return true;
+}
+
+async function revoke(
+  query: SqlWork,
+  { id, at, revokerId }: Revocation,
+  permit: (token: Token, revoker: Token | undefined) => Act,
+): Promise<Token | undefined> {
+  const token = await find(query, id);
+  if (token === undefined) return undefined;
+  const act = permit(token, revokerId === undefined ? undefined : await find(query, revokerId));
+  const [row] = await query<TokenRow>(REVOKE, [at, id]);
+  if (row === undefined) return find(query, id);
+  await recordAct(query, act);
+  return toToken(row);
+}
+
+async function changeLimits(
+  query: SqlWork,
+  { id, limits: { limit, limits } }: { readonly id: string; readonly limits: SetLimits },
+  describe: (before: Token) => Act,
+): Promise<Token | undefined> {
+  const [before] = await query<TokenRow>(LOCK, [id]);
+  if (before === undefined) return undefined;
+  const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
+  const values = [limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight, id];
+  const [row] = await query<TokenRow>(SET_LIMITS, values);
+  await recordAct(query, describe(toToken(before)));
+  return row && toToken(row);
+}
+
+async function find(query: SqlQuery, id: string): Promise<Token | undefined> {
+  const [row] = await query<TokenRow>(FIND, [id]);
+  return row && toToken(row);
 }
 
 async function findByKeyHashes(sql: Sql, keyHashes: readonly string[]): Promise<HashedRow | undefined> {
   const rows = await sql.read<HashedRow>(selectByKeyHashes(keyHashes.length), keyHashes);
   return rows.find(({ key_hash }) => key_hash === keyHashes[0]) ?? rows[0];
-}
-
-function fromRow(row: TokenRow): Token {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    models: JSON.parse(row.models) as string[],
-    used: BigInt(row.used_nanos),
-    limit: row.limit_nanos === null ? undefined : BigInt(row.limit_nanos),
-    createdAt: Number(row.created_at),
-    expiresAt: time(row.expires_at),
-    revokedAt: time(row.revoked_at),
-    limits: {
-      createsPerMinute: row.creates_per_minute ?? undefined,
-      readsPerMinute: row.reads_per_minute ?? undefined,
-      callsPerMinute: row.calls_per_minute ?? undefined,
-      inFlight: row.in_flight ?? undefined,
-    },
-    webhooks: row.webhooks ?? 'write',
-  };
-}
-
-function time(value: Whole | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }

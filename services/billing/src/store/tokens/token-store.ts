@@ -1,21 +1,53 @@
+import type { Act } from '../../domain/act.ts';
 import type { Token } from '../../domain/token.ts';
 
 export interface NewToken {
   readonly token: Token;
   /** The hash to be stored, then the other hashes of the same key. */
   readonly keyHashes: readonly string[];
-  /** Names the entry of the configuration that it was made for; undefined: made by an operator. */
+  /** Names the entry of the configuration that it was made for; undefined: made by an operator or a token. */
   readonly origin: string | undefined;
 }
 
+/** The tokens of an account that its tokens made. */
+export interface MadeTokens {
+  readonly all: number;
+  /** Those that neither ended nor were revoked. */
+  readonly live: number;
+}
+
+/** What an operator can change. */
+export type SetLimits = Pick<Token, 'limit' | 'limits'>;
+
+export interface Revocation {
+  readonly id: string;
+  readonly at: number;
+  /** The token that revokes it; undefined: an operator does. */
+  readonly revokerId: string | undefined;
+}
+
 export interface TokenStore {
-  /** Adds the token unless its key or its origin exists. Gives whether it did. */
-  insert(token: NewToken): Promise<boolean>;
+  /** Adds the token unless its key or its origin exists. Gives whether it did. Without an act, nothing is recorded. */
+  insert(token: NewToken, act?: Act): Promise<boolean>;
+  /**
+   * Adds a token that another token makes. `permit` gets the maker, which is locked, and refuses it or gives the act.
+   * The maker is undefined if it is no token of the account. False: the key exists.
+   */
+  insertBy(
+    makerId: string,
+    token: NewToken,
+    permit: (maker: Token | undefined, made: MadeTokens) => Act,
+  ): Promise<boolean>;
   /** Finds the token by any hash of its key. From then on it is stored under the first one. */
   findByKeyHashes(keyHashes: readonly string[]): Promise<Token | undefined>;
   find(id: string): Promise<Token | undefined>;
   /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
-  /** Revokes the token, once. Undefined: the token is unknown. */
-  revoke(id: string, at: number): Promise<Token | undefined>;
+  /**
+   * Revokes the token, once. `permit` refuses it or gives the act, which is recorded by the first revocation. Undefined:
+   * the token is unknown.
+   */
+  revoke(revocation: Revocation, permit: (token: Token, revoker: Token | undefined) => Act): Promise<Token | undefined>;
+  /** Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown. */
+  changeLimits(id: string, limits: SetLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
 }

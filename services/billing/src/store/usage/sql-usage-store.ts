@@ -2,7 +2,7 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, quantitiesOf } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
-import type { UsageQuery, UsageStore } from './usage-store.ts';
+import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
 type Whole = number | bigint;
 type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], Whole>;
@@ -25,6 +25,10 @@ type EndedRow = {
   used_characters: Whole | null;
 };
 
+type HourRow = QuantityRow & { name: string | Whole; split: string | Whole };
+/** By their group and split. */
+type Sums = Map<string, UsageSum>;
+
 /** The most settlements of a partial hour, which are counted row by row. */
 const ROWS_MAX = 20_000;
 
@@ -37,8 +41,10 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
   },
 };
 const SUMS = QUANTITY_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
-const sumsBy = (column: string): string => `SELECT ${column} AS name, ${SUMS}
-  FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY ${column}`;
+const sumsBy = (group: string, split: string): string => `SELECT ${group} AS name, ${split} AS split, ${SUMS}
+  FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2`;
+const LAST_HOURS =
+  'SELECT token_id, MAX(hour) AS hour FROM usage_hours WHERE account_id = $1 AND hour >= $2 GROUP BY token_id';
 const ENDED_HOLDS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images,
     input_tokens, output_tokens, characters, used_seconds, NULL AS used_images, used_input_tokens,
     NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters
@@ -53,13 +59,17 @@ const ENDED_CALLS = `SELECT token_id, price_key, charged_nanos, ended_at, second
 export function sqlUsageStore(sql: Sql): UsageStore {
   return {
     sums: async (asked) => {
-      const sums = new Map<string, Quantities>();
+      const sums: Sums = new Map();
       const { whole, parts } = split(asked);
       for (const part of parts) {
         if (!(await addRows(sql.read, { ...asked, ...part }, sums))) return undefined;
       }
       if (whole !== undefined) await addHours(sql.read, { ...asked, ...whole }, sums);
-      return sums;
+      return [...sums.values()];
+    },
+    lastHours: async (accountId, since) => {
+      const rows = await sql.read<{ token_id: string; hour: Whole }>(LAST_HOURS, [accountId, since]);
+      return new Map(rows.map((row) => [row.token_id, Number(row.hour)]));
     },
   };
 }
@@ -81,15 +91,12 @@ function split({ from, to }: Span): { readonly whole: Span | undefined; readonly
 
 async function addHours(
   query: SqlQuery,
-  { accountId, from, to, groupBy }: UsageQuery,
-  sums: Map<string, Quantities>,
+  { accountId, from, to, groupBy, splitBy }: UsageQuery,
+  sums: Sums,
 ): Promise<void> {
-  for (const row of await query<QuantityRow & { name: string | Whole }>(sumsBy(GROUPS[groupBy].column), [
-    accountId,
-    from,
-    to,
-  ])) {
-    add(sums, String(row.name), {
+  const text = sumsBy(GROUPS[groupBy].column, splitBy === undefined ? "''" : GROUPS[splitBy].column);
+  for (const row of await query<HourRow>(text, [accountId, from, to])) {
+    add(sums, [String(row.name), String(row.split)], {
       requests: BigInt(row.requests),
       charged: BigInt(row.charged_nanos),
       seconds: BigInt(row.seconds),
@@ -105,13 +112,16 @@ async function addHours(
 /** False: there are too many rows. */
 async function addRows(
   query: SqlQuery,
-  { accountId, from, to, groupBy }: UsageQuery,
-  sums: Map<string, Quantities>,
+  { accountId, from, to, groupBy, splitBy }: UsageQuery,
+  sums: Sums,
 ): Promise<boolean> {
   for (const text of [ENDED_HOLDS, ENDED_CALLS]) {
     const rows = await query<EndedRow>(text, [accountId, from, to, ROWS_MAX + 1]);
     if (rows.length > ROWS_MAX) return false;
-    for (const row of rows) add(sums, GROUPS[groupBy].nameOf(row), quantitiesOfRow(row));
+    for (const row of rows) {
+      const split = splitBy === undefined ? '' : GROUPS[splitBy].nameOf(row);
+      add(sums, [GROUPS[groupBy].nameOf(row), split], quantitiesOfRow(row));
+    }
   }
   return true;
 }
@@ -138,8 +148,9 @@ function quantitiesOfRow(row: EndedRow): Quantities {
   });
 }
 
-function add(sums: Map<string, Quantities>, name: string, more: Quantities): void {
-  sums.set(name, addQuantities(sums.get(name) ?? NOTHING_USED, more));
+function add(sums: Sums, [group, split]: readonly [string, string], more: Quantities): void {
+  const name = `${group} ${split}`;
+  sums.set(name, { group, split, sum: addQuantities(sums.get(name)?.sum ?? NOTHING_USED, more) });
 }
 
 function optional(value: Whole | null): bigint | undefined {

@@ -7,12 +7,24 @@ export interface UsageQuery {
   /** Exclusive. */
   readonly to: number;
   readonly groupBy: UsageGroup;
+  /** Splits each group once more; undefined: no group is split. */
+  readonly splitBy?: UsageGroup | undefined;
+}
+
+export interface UsageSum {
+  /** The price key, the day (as its first millisecond) or the token id. */
+  readonly group: string;
+  /** The same of the split; empty: the group is not split. */
+  readonly split: string;
+  readonly sum: Quantities;
 }
 
 export interface UsageStore {
   /**
-   * The charges in the range, by price key, day (as its first millisecond) or token id. Undefined: the partial hours at
-   * the ends of the range have too many settlements to be counted one by one.
+   * The charges in the range. Undefined: the partial hours at the ends of the range have too many settlements to be
+   * counted one by one.
    */
-  sums(query: UsageQuery): Promise<ReadonlyMap<string, Quantities> | undefined>;
+  sums(query: UsageQuery): Promise<readonly UsageSum[] | undefined>;
+  /** The last hour since a whole one in which each token of the account was charged, by token id. */
+  lastHours(accountId: string, since: number): Promise<ReadonlyMap<string, number>>;
 }

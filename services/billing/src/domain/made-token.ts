@@ -1,0 +1,60 @@
+import type { Token, TokenLimits } from './token.ts';
+
+/** What a new token may do. */
+export type Rights = Pick<Token, 'models' | 'expiresAt' | 'limits' | 'webhooks' | 'tokens'>;
+
+/** A field of a new token that goes beyond the token that makes it. */
+export interface Excess {
+  readonly field: string;
+  readonly message: string;
+}
+
+const RANKS = { none: 0, read: 1, write: 2 } as const;
+const EVERY_MODEL = '*';
+const LIMIT_FIELDS: readonly (readonly [keyof TokenLimits, field: string])[] = [
+  ['createsPerMinute', 'limits.creates_per_minute'],
+  ['readsPerMinute', 'limits.reads_per_minute'],
+  ['callsPerMinute', 'limits.calls_per_minute'],
+  ['inFlight', 'limits.in_flight'],
+];
+
+/** The first thing that the new token could do and its maker cannot; undefined: there is none. */
+export function excessOf(wanted: Rights, maker: Rights): Excess | undefined {
+  return (
+    excessiveModels(wanted, maker) ??
+    excessiveRight(wanted, maker) ??
+    excessiveTime(wanted, maker) ??
+    excessiveLimit(wanted, maker)
+  );
+}
+
+function excessiveModels({ models }: Rights, maker: Rights): Excess | undefined {
+  if (maker.models.includes(EVERY_MODEL) || models.every((model) => maker.models.includes(model))) return undefined;
+  return {
+    field: 'models',
+    message: `must be among the models of the token that makes it: ${maker.models.join(', ')}`,
+  };
+}
+
+function excessiveRight(wanted: Rights, maker: Rights): Excess | undefined {
+  const field = (['webhooks', 'tokens'] as const).find((right) => RANKS[wanted[right]] > RANKS[maker[right]]);
+  return field && { field, message: `must be at most ${maker[field]}, the right of the token that makes it` };
+}
+
+function excessiveTime({ expiresAt = Infinity }: Rights, maker: Rights): Excess | undefined {
+  if (maker.expiresAt === undefined || expiresAt <= maker.expiresAt) return undefined;
+  const last = new Date(maker.expiresAt).toISOString();
+  return { field: 'expires_at', message: `must be at most ${last}, when the token that makes it expires` };
+}
+
+/** A token without a limit of its own has the configured one, which is not known here and may be lower. */
+function excessiveLimit({ limits }: Rights, maker: Rights): Excess | undefined {
+  for (const [name, field] of LIMIT_FIELDS) {
+    const [wanted, most] = [limits[name], maker.limits[name]];
+    if (most === undefined && wanted !== undefined)
+      return { field, message: 'must be absent, because the token that makes it has no such limit of its own' };
+    if (most !== undefined && (wanted === undefined || wanted > most))
+      return { field, message: `must be from 1 to ${String(most)}, the limit of the token that makes it` };
+  }
+  return undefined;
+}

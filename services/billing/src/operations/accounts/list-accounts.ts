@@ -1,0 +1,27 @@
+import type { Account } from '../../domain/account.ts';
+import { badField } from '../../billing-refusals.ts';
+import type { BillingDeps } from '../deps.ts';
+
+export interface AccountsQuery {
+  readonly limit: number;
+  /** Only accounts after this one, by id; empty: from the beginning. */
+  readonly after: string;
+  readonly prefix: string;
+  readonly order: 'id' | 'free';
+}
+
+export interface ListedAccounts {
+  readonly accounts: readonly Account[];
+  readonly hasMore: boolean;
+}
+
+/** A page of the accounts. By what is free, the least first, there is only the first page. */
+export async function listAccounts(
+  { accountList }: Pick<BillingDeps, 'accountList'>,
+  { limit, after, prefix, order }: AccountsQuery,
+): Promise<ListedAccounts> {
+  if (order === 'free' && after !== '') throw badField('after', 'must be empty in this order, which has one page only');
+  const page = { limit: limit + 1, prefix };
+  const found = await (order === 'id' ? accountList.byId({ ...page, after }) : accountList.byFree(page));
+  return { accounts: found.slice(0, limit), hasMore: found.length > limit };
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { DAY_MS, hourOf } from '../../domain/usage.ts';
+import type { Nanos } from '../../domain/money.ts';
+import type { MoneyCount, MoneyHour, MoneyPlace, MoneyStore } from '../../store/money/money-store.ts';
+
+const KEPT_MS = 92 * DAY_MS;
+/** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */
+const PLACES_MAX = 20_000;
+
+const NOTHING: MoneyCount = { requests: 0n, charged: 0n, cost: 0n, overruns: 0n, overrun: 0n, lapses: 0n };
+const UNKNOWN_PLACE: MoneyPlace = { channel: '', priceKey: '', currency: '' };
+
+/** Counts what charged work cost and what went wrong with its price, in memory. */
+export interface MoneyCounts {
+  /** Work whose channel has an upstream price. */
+  margin(place: MoneyPlace, charged: Nanos, cost: Nanos): void;
+  /** A settlement that cost this much more than was held. */
+  overrun(place: MoneyPlace, amount: Nanos): void;
+  /** Calls that lapsed and were charged their hold. */
+  lapses(times: number): void;
+}
+
+export interface MoneyCounter extends MoneyCounts {
+  /** Writes what has changed. Removes hours that are no longer kept. */
+  write(): Promise<void>;
+}
+
+interface CountedHour {
+  hour: MoneyHour;
+  isWritten: boolean;
+}
+
+/** The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated. */
+export function moneyCounter(
+  store: Pick<MoneyStore, 'write' | 'removeBefore'>,
+  { clock, process }: { readonly clock: Pick<Clock, 'now'>; readonly process: string },
+): MoneyCounter {
+  const hours = new Map<string, CountedHour>();
+  let removedUntil = 0;
+  const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {
+    const hour = hourOf(clock.now());
+    const name = `${String(hour)} ${channel} ${priceKey} ${currency}`;
+    const known = hours.get(name);
+    if (known === undefined && hours.size >= PLACES_MAX) return;
+    const before = known?.hour ?? { hour, process, channel, priceKey, currency, ...NOTHING };
+    hours.set(name, { hour: { ...before, ...sumOf(before, more) }, isWritten: false });
+  };
+  return {
+    margin: (place, charged, cost) => {
+      add(place, { requests: 1n, charged, cost });
+    },
+    overrun: (place, overrun) => {
+      add(place, { overruns: 1n, overrun });
+    },
+    lapses: (times) => {
+      add(UNKNOWN_PLACE, { lapses: BigInt(times) });
+    },
+    write: async () => {
+      const now = hourOf(clock.now());
+      const changed = [...hours].filter(([, { isWritten }]) => !isWritten);
+      if (changed.length > 0) await store.write(changed.map(([, { hour }]) => hour));
+      for (const [name, counted] of changed) {
+        // A count that came meanwhile is another object, and stays to be written.
+        if (hours.get(name) === counted) counted.isWritten = true;
+      }
+      for (const [name, { hour, isWritten }] of hours) if (isWritten && hour.hour < now) hours.delete(name);
+      if (removedUntil === now) return;
+      await store.removeBefore(hourOf(now - KEPT_MS));
+      removedUntil = now;
+    },
+  };
+}
+
+function sumOf(before: MoneyCount, more: Partial<MoneyCount>): MoneyCount {
+  return {
+    requests: before.requests + (more.requests ?? 0n),
+    charged: before.charged + (more.charged ?? 0n),
+    cost: before.cost + (more.cost ?? 0n),
+    overruns: before.overruns + (more.overruns ?? 0n),
+    overrun: before.overrun + (more.overrun ?? 0n),
+    lapses: before.lapses + (more.lapses ?? 0n),
+  };
+}

@@ -1,0 +1,25 @@
+import { DAY_MS, hourOf } from '../../domain/usage.ts';
+import type { Token } from '../../domain/token.ts';
+import type { BillingDeps } from '../deps.ts';
+
+const TOKENS_MAX = 10_000;
+const CHARGED_WITHIN_MS = 31 * DAY_MS;
+
+export interface ListedToken {
+  readonly token: Token;
+  /** The hour in which it was last charged; undefined: not within the last 31 days, or the list is of every account. */
+  readonly lastChargedAt: number | undefined;
+}
+
+/** The tokens of an account, or of every account, the oldest first. */
+export async function listTokens(
+  { tokens, usage, clock }: Pick<BillingDeps, 'tokens' | 'usage' | 'clock'>,
+  accountId: string | undefined,
+): Promise<readonly ListedToken[]> {
+  const since = hourOf(clock.now() - CHARGED_WITHIN_MS);
+  const [listed, hours] = await Promise.all([
+    tokens.list(accountId, TOKENS_MAX),
+    accountId === undefined ? new Map<string, number>() : usage.lastHours(accountId, since),
+  ]);
+  return listed.map((token) => ({ token, lastChargedAt: hours.get(token.id) }));
+}

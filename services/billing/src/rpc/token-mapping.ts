@@ -1,0 +1,114 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { CreateTokenRequest, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
+import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
+import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
+import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import { NO_LIMITS } from '../domain/token.ts';
+import type { Token, TokenLimits, TokenRight, WebhookRight } from '../domain/token.ts';
+import type { TokenRequest } from '../operations/tokens/create-token.ts';
+import type { ListedToken } from '../operations/tokens/list-tokens.ts';
+
+const WEBHOOK_RIGHTS: Readonly<Record<WireWebhookRight, WebhookRight>> = {
+  [WireWebhookRight.UNSPECIFIED]: 'write',
+  [WireWebhookRight.WRITE]: 'write',
+  [WireWebhookRight.READ]: 'read',
+  [WireWebhookRight.NONE]: 'none',
+};
+const WIRE_WEBHOOK_RIGHTS: Readonly<Record<WebhookRight, WireWebhookRight>> = {
+  write: WireWebhookRight.WRITE,
+  read: WireWebhookRight.READ,
+  none: WireWebhookRight.NONE,
+};
+const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
+  [WireTokenRight.UNSPECIFIED]: 'none',
+  [WireTokenRight.WRITE]: 'write',
+  [WireTokenRight.READ]: 'read',
+  [WireTokenRight.NONE]: 'none',
+};
+const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
+  write: WireTokenRight.WRITE,
+  read: WireTokenRight.READ,
+  none: WireTokenRight.NONE,
+};
+
+/** The token that a request describes. `caller` makes it, unless the request names who does. */
+export function fromWireTokenRequest(request: CreateTokenRequest, caller: string): TokenRequest {
+  const { accountId, name, models, limitNanos, expiresAt, limits, webhooks, tokens, makerTokenId, actor } = request;
+  return {
+    accountId,
+    name,
+    models,
+    limit: limitNanos,
+    expiresAt: expiresAt && timestampMs(expiresAt),
+    limits: fromWireLimits(limits),
+    webhooks: WEBHOOK_RIGHTS[webhooks],
+    tokens: TOKEN_RIGHTS[tokens],
+    makerId: makerTokenId || undefined,
+    actor: actor || caller,
+  };
+}
+
+/** Zero means the configured number. */
+export function fromWireLimits(limits: WireLimits | undefined): TokenLimits {
+  if (limits === undefined) return NO_LIMITS;
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = limits;
+  return {
+    createsPerMinute: createsPerMinute || undefined,
+    readsPerMinute: readsPerMinute || undefined,
+    callsPerMinute: callsPerMinute || undefined,
+    inFlight: inFlight || undefined,
+  };
+}
+
+function toWireLimits({
+  createsPerMinute = 0,
+  readsPerMinute = 0,
+  callsPerMinute = 0,
+  inFlight = 0,
+}: TokenLimits): MessageInitShape<typeof TokenLimitsSchema> {
+  return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
+}
+
+export function toWirePrincipal(token: Token): MessageInitShape<typeof PrincipalSchema> {
+  const { id, accountId, name, models, expiresAt, limits, webhooks, tokens } = token;
+  return {
+    accountId,
+    tokenId: id,
+    name,
+    models: [...models],
+    limits: toWireLimits(limits),
+    webhooks: WIRE_WEBHOOK_RIGHTS[webhooks],
+    tokens: WIRE_TOKEN_RIGHTS[tokens],
+    ...optionalTime('expiresAt', expiresAt),
+  };
+}
+
+export function toWireToken(token: Token): MessageInitShape<typeof TokenSchema> {
+  const { id, accountId, name, limit } = token;
+  return {
+    id,
+    accountId,
+    name,
+    models: [...token.models],
+    usedNanos: token.used,
+    createdAt: timestampFromMs(token.createdAt),
+    limits: toWireLimits(token.limits),
+    webhooks: WIRE_WEBHOOK_RIGHTS[token.webhooks],
+    tokens: WIRE_TOKEN_RIGHTS[token.tokens],
+    madeByTokenId: token.madeByTokenId ?? '',
+    ...(limit === undefined ? {} : { limitNanos: limit }),
+    ...optionalTime('expiresAt', token.expiresAt),
+    ...optionalTime('revokedAt', token.revokedAt),
+  };
+}
+
+export function toWireListedToken({ token, lastChargedAt }: ListedToken): MessageInitShape<typeof TokenSchema> {
+  return { ...toWireToken(token), ...optionalTime('lastChargedAt', lastChargedAt) };
+}
+
+function optionalTime<N extends string>(name: N, ms: number | undefined): { readonly [K in N]?: Timestamp } {
+  return (ms === undefined ? {} : { [name]: timestampFromMs(ms) }) as { readonly [K in N]?: Timestamp };
+}

@@ -1,0 +1,37 @@
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Act } from '../../domain/act.ts';
+import type { ActStore } from './act-store.ts';
+
+type ActRow = {
+  id: string;
+  at: number | bigint;
+  actor: string;
+  action: string;
+  subject: string;
+  reason: string;
+  detail_json: string;
+};
+
+const COLUMNS = 'id, at, actor, action, subject, reason, detail_json';
+const INSERT = `INSERT INTO operator_acts (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const NEWEST = `SELECT ${COLUMNS} FROM operator_acts ORDER BY id DESC LIMIT $1`;
+const BEFORE = `SELECT ${COLUMNS} FROM operator_acts WHERE id < $2 ORDER BY id DESC LIMIT $1`;
+const NEWEST_OF_SUBJECT = `SELECT ${COLUMNS} FROM operator_acts WHERE subject = $2 ORDER BY id DESC LIMIT $1`;
+const BEFORE_OF_SUBJECT = `SELECT ${COLUMNS} FROM operator_acts WHERE subject = $2 AND id < $3 ORDER BY id DESC LIMIT $1`;
+
+/** Records an act in the transaction that does it. */
+export async function recordAct(query: SqlQuery, act: Act): Promise<void> {
+  const { id, at, actor, action, subject, reason, detail } = act;
+  await query(INSERT, [id, at, actor, action, subject, reason, JSON.stringify(detail)]);
+}
+
+export function sqlActs(sql: Sql): ActStore {
+  return {
+    list: async ({ limit, after, subject }) => {
+      const [all, next] = subject === '' ? [NEWEST, BEFORE] : [NEWEST_OF_SUBJECT, BEFORE_OF_SUBJECT];
+      const values = [limit, ...(subject === '' ? [] : [subject])];
+      const rows = await (after === '' ? sql.read<ActRow>(all, values) : sql.read<ActRow>(next, [...values, after]));
+      return rows.map(({ at, detail_json: detailJson, ...row }) => ({ ...row, at: Number(at), detailJson }));
+    },
+  };
+}

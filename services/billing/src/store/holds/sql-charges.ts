@@ -1,0 +1,52 @@
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { ChargeBasis } from '../../domain/hold.ts';
+import type { Charge } from './hold-store.ts';
+
+type Whole = number | bigint;
+type ChargeRow = {
+  task_id: string;
+  account_id: string;
+  amount_nanos: Whole;
+  currency: string;
+  state: 'open' | 'settled' | 'released';
+  basis: ChargeBasis | null;
+  charged_nanos: Whole | null;
+};
+
+const COLUMNS = 'task_id, account_id, amount_nanos, currency, state, basis, charged_nanos';
+const OF_TASKS = byRows((rows) => `SELECT ${COLUMNS} FROM holds WHERE task_id IN (${parameters(rows)})`);
+const OF_TASKS_OF_ACCOUNT = byRows(
+  (rows) => `SELECT ${COLUMNS} FROM holds WHERE account_id = $1 AND task_id IN (${parameters(rows, 2)})`,
+);
+
+/** The charges of the tasks that have a hold; only those of the account, if there is one. */
+export async function readCharges(
+  query: SqlQuery,
+  taskIds: readonly string[],
+  accountId: string | undefined,
+): Promise<Charge[]> {
+  const charges: Charge[] = [];
+  for (const chunk of inChunks(taskIds)) {
+    const rows = await (accountId === undefined
+      ? query<ChargeRow>(OF_TASKS(chunk.length), chunk)
+      : query<ChargeRow>(OF_TASKS_OF_ACCOUNT(chunk.length), [accountId, ...chunk]));
+    charges.push(...rows.map(fromRow));
+  }
+  return charges;
+}
+
+function fromRow(row: ChargeRow): Charge {
+  return {
+    taskId: row.task_id,
+    accountId: row.account_id,
+    held: BigInt(row.amount_nanos),
+    currency: row.currency,
+    end: endOf(row),
+  };
+}
+
+function endOf({ state, basis, charged_nanos: charged }: ChargeRow): Charge['end'] {
+  if (state === 'released') return { amount: 0n, basis: 'released' };
+  return state === 'settled' && basis !== null ? { amount: BigInt(charged ?? 0), basis } : undefined;
+}

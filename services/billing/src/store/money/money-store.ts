@@ -1,0 +1,61 @@
+import type { Nanos } from '../../domain/money.ts';
+
+/** The money of all accounts with one currency. */
+export interface AccountsMoney {
+  readonly currency: string;
+  readonly balance: Nanos;
+  readonly held: Nanos;
+  readonly accounts: bigint;
+}
+
+/** What was charged under a price key. */
+export interface SettledMoney {
+  readonly priceKey: string;
+  readonly currency: string;
+  readonly requests: bigint;
+  readonly charged: Nanos;
+}
+
+/** Where money was counted. What is not known is empty. */
+export interface MoneyPlace {
+  readonly channel: string;
+  readonly priceKey: string;
+  readonly currency: string;
+}
+
+/** Estimates. Requests, charges and costs are those of work whose channel has an upstream price. */
+export interface MoneyCount {
+  readonly requests: bigint;
+  readonly charged: Nanos;
+  readonly cost: Nanos;
+  /** Settlements that cost more than was held, and what they cost above it. */
+  readonly overruns: bigint;
+  readonly overrun: Nanos;
+  /** Calls that lapsed and were charged their hold. */
+  readonly lapses: bigint;
+}
+
+/** What one process counted in an hour. */
+export interface MoneyHour extends MoneyPlace, MoneyCount {
+  /** The first millisecond of the hour. */
+  readonly hour: number;
+  readonly process: string;
+}
+
+/** Whole hours, as their first milliseconds. */
+export interface HourSpan {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export interface MoneyStore {
+  accounts(): Promise<readonly AccountsMoney[]>;
+  settled(span: HourSpan): Promise<readonly SettledMoney[]>;
+  /** The sums of every process, by place. */
+  counted(span: HourSpan): Promise<readonly (MoneyPlace & MoneyCount)[]>;
+  /** Replaces the rows of these hours, so that a repeated write changes nothing. */
+  write(hours: readonly MoneyHour[]): Promise<void>;
+  /** Removes older hours. */
+  removeBefore(hour: number): Promise<void>;
+}

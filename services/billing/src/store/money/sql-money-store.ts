@@ -1,0 +1,108 @@
+import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
+import { DAY_MS } from '../../domain/usage.ts';
+import { ACCOUNTS_OF_PART, accountParts } from '../accounts/sql-account-parts.ts';
+import type { AccountsMoney, MoneyStore, SettledMoney } from './money-store.ts';
+
+const NANOS_PER_UNIT = 1_000_000_000n;
+// Whole units and the rest are summed separately, so that no sum leaves 64 bits.
+const sumOf = (column: string): string => `CAST(SUM(${column} / ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_units,
+    CAST(SUM(${column} % ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_rest`;
+const countOf = (column: string): string => `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
+
+const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumOf('balance_nanos')}, ${sumOf('held_nanos')}
+  FROM accounts WHERE id > $1 AND id <= $2 GROUP BY currency`;
+const SETTLED = `SELECT u.price_key, a.currency, ${countOf('requests')}, ${sumOf('charged_nanos')}
+  FROM usage_hours u JOIN accounts a ON a.id = u.account_id
+  WHERE u.hour >= $1 AND u.hour < $2 GROUP BY u.price_key, a.currency`;
+const COUNTED = `SELECT channel, price_key, currency, ${countOf('requests')}, ${countOf('overruns')}, ${countOf('lapses')},
+    ${sumOf('charged_nanos')}, ${sumOf('cost_nanos')}, ${sumOf('overrun_nanos')}
+  FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
+  ORDER BY channel, price_key, currency`;
+const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'];
+const COUNTS = ['requests', 'charged_nanos', 'cost_nanos', 'overruns', 'overrun_nanos', 'lapses'];
+const WRITE = byRows(
+  (rows) => `INSERT INTO money_hours (${[...KEYS, ...COUNTS].join(', ')})
+  VALUES ${valueRows(rows, KEYS.length + COUNTS.length)} ON CONFLICT (${KEYS.join(', ')})
+  DO UPDATE SET ${COUNTS.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+);
+const REMOVE = 'DELETE FROM money_hours WHERE hour < $1';
+
+export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
+  return {
+    accounts: async () => {
+      const sums = new Map<string, AccountsMoney>();
+      for await (const { after, last } of accountParts(sql.read, '', size))
+        for (const row of await sql.read(ACCOUNTS, [after, last])) addAccounts(sums, row);
+      return inOrder(sums);
+    },
+    settled: async ({ from, to }) => {
+      const sums = new Map<string, SettledMoney>();
+      // A statement reads one day, so that none takes long.
+      for (let day = from; day < to; day += DAY_MS)
+        for (const row of await sql.read(SETTLED, [day, Math.min(day + DAY_MS, to)])) addSettled(sums, row);
+      return inOrder(sums);
+    },
+    counted: async ({ from, to }) =>
+      (await sql.read(COUNTED, [from, to])).map((row) => ({
+        channel: String(row['channel']),
+        priceKey: String(row['price_key']),
+        currency: String(row['currency']),
+        requests: whole(row['requests']),
+        charged: nanos(row, 'charged_nanos'),
+        cost: nanos(row, 'cost_nanos'),
+        overruns: whole(row['overruns']),
+        overrun: nanos(row, 'overrun_nanos'),
+        lapses: whole(row['lapses']),
+      })),
+    write: async (hours) => {
+      await sql.transaction(async (query) => {
+        for (const chunk of inExactChunks(hours))
+          await query(
+            WRITE(chunk.length),
+            rowValues([], chunk, ({ hour, process, channel, priceKey, currency, ...count }) => [
+              ...[hour, process, channel, priceKey, currency],
+              ...[count.requests, count.charged, count.cost, count.overruns, count.overrun, count.lapses],
+            ]),
+          );
+      });
+    },
+    removeBefore: async (hour) => {
+      await sql.write(REMOVE, [hour]);
+    },
+  };
+}
+
+function addAccounts(sums: Map<string, AccountsMoney>, row: SqlRow): void {
+  const currency = String(row['currency']);
+  const { balance = 0n, held = 0n, accounts = 0n } = sums.get(currency) ?? {};
+  sums.set(currency, {
+    currency,
+    balance: balance + nanos(row, 'balance_nanos'),
+    held: held + nanos(row, 'held_nanos'),
+    accounts: accounts + whole(row['accounts']),
+  });
+}
+
+function addSettled(sums: Map<string, SettledMoney>, row: SqlRow): void {
+  const [priceKey, currency] = [String(row['price_key']), String(row['currency'])];
+  const { requests = 0n, charged = 0n } = sums.get(`${priceKey} ${currency}`) ?? {};
+  sums.set(`${priceKey} ${currency}`, {
+    priceKey,
+    currency,
+    requests: requests + whole(row['requests']),
+    charged: charged + nanos(row, 'charged_nanos'),
+  });
+}
+
+function inOrder<T>(sums: ReadonlyMap<string, T>): T[] {
+  return [...sums].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
+}
+
+function nanos(row: SqlRow, column: string): bigint {
+  return whole(row[`${column}_units`]) * NANOS_PER_UNIT + whole(row[`${column}_rest`]);
+}
+
+function whole(value: SqlRow[string] | undefined): bigint {
+  return BigInt(value ?? 0);
+}
