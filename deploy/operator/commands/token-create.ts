@@ -1,8 +1,9 @@
+import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { WrongCall, defineCommand, noWords } from '../command.ts';
 import { parseNanos } from '../format/amount.ts';
 import { fromNow } from '../format/times.ts';
-import { WEBHOOK_RIGHTS } from '../format/token-record.ts';
+import { TOKEN_RIGHTS, WEBHOOK_RIGHTS } from '../format/token-record.ts';
 
 export const tokenCreate = defineCommand({
   summary: 'make a token and show its key once',
@@ -21,6 +22,11 @@ export const tokenCreate = defineCommand({
       value: 'RIGHT',
       means: 'what the token may do with webhooks; default: write',
       choices: Object.keys(WEBHOOK_RIGHTS),
+    },
+    tokens: {
+      value: 'RIGHT',
+      means: 'what the token may do with the tokens of its account; default: none',
+      choices: Object.keys(TOKEN_RIGHTS),
     },
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
@@ -43,6 +49,7 @@ export const tokenCreate = defineCommand({
         inFlight: ownLimit('in-flight', options['in-flight']),
       },
       webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
+      tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
   },

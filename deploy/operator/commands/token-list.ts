@@ -4,7 +4,7 @@ import { formatNanos } from '../format/amount.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
-import { rightName, shownToken } from '../format/token-record.ts';
+import { shownToken, tokenRightName, webhookRightName } from '../format/token-record.ts';
 
 const COLUMNS: readonly Column<Token>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -20,7 +20,9 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'READS/MIN', of: ({ limits }) => String(limits?.readsPerMinute || ''), isWide: true },
   { title: 'CALLS/MIN', of: ({ limits }) => String(limits?.callsPerMinute || ''), isWide: true },
   { title: 'IN FLIGHT', of: ({ limits }) => String(limits?.inFlight || ''), isWide: true },
-  { title: 'WEBHOOKS', of: ({ webhooks }) => rightName(webhooks), isWide: true },
+  { title: 'WEBHOOKS', of: ({ webhooks }) => webhookRightName(webhooks), isWide: true },
+  { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
+  { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
 ];
 
 export const tokenList = defineCommand({

@@ -1,4 +1,6 @@
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
+import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { formatNanos } from './amount.ts';
 import { isoTime } from './times.ts';
@@ -9,8 +11,18 @@ export const WEBHOOK_RIGHTS: Readonly<Record<string, WebhookRight>> = {
   none: WebhookRight.NONE,
 };
 
-export function rightName(right: WebhookRight): string {
-  return Object.entries(WEBHOOK_RIGHTS).find(([, each]) => each === right)?.[0] ?? '';
+export const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = {
+  write: TokenRight.WRITE,
+  read: TokenRight.READ,
+  none: TokenRight.NONE,
+};
+
+export function webhookRightName(right: WebhookRight): string {
+  return nameIn(WEBHOOK_RIGHTS, right);
+}
+
+export function tokenRightName(right: TokenRight): string {
+  return nameIn(TOKEN_RIGHTS, right);
 }
 
 export function shownToken(token: Token): object {
@@ -24,10 +36,24 @@ export function shownToken(token: Token): object {
     created_at: isoTime(token.createdAt),
     expires_at: isoTime(token.expiresAt),
     revoked_at: isoTime(token.revokedAt),
-    creates_per_minute: token.limits?.createsPerMinute || undefined,
-    reads_per_minute: token.limits?.readsPerMinute || undefined,
-    calls_per_minute: token.limits?.callsPerMinute || undefined,
-    in_flight: token.limits?.inFlight || undefined,
-    webhooks: rightName(token.webhooks) || undefined,
+    ...shownLimits(token.limits),
+    webhooks: webhookRightName(token.webhooks) || undefined,
+    tokens: tokenRightName(token.tokens) || undefined,
+    made_by: token.madeByTokenId || undefined,
+    last_charged_at: isoTime(token.lastChargedAt),
   };
+}
+
+/** Zero means the configured limit. */
+function shownLimits(limits: TokenLimits | undefined): object {
+  return {
+    creates_per_minute: limits?.createsPerMinute || undefined,
+    reads_per_minute: limits?.readsPerMinute || undefined,
+    calls_per_minute: limits?.callsPerMinute || undefined,
+    in_flight: limits?.inFlight || undefined,
+  };
+}
+
+function nameIn<R>(rights: Readonly<Record<string, R>>, right: R): string {
+  return Object.entries(rights).find(([, each]) => each === right)?.[0] ?? '';
 }
