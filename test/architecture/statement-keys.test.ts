@@ -30,7 +30,6 @@ const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
  * once for a request or a task.
  */
 const PASSES: Readonly<Record<string, string>> = {
-  'tasks/sql-attention.ts': 'the attention queue, for an operator',
   'tasks/sql-backlog.ts': 'the metrics of tasks',
   'tasks/sql-changes.ts': 'the pass of the watches of a process, by account where they name one',
   'tasks/sql-creates.ts': 'the unique index of upstream work, which bounds an adoption',
@@ -39,6 +38,9 @@ const PASSES: Readonly<Record<string, string>> = {
   'tasks/sql-job-retention.ts': 'the removal of old jobs',
   'tasks/sql-jobs.ts': 'the metrics of jobs',
   'tasks/sql-leases.ts': 'the pass of a poller, for up to 64 tasks of a channel',
+  'tasks/sql-acts.ts': 'the acts of operators, for an operator',
+  'tasks/sql-minutes.ts': 'the counts of minutes, for an operator and the pass that removes them',
+  'tasks/sql-pauses.ts': 'the pauses of channels, for an operator and the pass that reads them',
   'tasks/sql-processes.ts': 'the heartbeats',
   'tasks/sql-self-checks.ts': 'the checks of the service, for an operator',
   'tasks/sql-reads.ts': 'the settlement pass, the recovery of creates, the list of an operator',

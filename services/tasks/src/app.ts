@@ -1,5 +1,4 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
@@ -16,11 +15,11 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { callbackUrls } from './callback-urls.ts';
+import { chanceFrom } from './chance.ts';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
 import { openChannels } from './channels/open-channels.ts';
 import { billingClient } from './clients/billing.ts';
 import { callsClient } from './clients/calls.ts';
-import type { Calls } from './clients/calls.ts';
 import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { billingTokens } from './clients/tokens.ts';
@@ -29,15 +28,17 @@ import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
 import { tasksMetrics, watchReplicas } from './tasks-metrics.ts';
-import { announceEnded, announceQueued } from './events/job-events.ts';
+import { announceAttention } from './events/operator-events.ts';
 import { announceChanged, finishedEvent } from './events/task-events.ts';
-import { onTokenChanged } from './events/on-token-changed.ts';
+import { jobDeps } from './job-deps.ts';
 import { mediaUrls } from './media-url.ts';
-import { cachedTokens } from './operations/cached-tokens.ts';
-import type { Tokens } from './operations/cached-tokens.ts';
+import { openTokens } from './open-tokens.ts';
 import { openContent } from './operations/content/open-content.ts';
 import type { Deps } from './operations/deps.ts';
-import type { JobCounts, JobDeps } from './operations/jobs/job-deps.ts';
+import type { JobCounts } from './operations/jobs/job-deps.ts';
+import { pausedChannels } from './operations/operators/paused-channels.ts';
+import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
+import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
 import { tasksSelfChecks } from './self-checks.ts';
 import { jobService } from './rpc/job-service.ts';
 import { contentMethods } from './rpc/content-methods.ts';
@@ -46,15 +47,18 @@ import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
+import { sqlOperators } from './store/operators/sql-operators.ts';
+import { tellAttention } from './store/tell-attention.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 import { sqlSelfChecks } from './store/tasks/sql-self-checks.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { sqlWebhooks } from './store/webhooks/sql-webhooks.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
+import { startOperators } from './workers/operators.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
 import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
-import type { WorkerParts } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
+import type { Pollers } from './workers/pollers.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/webhooks.ts';
@@ -87,40 +91,50 @@ export async function startTasks(
   let current = config;
   const chance = chanceFrom(foundation.random);
   let liveProcesses = (): number => 1;
-  const channels = await openChannels(config, foundation, lifecycle, { chance, replicas: () => liveProcesses() });
-  const wake = {
-    outbox: (): void => undefined,
-    events: (): void => undefined,
-    polls: (_channelId: string): void => undefined,
-  };
-  const deps = taskDeps(foundation, peers, { sql, config, current: () => current, channels, chance, wake });
+  const operators = sqlOperators(sql, newId);
+  const paused = pausedChannels(operators);
+  const channels = await openChannels(config, foundation, lifecycle, {
+    chance,
+    replicas: () => liveProcesses(),
+    isPaused: (channelId) => paused.has(channelId),
+  });
+  const processId = newId('proc');
+  const minutes = openMinuteCounter(clock, operators, processId);
+  const wake: Wake = { outbox: () => undefined, events: () => undefined, polls: () => undefined };
+  const deps = taskDeps(foundation, peers, {
+    sql,
+    config,
+    current: () => current,
+    channels,
+    chance,
+    wake,
+    processId,
+    minutes,
+  });
 
-  foundation.checks?.add(...tasksSelfChecks(deps, { backlog: sqlBacklog(sql), checks: sqlSelfChecks(sql) }));
-  const tokens = await openTokens(foundation, peers, lifecycle);
-  const jobs = jobDeps(deps, { sql, bus, config, calls: callsClient(peers.calls) });
+  const backlog = sqlBacklog(sql);
+  foundation.checks?.add(...tasksSelfChecks(deps, { backlog, checks: sqlSelfChecks(sql) }));
+  const tokens = await openTokens(foundation, billingTokens(peers.billing), lifecycle);
+  const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
   const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
   liveProcesses = () => liveness.count();
   watchReplicas(foundation.metrics, liveProcesses);
   const sampler = gaugeSampler(foundation.metrics, { service: 'tasks', clock, log });
-  watchBacklogs(sampler, { tasks: sqlBacklog(sql), jobs: jobs.jobs, channels, clock });
+  watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, channels, clock });
   watchOutbox(sampler, { sql, service: 'tasks', clock });
+  const channelIds = (): readonly string[] => current.channelIds;
+  const operatorDeps = await startOperators(
+    foundation,
+    { operators, backlog, channels, paused, channelIds },
+    minutes,
+    lifecycle,
+  );
   await liveness.recoverAtStart();
   lifecycle.add('process', () => handOver(deps));
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const passes = [...taskPasses(deps, { sql, bus, config }, { liveness, settlements }), ...jobPasses(jobs)];
-  startWorkers(deps, passes, (name, worker) => {
-    if (name === 'outbox')
-      wake.outbox = () => {
-        worker.wake();
-      };
-    lifecycle.add(name, () => worker.stop());
-  });
-  const pollers = startPollers(deps);
-  wake.polls = (channelId) => {
-    pollers.wake(channelId);
-  };
-  lifecycle.add('polls', () => pollers.stop());
+  const pollers = startWork(deps, passes, wake, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -144,7 +158,7 @@ export async function startTasks(
         ...watchService(watches, clock),
         ...contentMethods(openContent(foundation, deps, peers.bytes)),
       }),
-      bind(OperatorService, operatorService(deps, jobs)),
+      bind(OperatorService, operatorService(deps, jobs, operatorDeps)),
       bind(JobService, jobService(jobs, tokens)),
       bind(WebhookService, webhookService(webhooks.deps)),
     ],
@@ -162,6 +176,26 @@ export async function startTasks(
   };
 }
 
+/** Starts the passes, then the pollers. */
+function startWork(deps: Deps, passes: Parameters<typeof startWorkers>[1], wake: Wake, lifecycle: Lifecycle): Pollers {
+  startWorkers(deps, passes, (name, worker) => {
+    if (name === 'outbox')
+      wake.outbox = () => {
+        worker.wake();
+      };
+    lifecycle.add(name, () => worker.stop());
+  });
+  const pollers = startPollers(deps);
+  wake.polls = (channelId) => {
+    pollers.wake(channelId);
+  };
+  lifecycle.add('polls', () => pollers.stop());
+  return pollers;
+}
+
+/** Each is set when the part that it wakes is started. */
+type Wake = { -readonly [K in keyof Deps['wake']]: Deps['wake'][K] };
+
 interface TaskParts {
   readonly sql: Sql;
   readonly config: TasksConfig;
@@ -170,17 +204,19 @@ interface TaskParts {
   readonly channels: ChannelRegistry;
   readonly chance: () => number;
   readonly wake: Deps['wake'];
+  readonly processId: string;
+  readonly minutes: MinuteCounter;
 }
 
 function taskDeps(
   { clock, newId, log, bus, metrics, tracing, publicUrl, signingKey, acceptedKeys }: Foundation,
   peers: TasksPeers,
-  { sql, config, current, ...parts }: TaskParts,
+  { sql, config, current, minutes, ...parts }: TaskParts,
 ): Deps & { readonly count: JobCounts } {
   const media = mediaClient(peers.media);
   return {
     ...parts,
-    store: sqlTaskStore(sql, newId, finishedEvent),
+    store: tellAttention(sqlTaskStore(sql, newId, finishedEvent), announceAttention(bus)),
     billing: billingClient(peers.billing),
     media,
     clock,
@@ -190,7 +226,6 @@ function taskDeps(
     callbacks: callbackUrls(publicUrl, acceptedKeys),
     models: () => current().models,
     grants: () => current().grants,
-    processId: newId('proc'),
     creating: new Map(),
     webhookAllow: config.webhooks.allow,
     limits: config.limits,
@@ -198,52 +233,12 @@ function taskDeps(
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, signingKey, clock }),
     announce: announceChanged(bus),
     isOverloaded: () => sql.pool().waitedMs > WAIT_MS_MAX,
-    count: tasksMetrics(metrics, {
-      models: () => current().models,
-      channels: () => current().channels.map(({ id }) => id),
-    }),
-  };
-}
-
-async function openTokens({ bus, clock }: Foundation, { billing }: TasksPeers, lifecycle: Lifecycle): Promise<Tokens> {
-  const tokens = cachedTokens(billingTokens(billing), clock);
-  const changes = await onTokenChanged(bus, tokens);
-  lifecycle.add('token events', () => changes.stop());
-  return tokens;
-}
-
-function jobDeps(
-  { store, media, clock, newId, log, tracing, webhookAllow, wake, count }: Deps & { readonly count: JobCounts },
-  { sql, bus, config, calls }: WorkerParts & { readonly calls: Calls },
-): JobDeps {
-  const tellEnded = announceEnded(bus);
-  const jobs: JobDeps['jobs'] = { ...sqlJobs(sql, newId), findKey: (...which) => store.findKey(...which) };
-  return {
-    jobs,
-    media,
-    calls,
-    attention: store,
-    clock,
-    newId,
-    log,
-    tracing,
-    limits: config.jobs,
-    webhookAllow,
-    announceQueued: announceQueued(bus),
-    announceEnded: (job) => {
-      tellEnded(job);
-      wake.events();
-    },
-    count,
-  };
-}
-
-/** A number from 0 to 1, exclusive, from the injected source. */
-function chanceFrom(random: Random): () => number {
-  const word = new Uint32Array(1);
-  const bytes = new Uint8Array(word.buffer);
-  return () => {
-    random(bytes);
-    return (word[0] ?? 0) / 2 ** 32;
+    count: withMinutes(
+      tasksMetrics(metrics, {
+        models: () => current().models,
+        channels: () => current().channels.map(({ id }) => id),
+      }),
+      minutes,
+    ),
   };
 }

@@ -107,6 +107,8 @@ export interface TasksConfig {
   readonly webhooks: WebhookSettings;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
+  /** Every channel of the configuration, those of other services too. */
+  readonly channelIds: readonly string[];
   /** The upstream accounts whose files an account may use. */
   readonly grants: ReadonlyMap<string, readonly string[]>;
 }
@@ -149,6 +151,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     channels: channels
       .filter(isVideoChannel)
       .map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+    channelIds: channels.map(({ id }) => id),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
 }

@@ -45,7 +45,7 @@ export function tasksSelfChecks(
       warnMs: MINUTE_MS,
       failMs: 5 * MINUTE_MS,
       advice: 'look at billing and its database; the log of tasks names each task that could not be settled',
-      read: async () => ({ oldestAt: await backlog.unsettledSince() }),
+      read: async () => ({ oldestAt: (await backlog.unsettled()).oldest }),
     }),
     backlogCheck({
       part: 'polls',

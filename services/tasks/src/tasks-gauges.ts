@@ -46,7 +46,7 @@ export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, cl
         help: `Age of the oldest end of a task whose money is not settled, ${WHOLE}`,
       },
     ],
-    async () => [[only(age(await tasks.unsettledSince()))]],
+    async () => [[only(age((await tasks.unsettled()).oldest))]],
   );
   watchJobs(sampler, jobs, age);
 }

@@ -5,6 +5,7 @@ import type { ChannelRegistry } from './channels/channel-registry.ts';
 import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
 import type { Counts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
+import type { PausedChannels } from './operations/operators/paused-channels.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
 import { shownModel } from './configured-names.ts';
@@ -14,7 +15,10 @@ import { taskDurations } from './task-durations.ts';
 const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refused', 'unknown'];
 
 /** The counters of this service. What alerts watch begins at 0. */
-export function tasksMetrics(metrics: Metrics, configured: Configured): Counts & JobCounts {
+export function tasksMetrics(
+  metrics: Metrics,
+  configured: Configured,
+): Omit<Counts, 'refused' | 'settled'> & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',
@@ -87,7 +91,7 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
   );
   metrics.gauge(
     'reelgate_model_circuit',
-    'The best circuit among the enabled channels of a model: 0 closed, 1 half open, 2 open',
+    'The best circuit among the channels of a model that are enabled and not paused: 0 closed, 1 half open, 2 open',
     ['model'],
     (gauge) => {
       gauge.reset();
@@ -96,12 +100,24 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
   );
 }
 
+/** The channels of the configuration, whichever service they belong to, and whether an operator paused them. */
+export function watchPauses(
+  metrics: Metrics,
+  channelIds: () => readonly string[],
+  paused: Pick<PausedChannels, 'has'>,
+): void {
+  metrics.gauge('reelgate_channel_paused', 'Whether an operator has paused a channel: 0 or 1', ['channel'], (gauge) => {
+    gauge.reset();
+    for (const id of channelIds()) gauge.labels(id).set(paused.has(id) ? 1 : 0);
+  });
+}
+
 /** The lowest value of the circuits of each model. */
 function bestCircuits(channels: Pick<ChannelRegistry, 'all'>): ReadonlyMap<string, number> {
   const best = new Map<string, number>();
-  for (const { channel, circuit } of channels.all()) {
+  for (const { channel, circuit, isPaused } of channels.all()) {
     const { enabled, models } = channel.settings;
-    if (!enabled) continue;
+    if (!enabled || isPaused()) continue;
     const value = CIRCUIT_VALUES[circuit.state()];
     for (const model of Object.keys(models)) best.set(model, Math.min(best.get(model) ?? value, value));
   }

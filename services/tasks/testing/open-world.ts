@@ -22,6 +22,10 @@ import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest } from '../src/operations/creates/admit-create.ts';
 import type { Created } from '../src/operations/creates/create-task.ts';
 import type { Deps, Limits } from '../src/operations/deps.ts';
+import type { OperatorDeps } from '../src/operations/operators/operator-deps.ts';
+import { pausedChannels } from '../src/operations/operators/paused-channels.ts';
+import { sqlOperators } from '../src/store/operators/sql-operators.ts';
+import { sqlBacklog } from '../src/store/tasks/sql-backlog.ts';
 import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';
 import { sqlTaskStore } from '../src/store/tasks/sql-task-store.ts';
 import { channelSettings } from './channel-settings.ts';
@@ -57,6 +61,8 @@ interface Outside {
 /** The operations on a real SQLite store. The test controls everything around the service. */
 export interface World extends Omit<Outside, 'folder'> {
   readonly deps: Deps;
+  /** What only operators use, on the same store. */
+  readonly operate: OperatorDeps;
   readonly sql: Sql;
   readonly journal: Journal;
   /** What was announced and what was counted. */
@@ -105,6 +111,9 @@ async function openWorld(
     mediaUrl: async ({ object }: { readonly object: string }) =>
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
+  const operators = sqlOperators(sql, newId);
+  const paused = pausedChannels(operators);
+  await paused.read();
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, finishedEvent, SHARDS_MAX), journal),
     billing: recorded('billing', billing.port, journal),
@@ -116,6 +125,7 @@ async function openWorld(
       clock,
       adapters: { scripted: upstream.channels(journal) },
       chance: () => 0,
+      isPaused: paused.has,
     }),
     models: () => MODELS,
     grants: () => options.grants ?? new Map(),
@@ -136,11 +146,13 @@ async function openWorld(
       polls: (channel) => count('wake polls', channel),
     },
     count: {
-      attempt: (...words) => count('attempt', ...words),
+      attempt: (channel, outcome) => count('attempt', channel, outcome),
       created: ({ order }) => count('created', order.kind),
       finished: ({ order }, { state }) => count('finished', order.kind, state),
       attention: (...words) => count('attention', ...words),
-      poll: (...words) => count('poll', ...words),
+      poll: (channel, outcome) => count('poll', channel, outcome),
+      refused: () => count('refused'),
+      settled: (tasks) => count('settled', String(tasks)),
       softDeadline: () => count('soft deadline'),
     },
   };
@@ -152,6 +164,16 @@ async function openWorld(
   atEnd(close);
   return {
     deps,
+    operate: {
+      operators,
+      paused,
+      backlog: sqlBacklog(sql),
+      channels: deps.channels,
+      channelIds: () => [...deps.channels.all().map(({ channel }) => channel.settings.id), 'relay'],
+      clock,
+      log: silentLog,
+      announcePause: (channel) => count('announce pause', channel),
+    },
     sql,
     journal,
     clock,

@@ -18,6 +18,8 @@ export interface ChannelRuntime {
   readonly creates: PeerLimits;
   /** The part of this replica. All replicas poll from one queue, so each can use its part. */
   readonly polls: Rate;
+  /** Whether an operator keeps new work from it. */
+  readonly isPaused: () => boolean;
 }
 
 /** The channels of the current configuration. */
@@ -25,7 +27,7 @@ export interface ChannelRegistry {
   all(): readonly ChannelRuntime[];
   /** Also finds a channel that was removed from the configuration, because its unfinished work is still polled. */
   find(channelId: string): ChannelRuntime | undefined;
-  /** The enabled channels that serve a kind and a model, in the order in which they are tried. */
+  /** The enabled channels that serve a kind and a model, paused ones too, in the order in which they are tried. */
   serving(kind: Kind, model: string): readonly ChannelRuntime[];
   replace(settings: readonly ChannelSettings[]): void;
   close(): Promise<void>;
@@ -40,12 +42,16 @@ export interface ChannelRegistryOptions {
   readonly limits?: SharedLimits;
   /** The number of live replicas, this one included; 1 by default. */
   readonly replicas?: () => number;
+  /** None is paused by default. */
+  readonly isPaused?: (channelId: string) => boolean;
 }
 
 export function openChannelRegistry(
   settings: readonly ChannelSettings[],
-  { clock, adapters, chance, limits = dividedLimits(clock), replicas = () => 1 }: ChannelRegistryOptions,
+  options: ChannelRegistryOptions,
 ): ChannelRegistry {
+  const { clock, adapters, chance, limits = dividedLimits(clock) } = options;
+  const { replicas = () => 1, isPaused = () => false } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
   const replace = (next: readonly ChannelSettings[]): void => {
@@ -72,10 +78,11 @@ export function openChannelRegistry(
         const perMinute = one.pollsPerMinute / replicas();
         return { perMinute, burst: pollsAtOnce(perMinute) };
       }),
+      isPaused: () => isPaused(one.id),
     };
   };
   const current = (): ChannelRuntime[] =>
-    [...runtimes.values()].filter((entry) => entry.current).map(({ runtime }) => runtime);
+    [...runtimes.values()].flatMap((entry) => (entry.current ? [entry.runtime] : []));
 
   replace(settings);
   return {

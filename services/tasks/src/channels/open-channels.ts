@@ -13,7 +13,7 @@ export async function openChannels(
   config: TasksConfig,
   foundation: Foundation,
   lifecycle: Lifecycle,
-  options: Required<Pick<ChannelRegistryOptions, 'chance' | 'replicas'>>,
+  options: Required<Pick<ChannelRegistryOptions, 'chance' | 'replicas' | 'isPaused'>>,
 ): Promise<ChannelRegistry> {
   const { limits } = await openLimits(foundation, lifecycle, {
     service: 'tasks',

@@ -79,11 +79,24 @@ export interface CallbackUrls {
 
 /** The counters that operators watch. */
 export interface Counts {
-  readonly attempt: (channel: string, outcome: string) => void;
+  /** How long its answer took, and what went wrong, in the words of the adapter. */
+  readonly attempt: (
+    channel: string,
+    outcome: string,
+    answer: { readonly ms: number; readonly error?: string | undefined },
+  ) => void;
   /** The owner sees the task from now on. */
   readonly created: (task: Task) => void;
+  /** No upstream took the order of a create. */
+  readonly refused: () => void;
   readonly finished: (task: Task, finish: Finish, times: PhaseTimes) => void;
   readonly attention: (reason: string) => void;
-  readonly poll: (channel: string, outcome: string) => void;
+  /** How late it began, and what went wrong, in the words of the adapter. */
+  readonly poll: (
+    channel: string,
+    outcome: string,
+    poll: { readonly lateMs: number; readonly error?: string | undefined },
+  ) => void;
+  readonly settled: (tasks: number) => void;
   readonly softDeadline: () => void;
 }

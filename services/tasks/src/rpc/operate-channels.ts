@@ -1,37 +1,70 @@
-import { Problem } from '@reelgate/platform/problem';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import type { Deps } from '../operations/deps.ts';
+import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
+import { channelNotFound, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
+import type { Pause } from '../store/operator-store.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
 
 /** The view of channels for operators. */
 export function operateChannels(
   deps: Deps,
+  operate: OperatorDeps,
 ): Pick<Implementation<typeof OperatorService>, 'listChannels' | 'testChannel'> {
   const { channels, clock } = deps;
+  const { operators } = operate;
   return {
-    listChannels: async () => ({
-      channels: await Promise.all(channels.all().map((runtime) => statusOf(deps, runtime))),
-    }),
-    testChannel: async ({ id }) => {
+    listChannels: async () => {
+      const pauses = new Map((await operators.pauses()).map((pause) => [pause.channel, pause]));
+      return {
+        channels: await Promise.all(
+          channels.all().map((runtime) => statusOf(deps, runtime, pauses.get(runtime.channel.settings.id))),
+        ),
+      };
+    },
+    testChannel: async ({ id, actor }, { caller }) => {
       const runtime = channels.find(id);
-      if (runtime === undefined)
-        throw new Problem({
-          kind: 'not_found',
-          reason: 'channel_not_found',
-          message: 'no such channel; `channel list` shows every channel',
-        });
+      if (runtime === undefined) throw channelNotFound();
       const begun = clock.now();
       const { ok, detail } = await runtime.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
-      return { ok, detail, tookMs: BigInt(clock.now() - begun) };
+      const at = clock.now();
+      await operators.addAct({
+        at,
+        actor: actor || caller.name,
+        action: 'channel_tested',
+        subject: id,
+        reason: '',
+        detail: { ok, tookMs: at - begun },
+      });
+      return { ok, detail, tookMs: BigInt(at - begun) };
     },
   };
 }
 
-async function statusOf({ store }: Deps, { channel: { settings }, circuit }: ChannelRuntime) {
+/** The pauses of channels. */
+export function operatePauses(
+  operate: OperatorDeps,
+): Pick<Implementation<typeof OperatorService>, 'pauseChannel' | 'resumeChannel' | 'listChannelPauses'> {
+  return {
+    pauseChannel: async ({ id, actor, reason }, { caller }) => ({
+      pause: toWirePause(await pauseChannel(operate, { channel: id, actor: actor || caller.name, reason })),
+    }),
+    resumeChannel: async ({ id, actor, reason }, { caller }) => ({
+      wasPaused: await resumeChannel(operate, { channel: id, actor: actor || caller.name, reason }),
+    }),
+    listChannelPauses: async () => ({ pauses: (await operate.operators.pauses()).map(toWirePause) }),
+  };
+}
+
+function toWirePause({ channel, at, actor, reason }: Pause) {
+  return { channel, at: timestampFromMs(at), actor, reason };
+}
+
+async function statusOf({ store }: Deps, { channel: { settings }, circuit }: ChannelRuntime, pause: Pause | undefined) {
   return {
     id: settings.id,
     adapter: settings.adapter,
@@ -45,5 +78,6 @@ async function statusOf({ store }: Deps, { channel: { settings }, circuit }: Cha
     weight: settings.weight,
     models: Object.keys(settings.models),
     endpoints: [...settings.endpoints],
+    ...(pause === undefined ? {} : { pause: toWirePause(pause) }),
   };
 }

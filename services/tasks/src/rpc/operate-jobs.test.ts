@@ -19,7 +19,11 @@ async function open() {
   const [tasks, world] = [await openTasks(), await openJobs()];
   return {
     world,
-    client: directClient(OperatorService, bind(OperatorService, operatorService(tasks.deps, world.deps)), aCaller()),
+    client: directClient(
+      OperatorService,
+      bind(OperatorService, operatorService(tasks.deps, world.deps, tasks.operate)),
+      aCaller(),
+    ),
   };
 }
 

@@ -25,7 +25,7 @@ async function open() {
     world,
     client: directClient(
       OperatorService,
-      bind(OperatorService, operatorService(world.deps, (await openJobs()).deps)),
+      bind(OperatorService, operatorService(world.deps, (await openJobs()).deps, world.operate)),
       aCaller(),
     ),
   };

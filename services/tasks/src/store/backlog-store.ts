@@ -15,6 +15,6 @@ export interface BacklogStore {
   /** Since when the oldest due task of each channel has waited for its poll. A task that is being polled does not. */
   dueSince(channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
   attention(): Promise<Waiting>;
-  /** When the oldest task ended whose money is not settled. */
-  unsettledSince(): Promise<number | undefined>;
+  /** The ended tasks whose money is not settled, and when the first of them ended. */
+  unsettled(): Promise<Waiting>;
 }

@@ -183,7 +183,7 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
     (backlog) => backlog.dueSince(['main', 'second'], 1),
   ],
   ['what waits for a person', 'INDEX attention_open', (backlog) => backlog.attention()],
-  ['the oldest unsettled end', 'COVERING INDEX tasks_unsettled', (backlog) => backlog.unsettledSince()],
+  ['the oldest unsettled end', 'COVERING INDEX tasks_unsettled', (backlog) => backlog.unsettled()],
 ])('%s are counted in an index of what runs or waits', async (_what, index, call) => {
   const plans = await plansOf((_store, _jobs, backlog) => call(backlog));
 

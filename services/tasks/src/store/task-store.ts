@@ -70,6 +70,8 @@ export interface PhaseTimes {
   readonly acceptedAt?: number | undefined;
   /** When a poll first saw the upstream at work. */
   readonly workingAt?: number | undefined;
+  /** Whether the task waited for a person. */
+  readonly hasWaited?: boolean;
 }
 
 /** What a poll changes while the task is unfinished. */
@@ -279,6 +281,9 @@ export interface MoveStore {
   remove(taskId: string, at: number): Promise<boolean>;
 }
 
+/** How much earlier a task is due that an upstream called for: no task is ever overdue by this much. */
+export const AHEAD_MS = 24 * 3600 * 1000;
+
 /** The tasks of one statement that marks them as settled. */
 export const SETTLED_MAX = 100;
 
@@ -304,6 +309,16 @@ export interface AttentionItem {
   readonly since: number;
 }
 
+/** What waits for a person, with what it is about. */
+export interface OpenAttention extends AttentionItem {
+  readonly accountId: string;
+  readonly model: string;
+  /** The channel that has the work, or the last one that was tried; empty: none. */
+  readonly channel: string;
+  readonly state: State;
+  readonly isJob: boolean;
+}
+
 export interface AttentionStore {
   /**
    * Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet.
@@ -311,7 +326,8 @@ export interface AttentionStore {
   raise(item: AttentionItem): Promise<boolean>;
   waits(taskId: string): Promise<boolean>;
   /**
-   * Ends the wait, by a person or by the service, for any reason or only for the given one. Returns whether it waited.
+   * Ends the wait, by a person or by the service, for any reason or only for the given one. `why` are the words of a
+   * person, whose decision becomes an act. Returns whether it waited.
    */
   resolve(
     taskId: string,
@@ -320,9 +336,11 @@ export interface AttentionStore {
       readonly actor: string;
       readonly at: number;
       readonly reason?: string | undefined;
+      readonly why?: string | undefined;
     },
   ): Promise<boolean>;
-  open(): Promise<readonly AttentionItem[]>;
+  /** The longest waiting first. */
+  open(): Promise<readonly OpenAttention[]>;
 }
 
 /** The living processes of this service. */

@@ -9,6 +9,7 @@ import { inTask } from '../operations/in-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { postponePoll } from '../operations/polls/postpone-poll.ts';
 import { tracePoll } from '../operations/tracing/trace-poll.ts';
+import { AHEAD_MS } from '../store/task-store.ts';
 
 /** Polls of one channel that may run at once. */
 const PARALLEL_MAX = 64;
@@ -23,6 +24,7 @@ const CLAIM_WAIT_MS = 100;
 /** A poll and its consequences, including the fetch of a result, end within this time. */
 const LEASE_MS = 15 * 60_000;
 const PULLED_IN_MAX = 1000;
+const UNKNOWN_TASK = 'the upstream does not know this task';
 
 export interface ChannelPoller {
   /** Leases due tasks, as many as may run at once, and starts their polls. Returns how many it leased. */
@@ -139,11 +141,13 @@ async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerSt
   const startedAt = deps.clock.now();
   try {
     const polled = await pollOnce(channel, state, leased);
-    deps.count.poll(id, polled.found ? polled.report.phase : 'error');
+    deps.count.poll(id, polled.found ? polled.report.phase : 'error', {
+      lateMs: latenessOf(leased, startedAt),
+      error: polled.found ? undefined : polled.gone ? UNKNOWN_TASK : polled.error,
+    });
     const task = tracePoll(deps, leased, { channel: id, polled, startedAt });
     if (polled.found) await applyReport(deps, task, polled.report);
-    else if (polled.gone)
-      await postponePoll(deps, task, 'the upstream does not know this task', 'unknown_upstream_task');
+    else if (polled.gone) await postponePoll(deps, task, UNKNOWN_TASK, 'unknown_upstream_task');
     else await postponePoll(deps, task, polled.error);
     return true;
   } catch (error) {
@@ -153,6 +157,11 @@ async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerSt
       () => false,
     );
   }
+}
+
+function latenessOf({ nextPollAt }: Task, startedAt: number): number {
+  const late = startedAt - (nextPollAt ?? startedAt);
+  return late >= AHEAD_MS ? late - AHEAD_MS : late;
 }
 
 async function pollOnce(channel: Channel, state: PollerState, task: Task): Promise<PollResult> {

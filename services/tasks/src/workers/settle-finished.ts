@@ -32,7 +32,7 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
   let isOver = false;
   const settleOne = async (task: Unsettled): Promise<void> => {
     if (!(await inTask(task, () => trySettle(deps, task)))) return;
-    if (isOver) await deps.store.markSettled([task.id], deps.clock.now());
+    if (isOver) await markSettled(deps, [task.id]);
     else settled.push(task.id);
   };
   const works = tasks.map((task) => {
@@ -46,8 +46,13 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
   });
   await endOrTime(deps, works);
   isOver = true;
-  if (settled.length > 0) await deps.store.markSettled(settled, deps.clock.now());
+  if (settled.length > 0) await markSettled(deps, settled);
   return settled.length;
+}
+
+async function markSettled({ store, clock, count }: Deps, taskIds: readonly string[]): Promise<void> {
+  await store.markSettled(taskIds, clock.now());
+  count.settled(taskIds.length);
 }
 
 /** The tasks to settle now, without those whose settlement is under way. */

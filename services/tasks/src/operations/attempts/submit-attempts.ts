@@ -1,4 +1,4 @@
-import type { Problem } from '@reelgate/platform/problem';
+import { Problem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Attempt, Submission } from '../../channels/channel.ts';
@@ -33,7 +33,8 @@ export interface AttemptInputs {
 }
 
 /** Why a channel did not accept an order that another channel may accept. */
-type Skipped = { readonly why: 'fault' | 'unfit' } | { readonly why: 'limit'; readonly retryAfterMs: number };
+type Skipped =
+  { readonly why: 'fault' | 'unfit' | 'paused' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
 const FULL: Skipped = { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 
@@ -49,6 +50,15 @@ interface Tried {
  * no channel accepted it.
  */
 export async function submitAttempts(deps: Deps, task: NewTask, inputs: AttemptInputs): Promise<Task | undefined> {
+  try {
+    return await tryInOrder(deps, task, inputs);
+  } catch (error) {
+    if (error instanceof Problem) deps.count.refused();
+    throw error;
+  }
+}
+
+async function tryInOrder(deps: Deps, task: NewTask, inputs: AttemptInputs): Promise<Task | undefined> {
   const skipped: Skipped[] = [];
   let number = 0;
   for (const runtime of inputs.resolved.runtimes.slice(0, ATTEMPTS_MAX)) {
@@ -86,7 +96,8 @@ export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: rea
 }
 
 /** Why a channel takes no submission now, as far as this process knows. A half-open circuit may let one through. */
-export function obstacleOf({ circuit, creates }: ChannelRuntime): Skipped | undefined {
+export function obstacleOf({ circuit, creates, isPaused }: ChannelRuntime): Skipped | undefined {
+  if (isPaused()) return { why: 'paused' };
   if (circuit.state() === 'open') return { why: 'fault' };
   const waitMs = creates.waitMs();
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
@@ -98,11 +109,13 @@ async function isFull({ store }: Pick<Deps, 'store'>, { channel: { settings } }:
 
 /**
  * If a channel may accept the order later, a retry is worthwhile. The order is at fault only if no channel ever would.
+ * A paused channel counts only if there is no other.
  */
 function noneAccepted(skipped: readonly Skipped[]): Problem {
   const waits = skipped.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
   if (skipped.length === 0 || skipped.some(({ why }) => why === 'fault')) return noChannel();
-  return waits.length > 0 ? throttled(Math.min(...waits)) : unfit();
+  if (waits.length > 0) return throttled(Math.min(...waits));
+  return skipped.some(({ why }) => why === 'paused') ? noChannel() : unfit();
 }
 
 /** Takes the limits of the channel and writes the attempt as `started`. Nothing has been sent yet. */
@@ -151,7 +164,8 @@ async function admitStarted(
 }
 
 /** Takes one submission of the channel, or says why there is none. */
-async function admit({ creates }: ChannelRuntime): Promise<Skipped | undefined> {
+async function admit({ creates, isPaused }: ChannelRuntime): Promise<Skipped | undefined> {
+  if (isPaused()) return { why: 'paused' };
   const waitMs = await creates.admit();
   if (waitMs === Infinity) return { why: 'fault' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
@@ -188,9 +202,11 @@ async function submit(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
   const attempt = await plan(deps, task, inputs, signal);
   const begunAt = deps.clock.now();
   const submission = await submitSafely(channel, attempt, signal);
-  deps.count.attempt(settings.id, submission.outcome);
+  const ms = deps.clock.now() - begunAt;
+  const error = submission.outcome === 'accepted' ? undefined : submission.error;
+  deps.count.attempt(settings.id, submission.outcome, { ms, error });
   reportToCircuit(circuit, submission);
-  logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms: deps.clock.now() - begunAt }, submission);
+  logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
   const left = await recordOutcome(deps, task, { settings, number }, submission);
   if (left !== undefined) showTask(deps, left);
   return { submission, task: left };

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const USAGE = { totalSeconds: 500 };
 
 const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise<Task> =>
-  resolveAttention(deps, id, { resolution, actor: 'ann' });
+  resolveAttention(deps, id, { resolution, actor: 'ann', reason: '' });
 const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
 
 /** An unfinished task that waits for a decision. */
@@ -172,7 +172,7 @@ describe('a decision on a task that does not wait', () => {
     const world = await open();
 
     await expect(
-      resolveAttention(world.deps, 'task_none', { resolution: 'failed', actor: 'ann' }),
+      resolveAttention(world.deps, 'task_none', { resolution: 'failed', actor: 'ann', reason: '' }),
     ).rejects.toMatchObject({ reason: 'task_not_found' });
   });
 });

@@ -7,6 +7,13 @@ import { taskNotFound } from '../task-refusals.ts';
 
 export type Resolution = 'completed' | 'failed' | 'retry';
 
+/** What a person decided, who, and why; an empty reason: none was given. */
+export interface Decision {
+  readonly resolution: Resolution;
+  readonly actor: string;
+  readonly reason: string;
+}
+
 const BY_OPERATOR = { code: 'operator', message: 'the task was ended by the operator; nothing was charged' };
 
 const UNFINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
@@ -46,14 +53,15 @@ export const notWaiting = (): Problem =>
 export async function resolveAttention(
   deps: Deps,
   taskId: string,
-  decision: { readonly resolution: Resolution; readonly actor: string },
+  { resolution, actor, reason }: Decision,
 ): Promise<Task> {
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
   if (!(await deps.store.waits(taskId))) throw notWaiting();
   // Money comes first, because nothing would retry it later. Repeating it is harmless.
-  if (isTerminal(task.state)) await FINISHED[decision.resolution](deps, task);
-  if (!(await deps.store.resolve(taskId, { ...decision, at: deps.clock.now() }))) throw notWaiting();
-  if (!isTerminal(task.state)) await UNFINISHED[decision.resolution](deps, task);
+  if (isTerminal(task.state)) await FINISHED[resolution](deps, task);
+  const by = { resolution, actor, why: reason, at: deps.clock.now() };
+  if (!(await deps.store.resolve(taskId, by))) throw notWaiting();
+  if (!isTerminal(task.state)) await UNFINISHED[resolution](deps, task);
   return (await deps.store.find(taskId)) ?? task;
 }

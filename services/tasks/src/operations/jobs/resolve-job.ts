@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Job } from '../../domain/job.ts';
 import type { JobDeps } from './job-deps.ts';
-import type { Resolution } from '../attention/resolve-attention.ts';
+import type { Decision, Resolution } from '../attention/resolve-attention.ts';
 import { notWaiting } from '../attention/resolve-attention.ts';
 
 const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released'>> = {
@@ -16,7 +16,7 @@ const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released
 export async function resolveJob(
   { attention, calls, clock }: Pick<JobDeps, 'attention' | 'calls' | 'clock'>,
   job: Job,
-  { resolution, actor }: { readonly resolution: Resolution; readonly actor: string },
+  { resolution, actor, reason }: Decision,
 ): Promise<void> {
   if (resolution === 'retry')
     throw new Problem({
@@ -28,5 +28,5 @@ export async function resolveJob(
     });
   if (!(await attention.waits(job.id))) throw notWaiting();
   await calls.end(job.id, MONEY[resolution]);
-  if (!(await attention.resolve(job.id, { resolution, actor, at: clock.now() }))) throw notWaiting();
+  if (!(await attention.resolve(job.id, { resolution, actor, why: reason, at: clock.now() }))) throw notWaiting();
 }

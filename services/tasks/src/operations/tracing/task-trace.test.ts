@@ -211,7 +211,7 @@ describe('the span of a task is written once', () => {
           world.upstream.answer('main', LOST);
           const { id } = await create(world);
           await world.deps.store.raise({ taskId: id, reason: 'unknown_outcome', detail: '', since: 0 });
-          await resolveAttention(world.deps, id, { resolution: 'failed', actor: 'ada' });
+          await resolveAttention(world.deps, id, { resolution: 'failed', actor: 'ada', reason: '' });
         },
       ],
       [

@@ -1,30 +1,50 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { State } from '../../domain/task.ts';
+import type { WriteAct } from '../operators/sql-acts.ts';
 import { text } from './task-rows.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { AttentionItem, AttentionStore } from '../task-store.ts';
 
 const OPEN_MAX = 1000;
 
-export function sqlAttention(sql: Sql, note: WriteNote): AttentionStore {
+const OPEN = `SELECT waiting.task_id, waiting.reason, waiting.detail, waiting.since, jobs.id AS job_id,
+    COALESCE(tasks.account_id, jobs.account_id) AS account_id, COALESCE(tasks.model, jobs.model) AS model,
+    COALESCE(tasks.state, jobs.state) AS state,
+    COALESCE(tasks.channel, (SELECT attempts.channel FROM attempts
+      WHERE attempts.task_id = waiting.task_id ORDER BY attempts.number DESC LIMIT 1)) AS channel
+  FROM (SELECT task_id, reason, detail, since FROM attention
+    WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1) AS waiting
+  LEFT JOIN tasks ON tasks.id = waiting.task_id LEFT JOIN jobs ON jobs.id = waiting.task_id
+  ORDER BY waiting.since, waiting.task_id`;
+
+export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): AttentionStore {
   return {
     raise: (item) => sql.transaction((query) => raiseIn(query, note, item)),
     waits: async (taskId) =>
       (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
-    resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, note, taskId, by)),
+    resolve: (taskId, by) =>
+      sql.transaction(async (query) => {
+        const hasWaited = await resolveAttention(query, note, taskId, by);
+        if (hasWaited && by.why !== undefined) await writeAct(query, actOf(taskId, by, by.why));
+        return hasWaited;
+      }),
     open: async () =>
-      (
-        await sql.read(
-          `SELECT task_id, reason, detail, since FROM attention
-           WHERE resolved_at IS NULL ORDER BY since, task_id LIMIT $1`,
-          [OPEN_MAX],
-        )
-      ).map((row) => ({
+      (await sql.read(OPEN, [OPEN_MAX])).map((row) => ({
         taskId: text(row['task_id']),
         reason: text(row['reason']),
         detail: text(row['detail']),
         since: Number(row['since']),
+        accountId: text(row['account_id']),
+        model: text(row['model']),
+        channel: text(row['channel']),
+        state: text(row['state']) as State,
+        isJob: row['job_id'] !== null,
       })),
   };
+}
+
+function actOf(subject: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1], reason: string) {
+  return { at, actor, action: 'attention_resolved', subject, reason, detail: { resolution } } as const;
 }
 
 /** Asks a person to decide, within a transaction. Returns whether the task did not wait yet. */
@@ -49,13 +69,14 @@ export async function resolveAttention(
   query: SqlQuery,
   note: WriteNote,
   taskId: string,
-  { resolution, actor, at, reason }: Parameters<AttentionStore['resolve']>[1],
+  { resolution, actor, at, reason, why = '' }: Parameters<AttentionStore['resolve']>[1],
 ): Promise<boolean> {
   const rows = await query(
     `UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3
      WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id`,
     [at, resolution, actor, taskId, reason ?? null],
   );
-  if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail: { resolution, actor } });
+  const detail = { resolution, actor, ...(why === '' ? {} : { reason: why }) };
+  if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail });
   return rows.length > 0;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { AHEAD_MS } from './sql-leases.ts';
 import { text } from './task-rows.ts';
+import { AHEAD_MS } from '../task-store.ts';
 import type { BacklogStore, Waiting } from '../backlog-store.ts';
 
 /** Beyond it, the number of waiting rows no longer grows. */
@@ -13,7 +13,7 @@ const CHANNELS_MOST = 32;
 const OPEN = `SELECT channel, state, COUNT(*) AS count FROM tasks WHERE finished_at IS NULL GROUP BY channel, state`;
 const ATTENTION = `SELECT COUNT(*) AS count, MIN(since) AS oldest FROM (
   SELECT since FROM attention WHERE resolved_at IS NULL ORDER BY since LIMIT $1) waiting`;
-const UNSETTLED = `SELECT MIN(finished_at) AS oldest FROM (
+const UNSETTLED = `SELECT COUNT(*) AS count, MIN(finished_at) AS oldest FROM (
   SELECT finished_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL
   ORDER BY settle_at LIMIT $1) waiting`;
 
@@ -33,7 +33,7 @@ export function sqlBacklog(sql: Sql): BacklogStore {
       return due;
     },
     attention: async () => waitingIn((await sql.read(ATTENTION, [ATTENTION_MAX]))[0]),
-    unsettledSince: async () => waitingIn((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]).oldest,
+    unsettled: async () => waitingIn((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]),
   };
 }
 

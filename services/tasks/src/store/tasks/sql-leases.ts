@@ -1,11 +1,9 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, text } from './task-rows.ts';
+import { AHEAD_MS } from '../task-store.ts';
 import type { MoveStore } from '../task-store.ts';
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
-
-/** Puts a task that an upstream called for before all others: no task is ever overdue by this much. */
-export const AHEAD_MS = 24 * 3600 * 1000;
 
 /** Which process polls a task. */
 export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease'> {

@@ -102,7 +102,7 @@ function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites):
     );
     if (row === undefined) return undefined;
     const task = fromTaskRow(row);
-    await Promise.all([
+    const [, , hasWaited] = await Promise.all([
       stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),
       writeEvent(query, {
         accountId: task.accountId,
@@ -118,7 +118,11 @@ function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites):
       }),
       leaveCounters(query, taskId, row),
     ]);
-    return { acceptedAt: optionalNumber(row.accepted_at), workingAt: optionalNumber(row.working_at) };
+    return {
+      acceptedAt: optionalNumber(row.accepted_at),
+      workingAt: optionalNumber(row.working_at),
+      ...(hasWaited ? { hasWaited } : {}),
+    };
   };
   return { finish: (taskId, finish) => sql.transaction((query) => finishIn(query, taskId, finish), finish.trace) };
 }

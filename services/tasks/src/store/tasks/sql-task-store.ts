@@ -1,5 +1,6 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { sqlActWrites } from '../operators/sql-acts.ts';
 import { sqlAttention } from './sql-attention.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { sqlCreates } from './sql-creates.ts';
@@ -26,7 +27,7 @@ export function sqlTaskStore(
     ...sqlReads(sql),
     ...sqlChanges(sql),
     ...sqlMoves(sql, { note, finishedEvent, writeEvent: sqlEventWrites(newId) }),
-    ...sqlAttention(sql, note),
+    ...sqlAttention(sql, note, sqlActWrites(newId)),
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),
     ...sqlRetention(sql),

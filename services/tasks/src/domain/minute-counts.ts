@@ -1,0 +1,96 @@
+/** What happened in a minute. */
+export interface MinuteCounts {
+  created: number;
+  refused: number;
+  completed: number;
+  failed: number;
+  polls: number;
+  latePolls: number;
+  settled: number;
+}
+
+/** What a channel did in a minute. */
+export interface ChannelCounts {
+  accepted: number;
+  refused: number;
+  unknown: number;
+  completed: number;
+  failed: number;
+  failedPolls: number;
+  /** How many answers to attempts came within each of `ANSWER_MS`, and how many later. */
+  readonly answers: number[];
+  lastError: LastError | undefined;
+}
+
+export interface LastError {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** The counts of one process for a minute, as they are stored. Without a channel they count for all channels. */
+export interface MinuteRow {
+  readonly minute: number;
+  readonly channel: string;
+  readonly json: string;
+}
+
+export const MINUTE_MS = 60_000;
+/** The upper bounds of the times until an upstream answers an attempt. */
+const ANSWER_MS = [50, 100, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 20_000, 30_000, 60_000];
+
+export function noCounts(): MinuteCounts {
+  return { created: 0, refused: 0, completed: 0, failed: 0, polls: 0, latePolls: 0, settled: 0 };
+}
+
+export function noChannelCounts(): ChannelCounts {
+  return {
+    accepted: 0,
+    refused: 0,
+    unknown: 0,
+    completed: 0,
+    failed: 0,
+    failedPolls: 0,
+    answers: ANSWER_MS.map(() => 0).concat(0),
+    lastError: undefined,
+  };
+}
+
+export function minuteOf(ms: number): number {
+  return ms - (ms % MINUTE_MS);
+}
+
+/** The number of the bucket of `ANSWER_MS`. */
+export function answerBucket(ms: number): number {
+  const found = ANSWER_MS.findIndex((bound) => ms <= bound);
+  return found === -1 ? ANSWER_MS.length : found;
+}
+
+const COUNTS = ['created', 'refused', 'completed', 'failed', 'polls', 'latePolls', 'settled'] as const;
+const CHANNEL_COUNTS = ['accepted', 'refused', 'unknown', 'completed', 'failed', 'failedPolls'] as const;
+
+/** A row of a process of another release may lack a count. */
+export function addCounts(to: MinuteCounts, more: Partial<MinuteCounts>): void {
+  for (const name of COUNTS) to[name] += more[name] ?? 0;
+}
+
+export function addChannelCounts(to: ChannelCounts, more: Partial<ChannelCounts>): void {
+  for (const name of CHANNEL_COUNTS) to[name] += more[name] ?? 0;
+  for (const [index, count] of (more.answers ?? []).entries()) {
+    const bucket = Math.min(index, ANSWER_MS.length);
+    to.answers[bucket] = (to.answers[bucket] ?? 0) + count;
+  }
+  if (more.lastError !== undefined && more.lastError.at >= (to.lastError?.at ?? 0)) to.lastError = more.lastError;
+}
+
+/** The time within which a part of the answers came, from 0 to 1, as if those of a bucket were spread evenly. */
+export function answerPercentile(answers: readonly number[], part: number): number {
+  const wanted = part * answers.reduce((sum, count) => sum + count, 0);
+  let before = 0;
+  for (const [index, count] of answers.entries()) {
+    const from = ANSWER_MS[index - 1] ?? 0;
+    const to = ANSWER_MS[index] ?? from;
+    if (count > 0 && before + count >= wanted) return Math.round(from + ((wanted - before) / count) * (to - from));
+    before += count;
+  }
+  return 0;
+}

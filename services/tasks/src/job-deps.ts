@@ -1,0 +1,41 @@
+import type { Bus } from '@reelgate/platform/bus/bus';
+import type { Calls } from './clients/calls.ts';
+import type { TasksConfig } from './config.ts';
+import { announceEnded, announceQueued } from './events/job-events.ts';
+import { announceAttention } from './events/operator-events.ts';
+import type { Deps } from './operations/deps.ts';
+import type { JobCounts, JobDeps } from './operations/jobs/job-deps.ts';
+import { tellJobAttention } from './store/tell-attention.ts';
+
+export interface JobParts {
+  readonly jobs: Omit<JobDeps['jobs'], 'findKey'>;
+  readonly bus: Bus;
+  readonly config: TasksConfig;
+  readonly calls: Calls;
+}
+
+/** Jobs share the keys, the decisions of people and the events with tasks. */
+export function jobDeps(
+  { store, media, clock, newId, log, tracing, webhookAllow, wake, count }: Deps & { readonly count: JobCounts },
+  { jobs, bus, config, calls }: JobParts,
+): JobDeps {
+  const tellEnded = announceEnded(bus);
+  return {
+    jobs: { ...tellJobAttention(jobs, announceAttention(bus)), findKey: (...which) => store.findKey(...which) },
+    media,
+    calls,
+    attention: store,
+    clock,
+    newId,
+    log,
+    tracing,
+    limits: config.jobs,
+    webhookAllow,
+    announceQueued: announceQueued(bus),
+    announceEnded: (job) => {
+      tellEnded(job);
+      wake.events();
+    },
+    count,
+  };
+}

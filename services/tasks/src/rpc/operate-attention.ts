@@ -1,0 +1,42 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { assertOwner } from '@reelgate/platform/rpc/access';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { resolveAttention } from '../operations/attention/resolve-attention.ts';
+import type { Deps } from '../operations/deps.ts';
+import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import { resolveJob } from '../operations/jobs/resolve-job.ts';
+import { nameOf } from './mapping-order.ts';
+import { STATES } from './mapping-task.ts';
+import { jobRecord } from './operate-jobs.ts';
+import { taskRecord } from './operate-tasks.ts';
+
+const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
+
+/** What waits for a person, and their decisions. */
+export function operateAttention(
+  deps: Deps,
+  jobs: JobDeps,
+): Pick<Implementation<typeof OperatorService>, 'listAttention' | 'resolveAttention'> {
+  const { store } = deps;
+  return {
+    listAttention: async () => ({
+      items: (await store.open()).map(({ since, state, ...item }) => ({
+        ...item,
+        since: timestampFromMs(since),
+        state: STATES[state],
+      })),
+    }),
+    resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
+      const decision = { resolution: nameOf(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
+      const job = await jobs.jobs.findJob(taskId);
+      assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
+      if (job !== undefined) {
+        await resolveJob(jobs, job, decision);
+        return { jobRecord: jobRecord(job) };
+      }
+      return { record: await taskRecord(deps, await resolveAttention(deps, taskId, decision)) };
+    },
+  };
+}

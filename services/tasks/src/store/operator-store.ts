@@ -1,0 +1,66 @@
+import type { MinuteRow } from '../domain/minute-counts.ts';
+
+/** A channel that gets no new work. */
+export interface Pause {
+  readonly channel: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** The most pauses that are read: a configuration has fewer channels. */
+export const PAUSES_MAX = 1000;
+
+export interface PauseStore {
+  /** By channel, up to `PAUSES_MAX`. */
+  pauses(): Promise<readonly Pause[]>;
+  /** Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. Returns its pause. */
+  pause(pause: Pause): Promise<Pause>;
+  /** Resumes a paused channel and writes the act. Returns whether it was paused. */
+  resume(by: Pause): Promise<boolean>;
+}
+
+export type Action = 'channel_paused' | 'channel_resumed' | 'channel_tested' | 'attention_resolved';
+
+/** What an operator does. */
+export interface NewAct {
+  readonly at: number;
+  readonly actor: string;
+  readonly action: Action;
+  /** The id of a channel, task or job. */
+  readonly subject: string;
+  /** Empty: none was given. */
+  readonly reason: string;
+  readonly detail?: object;
+}
+
+export interface Act extends Omit<NewAct, 'action' | 'detail'> {
+  readonly id: string;
+  /** A later release may write others. */
+  readonly action: string;
+  readonly detailJson: string;
+}
+
+export interface ActStore {
+  /** Writes an act that changes nothing in this store. */
+  addAct(act: NewAct): Promise<void>;
+  /** The newest first. */
+  acts(
+    filter: { readonly subject?: string | undefined },
+    page: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<readonly Act[]>;
+  /** Removes acts from before a time, the oldest first. Returns how many were removed. */
+  removeActs(before: number, limit: number): Promise<number>;
+}
+
+/** The counts of a process for a minute; those without a channel have an empty one. */
+export interface MinuteStore {
+  /** Writes the counts of a process. They replace what it wrote for the same minute and channel. */
+  writeMinutes(process: string, rows: readonly MinuteRow[]): Promise<void>;
+  /** The counts of all processes since a minute, the newest first. */
+  minutesSince(minute: number, limit: number): Promise<readonly MinuteRow[]>;
+  /** Removes counts from before a minute. Returns how many were removed. */
+  removeMinutes(before: number, limit: number): Promise<number>;
+}
+
+export type OperatorStore = PauseStore & ActStore & MinuteStore;

@@ -1,0 +1,38 @@
+import type { JobStore } from './job-store.ts';
+import type { AttentionStore, MoveStore } from './task-store.ts';
+
+type Tell = (taskId: string) => void;
+
+/** A store that tells when a task begins or ceases to wait for a person. */
+export function tellAttention<S extends AttentionStore & Pick<MoveStore, 'finish'>>(store: S, tell: Tell): S {
+  return {
+    ...store,
+    raise: async (item) => {
+      const raised = await store.raise(item);
+      if (raised) tell(item.taskId);
+      return raised;
+    },
+    resolve: async (taskId, by) => {
+      const hasWaited = await store.resolve(taskId, by);
+      if (hasWaited) tell(taskId);
+      return hasWaited;
+    },
+    finish: async (taskId, finish) => {
+      const times = await store.finish(taskId, finish);
+      if (times?.hasWaited === true) tell(taskId);
+      return times;
+    },
+  };
+}
+
+/** A store that tells when a job begins to wait for a person. */
+export function tellJobAttention<S extends Pick<JobStore, 'finishJob'>>(store: S, tell: Tell): S {
+  return {
+    ...store,
+    finishJob: async (lease, finished) => {
+      const isFinished = await store.finishJob(lease, finished);
+      if (isFinished && finished.attention !== undefined) tell(lease.jobId);
+      return isFinished;
+    },
+  };
+}

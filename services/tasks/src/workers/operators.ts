@@ -1,0 +1,52 @@
+import type { Foundation } from '@reelgate/platform/foundation';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { announcePause, onPausesChanged } from '../events/operator-events.ts';
+import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
+import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
+import { removeOldCounts } from '../operations/retention/remove-old-counts.ts';
+import { watchPauses } from '../tasks-metrics.ts';
+
+/** If an announcement is lost, a pause is taken up within this time. */
+const PAUSES_IDLE_MS = 5000;
+const WRITE_IDLE_MS = 10_000;
+const REMOVE_IDLE_MS = 60_000;
+
+export type OperatorParts = Omit<OperatorDeps, 'clock' | 'log' | 'announcePause'>;
+
+/**
+ * Starts what serves operators: the pauses of channels are known before this resolves, and taken up later within
+ * seconds; the counts of this process are written every ten seconds and once at the stop.
+ */
+export async function startOperators(
+  { clock, log, bus, metrics }: Foundation,
+  parts: OperatorParts,
+  minutes: Pick<MinuteCounter, 'write'>,
+  lifecycle: Lifecycle,
+): Promise<OperatorDeps> {
+  const { paused, operators } = parts;
+  await whenReachable(() => paused.read(), {
+    clock,
+    log,
+    dependency: 'the pauses of channels',
+    isAway: (error) => error instanceof StoreUnavailable,
+  });
+  const start = (name: string, idleMs: number, pass: () => Promise<number>) => {
+    const worker = startWorker({ name, clock, log, idleMs, pass });
+    lifecycle.add(name, () => worker.stop());
+    return worker;
+  };
+  // Parts stop in the reverse order, so this comes after the last pass.
+  lifecycle.add('last counts of minutes', () => minutes.write());
+  start('counts of minutes', WRITE_IDLE_MS, () => minutes.write().then(() => 0));
+  start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, { clock }));
+  const reads = start('pauses of channels', PAUSES_IDLE_MS, () => paused.read().then(() => 0));
+  const changes = await onPausesChanged(bus, () => {
+    reads.wake();
+  });
+  lifecycle.add('changes of pauses', () => changes.stop());
+  watchPauses(metrics, parts.channelIds, paused);
+  return { ...parts, clock, log, announcePause: announcePause(bus) };
+}
