@@ -37,6 +37,7 @@ const PASSES: Readonly<Record<string, string>> = {
   'tasks/sql-job-leases.ts': 'the pass over jobs of dead workers',
   'tasks/sql-job-retention.ts': 'the removal of old jobs',
   'tasks/sql-jobs.ts': 'the metrics of jobs',
+  'tasks/sql-list-steps.ts': 'lists that examine a bounded number of tasks, by account where they name one',
   'tasks/sql-leases.ts': 'the pass of a poller, for up to 64 tasks of a channel',
   'tasks/sql-acts.ts': 'the acts of operators, for an operator',
   'tasks/sql-minutes.ts': 'the counts of minutes, for an operator and the pass that removes them',

@@ -39,6 +39,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/EstimateOrder': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/CreateTask': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/GetTask': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.tasks.v1.TaskService/GetTaskTimeline': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/ListTasks': ({ accountId }) => ({ accountId, limit: 5 }),
   'reelgate.tasks.v1.TaskService/WatchTask': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/WatchTasks': ({ accountId }) => ({ accountId }),
@@ -71,6 +72,10 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
     accountId,
     endpointId: 'default',
     limit: 5,
+  }),
+  'reelgate.tasks.v1.WebhookService/ListTaskWebhookDeliveries': ({ accountId, taskId }) => ({
+    accountId,
+    subjectId: taskId,
   }),
   'reelgate.tasks.v1.WebhookService/GetWebhookDelivery': ({ accountId }) => ({ accountId, deliveryId: 'whd_none' }),
   'reelgate.tasks.v1.WebhookService/ResendWebhookDelivery': ({ accountId }) => ({ accountId, deliveryId: 'whd_none' }),

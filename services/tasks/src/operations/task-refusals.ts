@@ -26,6 +26,13 @@ export const taskNotFound = (field?: string): Problem =>
     message: field === undefined ? 'no such task' : 'must be the id of a task of this account',
   });
 
+export const stepsNotCombined = (): Problem =>
+  refusalOf({
+    reason: 'invalid_request',
+    field: 'in_steps',
+    message: 'cannot be combined with offset or with_total; page with after',
+  });
+
 export const sourceGone = (): Problem =>
   refusalOf({
     reason: 'source_task_unsupported',

@@ -1,6 +1,10 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Kind } from '../domain/order.ts';
 import type { State } from '../domain/task.ts';
-import { nameOf } from './mapping-order.ts';
+import { KINDS, nameOf } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 
 /** The size of a page. The wire cannot tell zero from absent. */
@@ -11,4 +15,14 @@ export function readLimit(limit: number, otherwise: number): number {
 /** The state of a filter; undefined for every state. */
 export function readStateFilter(state: TaskState): State | undefined {
   return state === TaskState.UNSPECIFIED ? undefined : nameOf(STATES, state);
+}
+
+/** The kind of a filter; undefined for every kind. */
+export function readKindFilter(kind: TaskKind): Kind | undefined {
+  return kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, kind);
+}
+
+/** A time that a request may leave out. */
+export function readTime(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : timestampMs(time);
 }

@@ -2,13 +2,15 @@ import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { sampledTraceId } from '@reelgate/platform/trace/traceparent';
+import type { ListTaskRecordsRequest, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
-import { assertPosition } from '../operations/reads/assert-position.ts';
+import { listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
-import { readLimit, readStateFilter } from './list-request.ts';
+import type { ListFilter, Page, TaskStep } from '../store/task-store.ts';
+import { readKindFilter, readLimit, readStateFilter, readTime } from './list-request.ts';
 import { toWireTask } from './mapping-task.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
@@ -28,20 +30,14 @@ export function operateTasks(
       if (task === undefined) throw taskNotFound();
       return { record: await taskRecord(deps, task) };
     },
-    listTaskRecords: async ({ accountId, state, limit, after }) => {
-      const named = readStateFilter(state);
-      const page = { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
-      if (after !== '') assertPosition(await store.find(after), accountId, 'task');
-      const tasks = await store.list(
-        {
-          hidden: true,
-          accountId: accountId === '' ? undefined : accountId,
-          states: named === undefined ? [] : [named],
-        },
-        page,
-      );
+    listTaskRecords: async (request) => {
+      const { tasks, continueAfter = '' } = await listRecorded(deps, request);
+      if (request.brief) return { records: tasks.map((task) => briefRecord(deps, task)), continueAfter };
       const reads = newSemaphore({ permits: RECORDS_AT_ONCE, waitingMax: tasks.length });
-      return { records: await Promise.all(tasks.map((task) => reads.run(() => taskRecord(deps, task)))) };
+      return {
+        records: await Promise.all(tasks.map((task) => reads.run(() => taskRecord(deps, task)))),
+        continueAfter,
+      };
     },
     classifyHolds: async ({ taskIds }) => {
       const found = new Map(
@@ -55,17 +51,44 @@ export function operateTasks(
   };
 }
 
+function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<TaskStep> {
+  const filter = toFilter(deps, request);
+  const page: Page = {
+    limit: readLimit(request.limit, LIST_LIMIT),
+    after: request.after === '' ? undefined : request.after,
+  };
+  return request.inSteps ? listTaskStep(deps, filter, page) : listTasks(deps, filter, page, false);
+}
+
+function toFilter({ channels }: Deps, request: ListTaskRecordsRequest): ListFilter {
+  const state = readStateFilter(request.state);
+  return {
+    hidden: true,
+    accountId: request.accountId === '' ? undefined : request.accountId,
+    states: state === undefined ? [] : [state],
+    channel: request.channel === '' ? undefined : request.channel,
+    model: request.model === '' ? undefined : request.model,
+    kind: readKindFilter(request.kind),
+    createdFrom: readTime(request.createdFrom),
+    createdBefore: readTime(request.createdBefore),
+    upstream:
+      request.upstreamId === ''
+        ? undefined
+        : {
+            accounts: [...new Set(channels.all().map(({ channel }) => channel.settings.upstreamAccount))],
+            id: request.upstreamId,
+          },
+  };
+}
+
 function isFinished(task: Task | undefined): boolean {
   return task !== undefined && isTerminal(task.state) && task.admission !== 'refused';
 }
 
-export async function taskRecord({ store, clock }: Deps, task: Task) {
-  const [attempts, events] = await Promise.all([store.attempts(task.id), store.events(task.id)]);
+export async function taskRecord(deps: Deps, task: Task) {
+  const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
   return {
-    task: toWireTask(task, clock.now()),
-    tokenId: task.tokenId,
-    admission: task.admission,
-    upstreamStatus: task.upstreamStatus ?? '',
+    ...briefRecord(deps, task),
     attempts: attempts.map(({ number, channel, upstreamId = '', outcome, error = '', startedAt, endedAt }) => ({
       number,
       channel,
@@ -76,8 +99,21 @@ export async function taskRecord({ store, clock }: Deps, task: Task) {
       ...(endedAt === undefined ? {} : { endedAt: timestampFromMs(endedAt) }),
     })),
     events: events.map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })),
+  };
+}
+
+/** A record without attempts and events, which have rows of their own. */
+function briefRecord({ clock }: Pick<Deps, 'clock'>, task: Task) {
+  return {
+    task: toWireTask(task, clock.now()),
+    tokenId: task.tokenId,
+    admission: task.admission,
+    upstreamStatus: task.upstreamStatus ?? '',
     ...(task.nextPollAt === undefined ? {} : { nextPollAt: timestampFromMs(task.nextPollAt) }),
     pollErrors: task.pollErrors,
     requestId: task.requestId ?? '',
+    channel: task.mapping?.channel ?? '',
+    upstreamId: task.mapping?.upstreamId ?? '',
+    traceId: sampledTraceId(task.trace) ?? '',
   };
 }

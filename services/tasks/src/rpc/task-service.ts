@@ -1,12 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type {
-  CheckOrderRequest,
-  CreateTaskRequest,
-  ListTasksRequest,
-  TaskService,
-} from '@reelgate/proto/tasks/v1/task_service';
+import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
@@ -17,18 +11,16 @@ import { deleteTask } from '../operations/ends/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
-import { getTask, listTasks } from '../operations/reads/read-tasks.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
 import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { ContentMethods } from './content-methods.ts';
-import { readLimit } from './list-request.ts';
-import { KINDS, fromWireOrder, nameOf } from './mapping-order.ts';
-import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
+import { fromWireOrder } from './mapping-order.ts';
+import { toWireCreated, toWireTask } from './mapping-task.ts';
+import { readMethods } from './task-read-methods.ts';
 import type { WatchMethods } from './watch-service.ts';
 
 /** Of an order that is judged for no token. */
 const EVERY_MODEL = ['*'];
-const LIST_LIMIT = 20;
 
 /**
  * Each method converts from the wire, runs an operation and converts to the wire. The others are in `watch-service` and
@@ -71,15 +63,7 @@ export function taskService(
       const { task, replayed } = await createTask(deps, order, signal);
       return { task: toWireCreated(task), replayed };
     },
-    getTask: async ({ accountId, taskId }, { span }) => {
-      const task = await getTask(deps, accountId, taskId);
-      span.link(task.trace);
-      return { task: toWireTask(task, now()) };
-    },
-    listTasks: async (request) => {
-      const { tasks, hasMore, total } = await listTasks(deps, toFilter(request), toPage(request), request.withTotal);
-      return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
-    },
+    ...readMethods(deps),
     cancelTask: async ({ accountId, taskId }, { signal, span }: CallContext) => {
       const task = await cancelTask(deps, accountId, taskId, signal);
       span.link(task.trace);
@@ -125,23 +109,4 @@ async function toCreate(
 
 function readWebhookUrl({ webhookUrl }: Pick<CreateTaskRequest, 'webhookUrl'>): string | undefined {
   return webhookUrl === '' ? undefined : webhookUrl;
-}
-
-function toFilter(request: ListTasksRequest) {
-  return {
-    accountId: request.accountId,
-    states: request.states.map((state) => nameOf(STATES, state)),
-    taskIds: request.taskIds,
-    model: request.model === '' ? undefined : request.model,
-    kind: request.kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, request.kind),
-  };
-}
-
-function toPage({ limit, after, offset, ascending }: ListTasksRequest) {
-  return {
-    limit: readLimit(limit, LIST_LIMIT),
-    after: after === '' ? undefined : after,
-    offset,
-    ascending,
-  };
 }

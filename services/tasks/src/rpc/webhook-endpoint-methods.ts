@@ -4,6 +4,7 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import {
   listDeliveries,
+  listDeliveriesAbout,
   resendDelivery,
   resendFailed,
   showDelivery,
@@ -65,10 +66,30 @@ export function endpointMethods(deps: WebhookDeps): EndpointMethods {
     testWebhookEndpoint: async ({ accountId, endpointId, eventType }, { signal }) => ({
       statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, signal),
     }),
+    ...ownersDeliveries(deps),
+  };
+}
+
+/** The deliveries as their owners read them and send them again. */
+function ownersDeliveries(
+  deps: WebhookDeps,
+): Pick<
+  EndpointMethods,
+  | 'listWebhookDeliveries'
+  | 'listTaskWebhookDeliveries'
+  | 'getWebhookDelivery'
+  | 'resendWebhookDelivery'
+  | 'resendFailedWebhookDeliveries'
+> {
+  return {
     listWebhookDeliveries: async ({ accountId, endpointId, state, ...page }) => {
       const filter = { accountId, endpointId, state: fromWireDeliveryState(state) };
       const { deliveries, hasMore } = await listDeliveries(deps, filter, toPage(page));
       return { deliveries: deliveries.map((delivery) => toWireDelivery(delivery)), hasMore };
+    },
+    listTaskWebhookDeliveries: async ({ accountId, subjectId }) => {
+      const shown = await listDeliveriesAbout(deps, accountId, subjectId);
+      return { deliveries: shown.map(({ delivery, attempts }) => toWireDelivery(delivery, attempts)) };
     },
     getWebhookDelivery: async ({ accountId, deliveryId }) => {
       const { delivery, attempts } = await showDelivery(deps, accountId, deliveryId);

@@ -156,6 +156,13 @@ export interface ListFilter {
   readonly taskIds?: readonly string[] | undefined;
   readonly model?: string | undefined;
   readonly kind?: string | undefined;
+  /** The times of creation: from the first one on, and before the second one. */
+  readonly createdFrom?: number | undefined;
+  readonly createdBefore?: number | undefined;
+  /** The channel that has the work. */
+  readonly channel?: string | undefined;
+  /** The work with this id at any of these upstream accounts. */
+  readonly upstream?: { readonly accounts: readonly string[]; readonly id: string } | undefined;
   /** Includes tasks that no client may see. */
   readonly hidden?: boolean | undefined;
 }
@@ -165,6 +172,19 @@ export interface Page {
   readonly after?: string | undefined;
   readonly offset?: number | undefined;
   readonly ascending?: boolean | undefined;
+}
+
+/** A page of an answer that may end early. */
+export interface TaskStep {
+  readonly tasks: readonly Task[];
+  /** The last task that was examined, if more remain. */
+  readonly continueAfter?: string | undefined;
+}
+
+/** Lists for pages. */
+export interface StepStore {
+  /** Lists tasks that match among a bounded number of tasks, so that each answer is quick. */
+  listStep(filter: ListFilter, page: Omit<Page, 'offset'>): Promise<TaskStep>;
 }
 
 /** A finished task that is not settled, and how often its settlement failed. */
@@ -365,6 +385,7 @@ export interface RetentionStore {
 
 export type TaskStore = CreateStore &
   ReadStore &
+  StepStore &
   ChangeStore &
   MoveStore &
   AttentionStore &

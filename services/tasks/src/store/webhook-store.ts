@@ -147,6 +147,10 @@ export interface DeliveryStore {
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<readonly Delivery[]>;
   findDelivery(accountId: string, deliveryId: string): Promise<Delivery | undefined>;
+  /** The newest deliveries of the newest events about a task or a job. */
+  listDeliveriesAbout(accountId: string, subjectId: string, limit: number): Promise<readonly Delivery[]>;
+  /** The attempts of these deliveries, by delivery, up to a bound that the greatest ids use first. */
+  attemptsOfAll(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** The last attempts, up to a bound. */
   attemptsOf(deliveryId: string): Promise<readonly Attempt[]>;
   /** Makes a delivery due at once. One that has ended gets a new schedule. Returns whether it exists. */

@@ -7,6 +7,8 @@ import { deliveryNotFound, endpointDisabled, invalidRequest } from './webhook-re
 
 /** The most deliveries that one call makes due again. */
 const RESENT_MAX = 1000;
+/** The most deliveries about a task or a job. */
+const ABOUT_MAX = 100;
 
 export interface ShownDelivery {
   readonly delivery: Delivery;
@@ -36,6 +38,17 @@ export async function showDelivery({ webhooks }: Deps, accountId: string, delive
   const delivery = await webhooks.findDelivery(accountId, deliveryId);
   if (delivery === undefined) throw deliveryNotFound();
   return { delivery, attempts: await webhooks.attemptsOf(deliveryId) };
+}
+
+/** The deliveries about a task or a job with their attempts, the newest first. A page shows them all. */
+export async function listDeliveriesAbout(
+  { webhooks }: Deps,
+  accountId: string,
+  subjectId: string,
+): Promise<readonly ShownDelivery[]> {
+  const deliveries = await webhooks.listDeliveriesAbout(accountId, subjectId, ABOUT_MAX);
+  const attempts = await webhooks.attemptsOfAll(deliveries.map(({ id }) => id));
+  return deliveries.map((delivery) => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }));
 }
 
 /** Makes a delivery due at once, under a new schedule. */

@@ -3,7 +3,7 @@ import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { changesOf } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
-import { TASK_COLUMNS, fromTaskRow } from './task-rows.ts';
+import { TASK_COLUMNS, fromTaskRow, searchable } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
 import { begunIn, takeKey } from './sql-admission.ts';
 import { COUNTED_COLUMNS, countedIn, joined, leaveCounters, leaveSome } from './sql-in-flight.ts';
@@ -47,7 +47,7 @@ function sqlBegins(
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
         'SELECT fingerprint, task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2 AND expires_at > $3',
-        [accountId, key, now],
+        [accountId, searchable(key), now],
       );
       return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
     },

@@ -1,9 +1,10 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './task-rows.ts';
+import { conditions, idRange, inRange } from './list-conditions.ts';
 import { sqlHistory } from './sql-history.ts';
 import { inFlight } from './sql-permits.ts';
 import { VISIBLE } from './visible.ts';
-import type { ListFilter, ReadStore, Unsettled } from '../task-store.ts';
+import type { ReadStore, Unsettled } from '../task-store.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
@@ -25,18 +26,18 @@ export function sqlReads(sql: Sql): ReadStore {
       (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [searchable(taskId), searchable(accountId)]))[0],
     list: (filter, { limit, after, offset = 0, ascending = false }) => {
       const { where, values } = conditions(filter);
-      if (after !== undefined) values.push(after);
-      const cursor = after === undefined ? '' : ` AND id ${ascending ? '>' : '<'} $${String(values.length)}`;
+      const range = inRange(idRange(filter, { after, ascending }), values);
       values.push(limit, offset);
       return tasks(
-        `${where}${cursor} ORDER BY id ${ascending ? 'ASC' : 'DESC'}
+        `${where}${range} ORDER BY id ${ascending ? 'ASC' : 'DESC'}
          LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`,
         values,
       );
     },
     count: async (filter) => {
       const { where, values } = conditions(filter);
-      const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}`, values);
+      const range = inRange(idRange(filter), values);
+      const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}${range}`, values);
       return Number(row?.['count'] ?? 0);
     },
     ...sqlHistory(sql),
@@ -74,20 +75,4 @@ async function knownUpstreamIds(
     [upstreamAccount, ...ids],
   );
   return new Set(rows.map((row) => text(row['upstream_id'])));
-}
-
-function conditions(filter: ListFilter): { where: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const parts = [filter.hidden === true ? '1 = 1' : VISIBLE];
-  const add = (column: string, some: readonly string[] | undefined): void => {
-    if (some === undefined || some.length === 0) return;
-    parts.push(`${column} IN (${placeholders(some.length, values.length + 1)})`);
-    values.push(...some.map(searchable));
-  };
-  add('account_id', filter.accountId === undefined ? undefined : [filter.accountId]);
-  add('state', filter.states);
-  add('id', filter.taskIds);
-  add('model', filter.model === undefined ? undefined : [filter.model]);
-  add('kind', filter.kind === undefined ? undefined : [filter.kind]);
-  return { where: parts.join(' AND '), values };
 }

@@ -5,6 +5,7 @@ import { sqlAttention } from './sql-attention.ts';
 import { sqlChanges } from './sql-changes.ts';
 import { sqlCreates } from './sql-creates.ts';
 import { sqlDeadlines } from './sql-deadlines.ts';
+import { sqlListSteps } from './sql-list-steps.ts';
 import { sqlMoves } from './sql-moves.ts';
 import type { FinishedEvent } from './sql-moves.ts';
 import { sqlNotes } from './sql-notes.ts';
@@ -22,9 +23,11 @@ export function sqlTaskStore(
   shardsMax = shardsOn(sql),
 ): TaskStore {
   const note = sqlNotes(newId);
+  const reads = sqlReads(sql);
   return {
     ...sqlCreates(sql, note, sqlPermits(sql, shardsMax)),
-    ...sqlReads(sql),
+    ...reads,
+    ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),
     ...sqlMoves(sql, { note, finishedEvent, writeEvent: sqlEventWrites(newId) }),
     ...sqlAttention(sql, note, sqlActWrites(newId)),

@@ -1,0 +1,149 @@
+import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
+import type { State, Task } from '../../domain/task.ts';
+import type { ListFilter, Page, ReadStore, StepStore, TaskStep } from '../task-store.ts';
+import { idRange, inRange } from './list-conditions.ts';
+import type { IdRange } from './list-conditions.ts';
+import { TASK_COLUMNS, fromTaskRow, searchable, text } from './task-rows.ts';
+import { VISIBLE } from './visible.ts';
+
+/** The most tasks that one answer examines. */
+const EXAMINED_MAX = 5000;
+const STATES: readonly State[] = ['queued', 'in_progress', 'completed', 'failed'];
+const UNFINISHED: ReadonlySet<State> = new Set(['queued', 'in_progress']);
+
+/**
+ * What a filter asks beyond the account and the times, in one text for all filters. Only the rows of a step are compared
+ * with it, so it needs no index.
+ */
+const MATCHES = `state IN ($1, $2, $3, $4) AND (CAST($5 AS TEXT) IS NULL OR model = $5)
+  AND (CAST($6 AS TEXT) IS NULL OR kind = $6)
+  AND (CAST($7 AS TEXT) IS NULL OR (channel = $7 AND upstream_account IS NOT NULL))`;
+const MATCH_VALUES = 7;
+
+/** Rows in an index that a step goes along. */
+interface Walk {
+  readonly where: string;
+  readonly values: readonly SqlValue[];
+}
+
+type StepPage = Omit<Page, 'offset'>;
+
+/** Lists that are quick for any number of tasks and any filter, because each answer examines a bounded number of tasks. */
+export function sqlListSteps(sql: Sql, reads: Pick<ReadStore, 'list'>): StepStore {
+  return {
+    listStep: async (filter, page) => {
+      const isNamed = filter.upstream !== undefined || (filter.taskIds ?? []).length > 0;
+      if (isNamed) return pageOf(await reads.list(filter, { ...page, limit: page.limit + 1 }), page);
+      if (await fewUnfinished(sql, filter))
+        return pageOf(await listUnfinished(sql, filter, { ...page, limit: page.limit + 1 }), page);
+      return examine(sql, filter, page);
+    },
+  };
+}
+
+/** A page of one task more than it may have, so that it is known whether more follow. */
+function pageOf(found: readonly Task[], { limit }: StepPage): TaskStep {
+  const tasks = found.slice(0, limit);
+  return { tasks, continueAfter: found.length > limit ? tasks.at(-1)?.id : undefined };
+}
+
+/** Examines the next tasks of an account, of all accounts, or of the failures of an account. */
+async function examine(sql: Sql, filter: ListFilter, page: StepPage): Promise<TaskStep> {
+  const range = idRange(filter, page);
+  const order = page.ascending === true ? 'ASC' : 'DESC';
+  const bound = await lastExamined(sql, filter, range, order);
+  const walk = walkOf(filter, MATCH_VALUES + 1);
+  const values = [...matchValues(filter), ...walk.values];
+  const within = inRange(range, values);
+  if (bound !== undefined) values.push(bound);
+  const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${String(values.length)}`;
+  values.push(page.limit + 1);
+  const rows = await sql.read(
+    `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${walk.where} AND ${MATCHES}${within}${end}
+     ORDER BY id ${order} LIMIT $${String(values.length)}`,
+    values,
+  );
+  const { tasks, continueAfter = bound } = pageOf(rows.map(fromTaskRow), page);
+  return { tasks, continueAfter };
+}
+
+/** The last task of a step, if more follow it. */
+async function lastExamined(
+  sql: Sql,
+  filter: ListFilter,
+  range: IdRange,
+  order: 'ASC' | 'DESC',
+): Promise<string | undefined> {
+  const walk = indexOf(filter, 1);
+  const values = [...walk.values];
+  const within = inRange(range, values);
+  values.push(EXAMINED_MAX - 1);
+  const [last, next] = await sql.read(
+    `SELECT id FROM tasks WHERE ${walk.where}${within} ORDER BY id ${order} LIMIT 2 OFFSET $${String(values.length)}`,
+    values,
+  );
+  return next === undefined ? undefined : text(last?.['id']);
+}
+
+function walkOf(filter: ListFilter, first: number): Walk {
+  const { where, values } = indexOf(filter, first);
+  return { where: filter.hidden === true ? where : `${where} AND ${VISIBLE}`, values };
+}
+
+/** Failures are few among the tasks of an account, so they have an index. A literal, because it is a partial one. */
+function indexOf({ accountId, states }: ListFilter, first: number): Walk {
+  if (accountId === undefined) return { where: '1 = 1', values: [] };
+  const ofAccount = `account_id = $${String(first)}`;
+  const isFailed = states?.length === 1 && states[0] === 'failed';
+  return { where: isFailed ? `${ofAccount} AND state = 'failed'` : ofAccount, values: [searchable(accountId)] };
+}
+
+function matchValues({ states = [], model, kind, channel }: ListFilter): SqlValue[] {
+  const wanted = states.length === 0 ? STATES : states;
+  return [
+    ...STATES.map((state) => (wanted.includes(state) ? state : (wanted[0] ?? state))),
+    ...[model, kind, channel].map((value) => (value === undefined ? null : searchable(value))),
+  ];
+}
+
+/** Whether only unfinished tasks are asked for, and all of them can be examined at once. */
+async function fewUnfinished(sql: Sql, filter: ListFilter): Promise<boolean> {
+  const { states = [] } = filter;
+  if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;
+  const { where, values } = unfinishedOf(filter, 2);
+  const [row] = await sql.read(
+    `SELECT COUNT(*) AS count FROM (SELECT id FROM tasks WHERE ${where} LIMIT $1) AS unfinished`,
+    [EXAMINED_MAX + 1, ...values],
+  );
+  return Number(row?.['count'] ?? 0) <= EXAMINED_MAX;
+}
+
+/** The unfinished tasks are found apart from the order and the range, so that no plan goes along all tasks for them. */
+async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Promise<readonly Task[]> {
+  const order = page.ascending === true ? 'ASC' : 'DESC';
+  const { where, values: owner } = unfinishedOf(filter, MATCH_VALUES + 1);
+  const values = [...matchValues(filter), ...owner];
+  const within = inRange(idRange(filter, page), values);
+  values.push(page.limit);
+  const rows = await sql.read(
+    `WITH unfinished AS MATERIALIZED (SELECT id FROM tasks WHERE ${where} AND ${MATCHES})
+     SELECT ${TASK_COLUMNS} FROM tasks WHERE id IN (
+       SELECT id FROM (
+         SELECT id FROM unfinished WHERE 1 = 1${within} ORDER BY id ${order} LIMIT $${String(values.length)}
+       ) AS page
+     ) ORDER BY id ${order}`,
+    values,
+  );
+  return rows.map(fromTaskRow);
+}
+
+/** For an owner the index of its states. Operators also see creates, which only the index of all unfinished tasks has. */
+function unfinishedOf({ accountId, hidden }: ListFilter, first: number): Walk {
+  const ofAccount = accountId === undefined ? '' : ` AND account_id = $${String(first)}`;
+  const values = accountId === undefined ? [] : [searchable(accountId)];
+  const where =
+    hidden === true
+      ? `finished_at IS NULL${ofAccount}`
+      : `state IN ('queued', 'in_progress') AND ${VISIBLE}${ofAccount}`;
+  return { where, values };
+}
