@@ -27,16 +27,23 @@ interface Walk {
 }
 
 type StepPage = Omit<Page, 'offset'>;
+type Direction = 'ASC' | 'DESC';
+
+interface Examined {
+  readonly sql: Sql;
+  readonly examinedMax: number;
+}
 
 /** Lists that are quick for any number of tasks and any filter, because each answer examines a bounded number of tasks. */
-export function sqlListSteps(sql: Sql, reads: Pick<ReadStore, 'list'>): StepStore {
+export function sqlListSteps(sql: Sql, reads: Pick<ReadStore, 'list'>, examinedMax = EXAMINED_MAX): StepStore {
+  const on = { sql, examinedMax };
   return {
     listStep: async (filter, page) => {
       const isNamed = filter.upstream !== undefined || (filter.taskIds ?? []).length > 0;
       if (isNamed) return pageOf(await reads.list(filter, { ...page, limit: page.limit + 1 }), page);
-      if (await fewUnfinished(sql, filter))
+      if (await fewUnfinished(on, filter))
         return pageOf(await listUnfinished(sql, filter, { ...page, limit: page.limit + 1 }), page);
-      return examine(sql, filter, page);
+      return examine(on, filter, page);
     },
   };
 }
@@ -48,17 +55,17 @@ function pageOf(found: readonly Task[], { limit }: StepPage): TaskStep {
 }
 
 /** Examines the next tasks of an account, of all accounts, or of the failures of an account. */
-async function examine(sql: Sql, filter: ListFilter, page: StepPage): Promise<TaskStep> {
+async function examine(on: Examined, filter: ListFilter, page: StepPage): Promise<TaskStep> {
   const range = idRange(filter, page);
-  const order = page.ascending === true ? 'ASC' : 'DESC';
-  const bound = await lastExamined(sql, filter, range, order);
+  const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
+  const bound = await lastExamined(on, filter, range, order);
   const walk = walkOf(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...walk.values];
   const within = inRange(range, values);
   if (bound !== undefined) values.push(bound);
   const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${String(values.length)}`;
   values.push(page.limit + 1);
-  const rows = await sql.read(
+  const rows = await on.sql.read(
     `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${walk.where} AND ${MATCHES}${within}${end}
      ORDER BY id ${order} LIMIT $${String(values.length)}`,
     values,
@@ -69,15 +76,15 @@ async function examine(sql: Sql, filter: ListFilter, page: StepPage): Promise<Ta
 
 /** The last task of a step, if more follow it. */
 async function lastExamined(
-  sql: Sql,
+  { sql, examinedMax }: Examined,
   filter: ListFilter,
   range: IdRange,
-  order: 'ASC' | 'DESC',
+  order: Direction,
 ): Promise<string | undefined> {
   const walk = indexOf(filter, 1);
   const values = [...walk.values];
   const within = inRange(range, values);
-  values.push(EXAMINED_MAX - 1);
+  values.push(examinedMax - 1);
   const [last, next] = await sql.read(
     `SELECT id FROM tasks WHERE ${walk.where}${within} ORDER BY id ${order} LIMIT 2 OFFSET $${String(values.length)}`,
     values,
@@ -107,20 +114,20 @@ function matchValues({ states = [], model, kind, channel }: ListFilter): SqlValu
 }
 
 /** Whether only unfinished tasks are asked for, and all of them can be examined at once. */
-async function fewUnfinished(sql: Sql, filter: ListFilter): Promise<boolean> {
+async function fewUnfinished({ sql, examinedMax }: Examined, filter: ListFilter): Promise<boolean> {
   const { states = [] } = filter;
   if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;
   const { where, values } = unfinishedOf(filter, 2);
   const [row] = await sql.read(
     `SELECT COUNT(*) AS count FROM (SELECT id FROM tasks WHERE ${where} LIMIT $1) AS unfinished`,
-    [EXAMINED_MAX + 1, ...values],
+    [examinedMax + 1, ...values],
   );
-  return Number(row?.['count'] ?? 0) <= EXAMINED_MAX;
+  return Number(row?.['count'] ?? 0) <= examinedMax;
 }
 
 /** The unfinished tasks are found apart from the order and the range, so that no plan goes along all tasks for them. */
 async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Promise<readonly Task[]> {
-  const order = page.ascending === true ? 'ASC' : 'DESC';
+  const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
   const { where, values: owner } = unfinishedOf(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...owner];
   const within = inRange(idRange(filter, page), values);
