@@ -125,20 +125,22 @@ async function fewUnfinished({ sql, examinedMax }: Examined, filter: ListFilter)
   return Number(row?.['count'] ?? 0) <= examinedMax;
 }
 
-/** The unfinished tasks are found apart from the order and the range, so that no plan goes along all tasks for them. */
+/** The unfinished tasks are found apart from all else, so that no plan goes along other tasks for them. */
 async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Promise<readonly Task[]> {
   const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
   const { where, values: owner } = unfinishedOf(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...owner];
+  const ofAccount = filter.accountId === undefined ? '' : ` AND account_id = $${String(MATCH_VALUES + 1)}`;
+  if (owner.length === 0 && filter.accountId !== undefined) values.push(searchable(filter.accountId));
   const within = inRange(idRange(filter, page), values);
   values.push(page.limit);
   const rows = await sql.read(
-    `WITH unfinished AS MATERIALIZED (SELECT id FROM tasks WHERE ${where} AND ${MATCHES})
-     SELECT ${TASK_COLUMNS} FROM tasks WHERE id IN (
-       SELECT id FROM (
-         SELECT id FROM unfinished WHERE 1 = 1${within} ORDER BY id ${order} LIMIT $${String(values.length)}
-       ) AS page
-     ) ORDER BY id ${order}`,
+    `WITH unfinished AS MATERIALIZED (
+       SELECT id, account_id, state, model, kind, channel, upstream_account FROM tasks WHERE ${where}
+     )
+     SELECT ${TASK_COLUMNS} FROM tasks WHERE id IN (SELECT id FROM (
+       SELECT id FROM unfinished WHERE ${MATCHES}${ofAccount}${within} ORDER BY id ${order} LIMIT $${String(values.length)}
+     ) AS page) ORDER BY id ${order}`,
     values,
   );
   return rows.map(fromTaskRow);
@@ -146,11 +148,9 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
 
 /** For an owner the index of its states. Operators also see creates, which only the index of all unfinished tasks has. */
 function unfinishedOf({ accountId, hidden }: ListFilter, first: number): Walk {
-  const ofAccount = accountId === undefined ? '' : ` AND account_id = $${String(first)}`;
-  const values = accountId === undefined ? [] : [searchable(accountId)];
-  const where =
-    hidden === true
-      ? `finished_at IS NULL${ofAccount}`
-      : `state IN ('queued', 'in_progress') AND ${VISIBLE}${ofAccount}`;
-  return { where, values };
+  if (hidden === true || accountId === undefined) return { where: 'finished_at IS NULL', values: [] };
+  return {
+    where: `account_id = $${String(first)} AND state IN ('queued', 'in_progress') AND ${VISIBLE}`,
+    values: [searchable(accountId)],
+  };
 }

@@ -53,9 +53,10 @@ export function sqlDeliveryReads(sql: Sql): Reads {
     listDeliveriesAbout: async (accountId, subjectId, limit) =>
       (
         await sql.read(
-          `${SELECT_DELIVERY} WHERE d.account_id = $1 AND d.event_id IN (
-             SELECT id FROM (SELECT id FROM events WHERE subject_id = $2 ORDER BY id DESC LIMIT $3) AS about
-           ) ORDER BY d.id DESC LIMIT $4`,
+          // A delivery has the account of its event. A second condition would make SQLite go along the whole account.
+          `${SELECT_DELIVERY} WHERE d.event_id IN (SELECT id FROM (
+             SELECT id FROM events WHERE subject_id = $2 AND account_id = $1 ORDER BY id DESC LIMIT $3
+           ) AS about) ORDER BY d.id DESC LIMIT $4`,
           [searchable(accountId), searchable(subjectId), EVENTS_MAX, limit],
         )
       ).map(fromDeliveryRow),
