@@ -96,6 +96,7 @@ function gatewayClients(billing: Served, media: Media, tasks: Served): GatewayCl
     jobs: direct(JobService, tasks, 'gateway'),
     webhooks: direct(WebhookService, tasks, 'gateway'),
     billing: direct(BillingService, billing, 'gateway'),
+    accounts: direct(AccountService, billing, 'gateway'),
     calls: direct(CallService, billing, 'gateway'),
     usage: direct(UsageService, billing, 'gateway'),
     media: inProcessMedia(media.bytes),

@@ -40,6 +40,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     jobs: tasks.client(JobService),
     webhooks: tasks.client(WebhookService),
     billing: billing.client(BillingService),
+    accounts: billing.client(AccountService),
     calls: billing.client(CallService),
     usage: billing.client(UsageService),
     media: bytes,

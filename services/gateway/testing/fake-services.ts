@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client, Implementation } from '@reelgate/platform/rpc/service';
@@ -12,7 +13,7 @@ import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { GetTaskTimelineResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CheckOrderRequest, CreateTaskRequest, ListTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { MediaPort } from '../src/clients/media-port.ts';
 import { aTask } from './a-task.ts';
@@ -30,6 +31,8 @@ export interface FakeTasks {
   readonly callbacks: readonly { readonly token: string; readonly upstreamTaskId: string }[];
   /** Readable tasks by `account/id`. */
   readonly tasks: Map<string, Task>;
+  /** By the id of the task. */
+  readonly timelines: Map<string, MessageInitShape<typeof GetTaskTimelineResponseSchema>>;
   /** Makes the next call of the method fail. */
   refuse(method: string, problem: Error): void;
 }
@@ -42,6 +45,7 @@ export function fakeTasks(): FakeTasks {
   const lists: ListTasksRequest[] = [];
   const callbacks: { token: string; upstreamTaskId: string }[] = [];
   const tasks = new Map<string, Task>();
+  const timelines: FakeTasks['timelines'] = new Map();
   const refusals = new Map<string, Error>();
   const byKey = new Map<string, { readonly fingerprint: string; readonly task: Task }>();
   const called = (method: string): void => {
@@ -104,10 +108,15 @@ export function fakeTasks(): FakeTasks {
       called('listTasks');
       lists.push(request);
       return {
-        tasks: [...tasks.values()].filter((task) => task.accountId === request.accountId),
+        tasks: [...tasks.values()].filter((task) => isListed(task, request)),
         hasMore: false,
         total: BigInt(tasks.size),
       };
+    },
+    getTaskTimeline: async ({ accountId, taskId }) => {
+      called('getTaskTimeline');
+      find(accountId, taskId);
+      return create(GetTaskTimelineResponseSchema, timelines.get(taskId));
     },
     cancelTask: async ({ accountId, taskId }) => {
       called('cancelTask');
@@ -134,10 +143,19 @@ export function fakeTasks(): FakeTasks {
     lists,
     callbacks,
     tasks,
+    timelines,
     refuse: (method, problem) => {
       refusals.set(method, problem);
     },
   };
+}
+
+function isListed(task: Task, { accountId, states, taskIds }: ListTasksRequest): boolean {
+  return (
+    task.accountId === accountId &&
+    (states.length === 0 || states.includes(task.state)) &&
+    (taskIds.length === 0 || taskIds.includes(task.id))
+  );
 }
 
 export interface FakeBilling {

@@ -109,6 +109,10 @@ export function fakeWebhooks(): FakeWebhooks {
       const all = [...deliveries.values()].filter((one) => one.endpointId === endpointId).toReversed();
       return pageOf(all, limit, after, 'deliveries');
     },
+    listTaskWebhookDeliveries: async ({ accountId, subjectId }) => {
+      called('list_about', accountId, subjectId);
+      return { deliveries: [...deliveries.values()].filter((one) => one.subjectId === subjectId) };
+    },
     getWebhookDelivery: async ({ accountId, deliveryId }) => {
       called('get_delivery', accountId, deliveryId);
       return { delivery: deliveryOf(deliveryId) };

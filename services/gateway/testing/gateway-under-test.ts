@@ -21,6 +21,8 @@ import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig, gatewaySchema, operatorsSchema } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
+import { fakeBooks } from './fake-books.ts';
+import type { FakeBooks } from './fake-books.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
 import { fakeJobs } from './fake-jobs.ts';
@@ -54,6 +56,7 @@ export interface GatewayUnderTest {
   readonly bus: Bus;
   readonly tasks: FakeTasks;
   readonly billing: FakeBilling;
+  readonly books: FakeBooks;
   readonly media: FakeMedia;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
@@ -163,7 +166,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
-  const [webhooks, sends] = [fakeWebhooks(), fakeSends()];
+  const [webhooks, sends, books] = [fakeWebhooks(), fakeSends(), fakeBooks()];
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -186,7 +189,8 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       tasks: tasks.client,
       jobs: jobs.client,
       webhooks: webhooks.client,
-      billing: billing.client,
+      billing: { ...books.billing, ...billing.client },
+      accounts: books.accounts,
       calls: calls.client,
       usage: usage.client,
       media: media.port,
@@ -202,6 +206,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     bus,
     tasks,
     billing,
+    books,
     media,
     calls,
     usage,

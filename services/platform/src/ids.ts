@@ -6,6 +6,7 @@ const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv');
 const COUNTER_MAX = 0xfff;
 const UUID_BYTES = 16;
 const ID_LETTERS = 26;
+const TIME_LETTERS = 10;
 
 /** Fills the array with random bytes. Tests inject a seeded source. */
 export type Random = (bytes: Uint8Array) => void;
@@ -55,6 +56,14 @@ export function firstIdAt(prefix: string, ms: number): string {
   const bytes = new Uint8Array(UUID_BYTES);
   writeUuidV7(bytes, Math.max(0, ms), 0);
   return `${prefix}_${base32(bytes)}`;
+}
+
+/** When an id with a time in it was made, in milliseconds since 1970; undefined: it has none. */
+export function timeOfId(id: string): number | undefined {
+  const letters = /_([0-9a-v]{26})$/.exec(id)?.[1];
+  if (letters === undefined) return undefined;
+  // ten letters hold 50 bits, of which the first 48 are the time
+  return Math.floor(parseInt(letters.slice(0, TIME_LETTERS), 32) / 4);
 }
 
 /** An id that is always the same for a name: a prefix and 26 characters of its SHA-256. It says no time. */

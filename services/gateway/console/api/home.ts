@@ -3,22 +3,28 @@ import type { TaskRow } from './tasks.ts';
 
 /** GET /home. */
 export interface Home {
+  /** Undefined: it cannot be read now. */
+  readonly money?: HomeMoney;
+  /** At most 20, the newest first. */
+  readonly running: readonly TaskRow[];
+  /** The last five. */
+  readonly failures: readonly TaskRow[];
+  /** The last eight with a thumbnail. */
+  readonly recent: readonly TaskRow[];
+  readonly limits: readonly Limit[];
+  readonly now: number;
+}
+
+export interface HomeMoney {
   /** Credits less settlements. */
   readonly balance: Money;
   /** Reserved for running work. */
   readonly held: Money;
   /** What can still be spent: the balance less what is held. */
   readonly free: Money;
+  /** Since midnight, in UTC. */
   readonly spentToday: Money;
   readonly spent30Days: Money;
-  /** At most 20, the newest first. */
-  readonly running: readonly TaskRow[];
-  /** The last five. */
-  readonly failures: readonly TaskRow[];
-  /** The last eight completed, with thumbnails. */
-  readonly recent: readonly TaskRow[];
-  readonly limits: readonly Limit[];
-  readonly now: number;
 }
 
 /** A limit of the token and how much of it is used. */

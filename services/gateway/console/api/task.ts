@@ -64,7 +64,7 @@ export interface TaskView {
   };
   /** Set when it completed with a video. */
   readonly video?: {
-    /** Below `/console/api`; it supports ranges. */
+    /** An address below `/console/api`; it supports ranges. */
     readonly src: string;
     readonly poster: string;
     readonly download: string;
@@ -80,12 +80,15 @@ export interface TaskView {
   readonly money?: TaskMoney;
   readonly timeline: readonly TimelineEntry[];
   readonly sameCall?: SameCall;
+  /** Empty for a token without the right to read webhooks. */
   readonly deliveries: readonly Delivery[];
   /** What `GET /v1/videos/{id}` answers now. */
   readonly raw: unknown;
   readonly canCancel: boolean;
   /** Whether this model can make another take of this video. */
   readonly canRegenerate: boolean;
-  /** Why the token may not see webhooks, if it may not. */
+  /** What could not be read now. The page shows the rest. */
+  readonly unavailable: readonly ('money' | 'timeline' | 'deliveries')[];
+  /** The clock of the service. */
   readonly now: number;
 }

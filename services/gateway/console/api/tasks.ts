@@ -19,7 +19,7 @@ export interface TaskRow {
   readonly createdAt: number;
   /** Undefined: it has not ended. */
   readonly endedAt?: number;
-  /** A picture of the video, below `/console/api`; undefined: there is none yet. */
+  /** The address of a picture of the video; undefined: there is none. */
   readonly thumbnail?: string;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly charge?: Charge;

@@ -1,4 +1,5 @@
 import type { Client } from '@reelgate/platform/rpc/service';
+import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
@@ -14,7 +15,8 @@ export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly jobs: Client<typeof JobService>;
   readonly webhooks: Client<typeof WebhookService>;
-  readonly billing: Pick<Client<typeof BillingService>, 'authenticate'>;
+  readonly billing: Pick<Client<typeof BillingService>, 'authenticate' | 'getHold' | 'getPrincipal' | 'listCharges'>;
+  readonly accounts: Client<typeof AccountService>;
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;

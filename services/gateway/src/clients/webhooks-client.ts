@@ -65,6 +65,8 @@ export interface Webhooks {
     endpointId: string,
     page: PageRequest & { readonly state: DeliveryState | undefined },
   ): Promise<{ readonly deliveries: readonly WebhookDelivery[]; readonly hasMore: boolean }>;
+  /** The deliveries about a task with their attempts, the newest first. */
+  listAbout(caller: WebhookCaller, subjectId: string): Promise<readonly WebhookDelivery[]>;
   getDelivery(caller: WebhookCaller, deliveryId: string): Promise<WebhookDelivery>;
   resend(caller: WebhookCaller, deliveryId: string): Promise<WebhookDelivery>;
   /** Returns how many deliveries are due again. */
@@ -129,7 +131,7 @@ function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
   };
 }
 
-type DeliveryCalls = Pick<Webhooks, 'listDeliveries' | 'getDelivery' | 'resend' | 'resendFailed'>;
+type DeliveryCalls = Pick<Webhooks, 'listDeliveries' | 'listAbout' | 'getDelivery' | 'resend' | 'resendFailed'>;
 
 function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
   return {
@@ -146,6 +148,8 @@ function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
       );
       return { deliveries: deliveries.map(fromWireDelivery), hasMore };
     },
+    listAbout: async ({ accountId, ...call }, subjectId) =>
+      (await rpc.listTaskWebhookDeliveries({ accountId, subjectId }, bounded(call))).deliveries.map(fromWireDelivery),
     getDelivery: async ({ accountId, ...call }, deliveryId) =>
       fromWireDelivery((await rpc.getWebhookDelivery({ accountId, deliveryId }, bounded(call))).delivery),
     resend: async ({ accountId, ...call }, deliveryId) =>

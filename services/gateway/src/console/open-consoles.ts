@@ -1,6 +1,8 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
+import { accountBooks } from '../clients/money-client.ts';
+import { taskPages } from '../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../config.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
@@ -34,9 +36,16 @@ export function openConsoles(
 ): Consoles {
   const assets = loadAssets();
   const sessions = openClientSessions(config, foundation);
+  const pageReads = {
+    books: accountBooks(clients),
+    taskPages: taskPages(clients.tasks),
+    publicUrl: foundation.publicUrl,
+  };
   return {
     sessions,
-    clientRoutes: config.isForClients ? clientConsoleRoutes(sessions, { parts, assets, api }) : [],
+    clientRoutes: config.isForClients
+      ? clientConsoleRoutes(sessions, { parts: { ...parts, ...pageReads }, assets, api })
+      : [],
     operator: operatorConsole(config, {
       foundation,
       assets,

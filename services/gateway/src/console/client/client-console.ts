@@ -8,15 +8,19 @@ import { clientSessions } from '../session/client-sessions.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
+import { homeRoute } from './home-route.ts';
 import { mirroredRoutes } from './mirrored-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import type { TaskPageParts } from './task-parts.ts';
+import { taskRoute } from './task-route.ts';
+import { tasksRoute } from './tasks-route.ts';
 
 const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
 export interface ClientConsoleDeps {
   readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
-  readonly parts: GatewayParts;
+  readonly parts: GatewayParts & TaskPageParts;
   readonly assets: () => Promise<Assets>;
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
@@ -40,5 +44,12 @@ export function clientConsoleRoutes(
   sessions: ClientSessions,
   { parts, assets, api }: Omit<ClientConsoleDeps, 'foundation'>,
 ): readonly RouteEntry[] {
-  return [...sessionRoutes(parts, sessions), ...mirroredRoutes(api), ...assetRoutes('client', assets)];
+  return [
+    ...sessionRoutes(parts, sessions),
+    homeRoute(parts),
+    tasksRoute(parts),
+    taskRoute(parts),
+    ...mirroredRoutes(api),
+    ...assetRoutes('client', assets),
+  ];
 }

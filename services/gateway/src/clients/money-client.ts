@@ -1,0 +1,169 @@
+import { LRUCache } from 'lru-cache';
+import { isProblem } from '@reelgate/platform/problem';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import { Basis as WireBasis } from '@reelgate/proto/billing/v1/hold';
+import type { Charge as WireCharge, Hold, LedgerLine } from '@reelgate/proto/billing/v1/hold';
+import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import type { BillingService, GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
+import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
+import type { AccountCaller } from './account-caller.ts';
+import { msOf, must } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+/** Terms never change under their version, so these are kept for as long as they are used. */
+const TERMS_MAX = 1000;
+
+export type ChargeBasis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred';
+
+/** The money of a task in short. Amounts are billionths. */
+export interface TaskCharge {
+  readonly taskId: string;
+  readonly heldNanos: bigint;
+  /** Undefined: it is not settled. */
+  readonly chargedNanos: bigint | undefined;
+  readonly basis: ChargeBasis | undefined;
+  readonly currency: string;
+}
+
+/** A posting to a book of the account. */
+export interface BookLine {
+  readonly event: string;
+  readonly book: string;
+  readonly amountNanos: bigint;
+  readonly at: number;
+}
+
+export interface TaskHold extends Omit<TaskCharge, 'taskId'> {
+  readonly contract: string;
+  readonly version: number;
+  readonly facts: Readonly<Record<string, number>>;
+  readonly heldAt: number;
+  readonly settledAt: number | undefined;
+  readonly lines: readonly BookLine[];
+}
+
+export interface AccountMoney {
+  readonly balanceNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly currency: string;
+}
+
+/** What pages read of the money of an account. */
+export interface AccountBooks {
+  account(caller: AccountCaller): Promise<AccountMoney>;
+  /** By task; a task without a hold is left out. */
+  charges(caller: AccountCaller, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskCharge>>;
+  /** Undefined: the task has no hold, or it is another account's. */
+  hold(caller: AccountCaller, taskId: string): Promise<TaskHold | undefined>;
+  /** The terms of a version of a price, as the configuration writes them; undefined: they are not known any more. */
+  terms(caller: AccountCaller, contract: string, version: number): Promise<unknown>;
+  /** The name of a token of the account; empty: it has none, or the token has ended. */
+  tokenName(caller: AccountCaller, tokenId: string): Promise<string>;
+}
+
+const BASES: Readonly<Record<WireBasis, ChargeBasis | undefined>> = {
+  [WireBasis.UNSPECIFIED]: undefined,
+  [WireBasis.USAGE]: 'usage',
+  [WireBasis.ESTIMATE]: 'estimate',
+  [WireBasis.HOLD]: 'hold',
+  [WireBasis.RELEASED]: 'released',
+  [WireBasis.DEFERRED]: 'deferred',
+};
+/** The names that an estimate has too. */
+const FACTS = {
+  seconds: 'seconds',
+  input_video_seconds: 'inputVideoSeconds',
+  images: 'images',
+  input_tokens: 'inputTokens',
+  output_tokens: 'outputTokens',
+  characters: 'characters',
+} as const satisfies Readonly<Record<string, keyof PriceFacts>>;
+
+export interface BookClients {
+  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'listCharges' | 'getPrincipal'>;
+  readonly accounts: Pick<Client<typeof AccountService>, 'getAccount' | 'listPrices'>;
+}
+
+export function accountBooks({ billing, accounts }: BookClients): AccountBooks {
+  return {
+    account: async ({ accountId, ...call }) => {
+      const { account } = await accounts.getAccount({ id: accountId }, bounded(call));
+      const { balanceNanos, heldNanos, currency } = must(account);
+      return { balanceNanos, heldNanos, currency };
+    },
+    charges: async ({ accountId, ...call }, taskIds) => {
+      if (taskIds.length === 0) return new Map();
+      const { charges } = await billing.listCharges({ accountId, taskIds: [...taskIds] }, bounded(call));
+      return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
+    },
+    hold: async ({ accountId, ...call }, taskId) => {
+      const answer = await billing.getHold({ taskId }, bounded(call)).catch((error: unknown) => {
+        if (isProblem(error, 'hold_not_found')) return undefined;
+        throw error;
+      });
+      return answer?.hold?.accountId === accountId ? fromWireHold(answer, answer.hold) : undefined;
+    },
+    terms: rememberedTerms(accounts),
+    tokenName: async ({ accountId, ...call }, tokenId) => {
+      const answer = await billing.getPrincipal({ tokenId }, bounded(call)).catch((error: unknown) => {
+        if (isProblem(error)) return undefined;
+        throw error;
+      });
+      return answer?.principal?.accountId === accountId ? answer.principal.name : '';
+    },
+  };
+}
+
+function rememberedTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
+  const known = new LRUCache<string, { readonly terms: unknown }>({ max: TERMS_MAX });
+  return async ({ accountId: _, ...call }, contract, version) => {
+    const key = `${contract}\n${String(version)}`;
+    if (!known.has(key)) {
+      const { contracts } = await accounts.listPrices({}, bounded(call));
+      for (const one of contracts)
+        known.set(`${one.key}\n${String(one.version)}`, { terms: JSON.parse(one.termsJson) as unknown });
+    }
+    return known.get(key)?.terms;
+  };
+}
+
+function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: WireCharge): TaskCharge {
+  const name = BASES[basis];
+  return { taskId, heldNanos, chargedNanos: name === 'deferred' ? undefined : chargedNanos, basis: name, currency };
+}
+
+function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold): TaskHold {
+  const basis = settlement && BASES[settlement.basis];
+  const isSettled = settlement !== undefined && basis !== 'deferred';
+  return {
+    basis,
+    heldNanos: hold.amountNanos,
+    chargedNanos: isSettled ? settlement.amountNanos : undefined,
+    settledAt: isSettled ? msOf(settlement.settledAt) : undefined,
+    currency: hold.currency,
+    contract: hold.contract,
+    version: hold.version,
+    facts: factsOf(hold.facts),
+    heldAt: msOf(hold.placedAt) ?? 0,
+    lines: lines.flatMap((line) => ownLine(line, hold.accountId)),
+  };
+}
+
+/** The quantities that count. */
+function factsOf(facts: PriceFacts | undefined): Readonly<Record<string, number>> {
+  if (facts === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(FACTS).flatMap(([name, from]) => (facts[from] === 0n ? [] : [[name, Number(facts[from])]])),
+  );
+}
+
+/** Keys and books end with an id, such as `settle:task_…` and `held:demo`. Books of other parties are left out. */
+function ownLine({ eventKey, book, amountNanos, at }: LedgerLine, accountId: string): BookLine[] {
+  const [event = ''] = eventKey.split(':', 1);
+  const own = `:${accountId}`;
+  return book.endsWith(own) ? [{ event, book: book.slice(0, -own.length), amountNanos, at: msOf(at) ?? 0 }] : [];
+}
+
+function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+  return { ...call, timeoutMs: DEADLINE_MS };
+}

@@ -1,0 +1,147 @@
+import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
+import { msOf, must, textOf } from './wire-values.ts';
+
+export type PlainKind = 'generation' | 'regeneration' | 'context_ir';
+export type PlainState = 'queued' | 'in_progress' | 'completed' | 'failed';
+export type PlainRole = keyof typeof WIRE_ROLES;
+export type PlainMediaKind = 'image' | 'video' | 'audio';
+
+/** A medium of an order, as the client named it. */
+export interface PlainMedia {
+  readonly kind: PlainMediaKind;
+  /** Undefined: it has none. */
+  readonly role: PlainRole | undefined;
+  /** Undefined: its bytes came with the request. */
+  readonly url: string | undefined;
+}
+
+export type PlainItem = { readonly text: string } | { readonly media: PlainMedia };
+
+/** An order in the words that clients use. */
+export interface PlainOrder {
+  readonly kind: PlainKind;
+  readonly model: string;
+  readonly content: readonly PlainItem[];
+  readonly duration: number | undefined;
+  readonly resolution: string | undefined;
+  readonly ratio: string | undefined;
+  readonly sourceTaskId: string | undefined;
+  readonly aigcWatermark: boolean | undefined;
+  readonly callbackUrl: string | undefined;
+  readonly size: string | undefined;
+  /** Fields that this service does not know. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** A task in the words that clients use. Times are milliseconds since 1970. */
+export interface PlainTask {
+  readonly id: string;
+  readonly order: PlainOrder;
+  readonly state: PlainState;
+  readonly progress: number;
+  readonly seconds: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly completedAt: number | undefined;
+  readonly expiresAt: number | undefined;
+  /** Undefined: it has no video. */
+  readonly video: PlainVideo | undefined;
+  /** The enhanced prompt; undefined: it has none. */
+  readonly text: string | undefined;
+  readonly failure: { readonly code: string; readonly message: string } | undefined;
+}
+
+export interface PlainVideo {
+  readonly bytes: number;
+  readonly mediaType: string;
+  readonly width: number;
+  readonly height: number;
+  readonly durationMs: number;
+  readonly frameRate: number;
+}
+
+export const WIRE_KINDS: Readonly<Record<PlainKind, TaskKind>> = {
+  generation: TaskKind.GENERATION,
+  regeneration: TaskKind.REGENERATION,
+  context_ir: TaskKind.CONTEXT_IR,
+};
+export const WIRE_TASK_STATES: Readonly<Record<PlainState, TaskState>> = {
+  queued: TaskState.QUEUED,
+  in_progress: TaskState.IN_PROGRESS,
+  completed: TaskState.COMPLETED,
+  failed: TaskState.FAILED,
+};
+const WIRE_ROLES = {
+  first_frame: MediaRole.FIRST_FRAME,
+  last_frame: MediaRole.LAST_FRAME,
+  reference_image: MediaRole.REFERENCE_IMAGE,
+  reference_video: MediaRole.REFERENCE_VIDEO,
+  reference_audio: MediaRole.REFERENCE_AUDIO,
+  base_video: MediaRole.BASE_VIDEO,
+} as const;
+const MEDIA_KINDS: Readonly<Record<MediaKind, PlainMediaKind>> = {
+  [MediaKind.UNSPECIFIED]: 'image',
+  [MediaKind.IMAGE]: 'image',
+  [MediaKind.VIDEO]: 'video',
+  [MediaKind.AUDIO]: 'audio',
+};
+const KIND_NAMES = namesOf(WIRE_KINDS);
+const STATE_NAMES = namesOf(WIRE_TASK_STATES);
+const ROLE_NAMES = namesOf<PlainRole, MediaRole>(WIRE_ROLES);
+
+export function plainTask(task: Task): PlainTask {
+  return {
+    id: task.id,
+    order: plainOrder(must(task.order)),
+    state: STATE_NAMES.get(task.state) ?? 'queued',
+    progress: task.progress,
+    seconds: task.seconds,
+    createdAt: msOf(task.createdAt) ?? 0,
+    updatedAt: msOf(task.updatedAt) ?? 0,
+    completedAt: msOf(task.completedAt),
+    expiresAt: msOf(task.expiresAt),
+    video: videoOf(task.result),
+    text: textOf(task.result?.prompt ?? ''),
+    failure: task.state === TaskState.FAILED ? failureOf(task.failure) : undefined,
+  };
+}
+
+export function plainOrder(order: Order): PlainOrder {
+  return {
+    kind: KIND_NAMES.get(order.kind) ?? 'generation',
+    model: order.model,
+    content: order.content.flatMap(plainItem),
+    duration: order.duration,
+    resolution: order.resolution,
+    ratio: order.ratio,
+    sourceTaskId: textOf(order.sourceTaskId),
+    aigcWatermark: order.aigcWatermark,
+    callbackUrl: order.callbackUrl,
+    size: order.size,
+    extra: order.extraJson === '' ? {} : (JSON.parse(order.extraJson) as Record<string, unknown>),
+  };
+}
+
+function plainItem({ item }: ContentItem): PlainItem[] {
+  if (item.case === 'text') return [{ text: item.value }];
+  if (item.case === undefined) return [];
+  const { kind, role, url } = item.value;
+  return [{ media: { kind: MEDIA_KINDS[kind], role: ROLE_NAMES.get(role), url: textOf(url) } }];
+}
+
+function videoOf(result: TaskResult | undefined): PlainVideo | undefined {
+  if (result === undefined || result.object === '') return undefined;
+  const { bytes, mediaType, width, height, durationMs, frameRate } = result;
+  return { bytes: Number(bytes), mediaType, width, height, durationMs: Number(durationMs), frameRate };
+}
+
+function failureOf(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {
+  return { code: failure?.code ?? 'failed', message: failure?.message ?? 'the task failed' };
+}
+
+function namesOf<N extends string, V>(values: Readonly<Record<N, V>>): ReadonlyMap<V, N> {
+  return new Map(Object.entries(values).map(([name, value]) => [value as V, name as N]));
+}

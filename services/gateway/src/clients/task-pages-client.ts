@@ -1,0 +1,107 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
+import type { TimelineEntry } from '@reelgate/proto/tasks/v1/timeline';
+import type { AccountCaller } from './account-caller.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES, plainTask } from './plain-task.ts';
+import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
+import type { TasksClient } from './tasks-client.ts';
+import { msOf, textOf } from './wire-values.ts';
+
+const DEADLINE_MS = 15_000;
+
+/** Which tasks of an account are listed, the newest first. What is undefined selects all. */
+export interface TaskQuestion {
+  readonly limit: number;
+  readonly states?: readonly PlainState[] | undefined;
+  readonly kind?: PlainKind | undefined;
+  readonly model?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly to?: number | undefined;
+  readonly after?: string | undefined;
+  readonly taskIds?: readonly string[] | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface FoundTasks {
+  readonly tasks: readonly PlainTask[];
+  /** The last task that was examined, if older ones remain. */
+  readonly continueAfter: string | undefined;
+}
+
+export type StepName = 'created' | 'prepared' | 'submitted' | 'queued' | 'in_progress' | 'checked' | 'fetched' | Ending;
+type Ending = 'completed' | 'failed';
+
+export interface TaskStep {
+  readonly step: StepName;
+  readonly from: number;
+  /** Undefined: it lasts. */
+  readonly to: number | undefined;
+}
+
+export interface TaskTimeline {
+  readonly steps: readonly TaskStep[];
+  readonly tokenId: string;
+  readonly requestId: string | undefined;
+}
+
+/** What pages read of tasks. */
+export interface TaskPages {
+  /** Examines a bounded number of tasks, so the answer can end early. */
+  list(caller: AccountCaller, question: TaskQuestion): Promise<FoundTasks>;
+  timeline(caller: AccountCaller, taskId: string): Promise<TaskTimeline>;
+}
+
+const STEPS: Readonly<Record<TimelineStep, StepName | undefined>> = {
+  [TimelineStep.UNSPECIFIED]: undefined,
+  [TimelineStep.CREATED]: 'created',
+  [TimelineStep.PREPARED]: 'prepared',
+  [TimelineStep.SUBMITTED]: 'submitted',
+  [TimelineStep.QUEUED]: 'queued',
+  [TimelineStep.IN_PROGRESS]: 'in_progress',
+  [TimelineStep.CHECKED]: 'checked',
+  [TimelineStep.FETCHED]: 'fetched',
+  [TimelineStep.COMPLETED]: 'completed',
+  [TimelineStep.FAILED]: 'failed',
+};
+
+export function taskPages(rpc: Pick<TasksClient, 'listTasks' | 'getTaskTimeline'>): TaskPages {
+  return {
+    list: async ({ accountId, ...call }, question) => {
+      const { tasks, continueAfter } = await rpc.listTasks(
+        { accountId, ...toWireQuestion(question), inSteps: true },
+        { ...call, timeoutMs: DEADLINE_MS },
+      );
+      return { tasks: tasks.map(plainTask), continueAfter: textOf(continueAfter) };
+    },
+    timeline: async ({ accountId, ...call }, taskId) => {
+      const { entries, tokenId, requestId } = await rpc.getTaskTimeline(
+        { accountId, taskId },
+        { ...call, timeoutMs: DEADLINE_MS },
+      );
+      return { steps: entries.flatMap(fromWireStep), tokenId, requestId: textOf(requestId) };
+    },
+  };
+}
+
+function toWireQuestion(question: TaskQuestion) {
+  const { limit, states = [], kind, model = '', from, to, after = '', taskIds = [], idempotencyKey = '' } = question;
+  return {
+    limit,
+    model,
+    after,
+    idempotencyKey,
+    states: states.map((state) => WIRE_TASK_STATES[state]),
+    taskIds: [...taskIds],
+    ...(kind === undefined ? {} : { kind: WIRE_KINDS[kind] }),
+    ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),
+    ...(to === undefined ? {} : { createdBefore: timestampFromMs(to) }),
+  };
+}
+
+/** A step that this version does not know is left out. */
+function fromWireStep({ step, from, to }: TimelineEntry): TaskStep[] {
+  const [name, at] = [STEPS[step], msOf(from)];
+  return name === undefined || at === undefined ? [] : [{ step: name, from: at, to: msOf(to) }];
+}

@@ -1,0 +1,87 @@
+import type { Home, HomeMoney, Limit } from '../../../console/api/home.ts';
+import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import type { PlainState } from '../../clients/plain-task.ts';
+import type { FoundTasks } from '../../clients/task-pages-client.ts';
+import { principalOf } from '../../http/exchange.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { consoleRoute } from '../console-route.ts';
+import { moneyOf } from '../views/money.ts';
+import { present } from '../views/present.ts';
+import { hasVideo, taskRow } from '../views/task-row.ts';
+import { callerOf, ifReadable } from './task-parts.ts';
+import type { TaskPageParts } from './task-parts.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS = 30;
+const RUNNING_MAX = 20;
+const FAILURES_MAX = 5;
+const RECENT_MAX = 8;
+/** Some of the completed ones have no video, or none any more. */
+const COMPLETED_MAX = 30;
+const ISO_DAY_CHARACTERS = 10;
+
+type Parts = Pick<TaskPageParts, 'clock' | 'log' | 'taskPages' | 'books' | 'usage' | 'limits'>;
+
+/** `GET /home`: the money, the running tasks and the last results of the account. */
+export function homeRoute(parts: Parts): RouteEntry {
+  return consoleRoute({
+    method: 'GET',
+    path: '/home',
+    name: 'getHome',
+    answer: (exchange) => homeOf(parts, callerOf(exchange), principalOf(exchange)),
+  });
+}
+
+async function homeOf(parts: Parts, caller: AccountCaller, principal: Principal): Promise<Home> {
+  const { clock, log, books, limits } = parts;
+  const list = (limit: number, ...states: PlainState[]): Promise<FoundTasks> =>
+    parts.taskPages.list(caller, { limit, states });
+  const [money, running, failures, completed] = await Promise.all([
+    ifReadable(log, 'money', homeMoney(parts, caller)),
+    list(RUNNING_MAX, 'queued', 'in_progress'),
+    list(FAILURES_MAX, 'failed'),
+    list(COMPLETED_MAX, 'completed'),
+  ]);
+  const now = clock.now();
+  const recent = completed.tasks.filter((task) => hasVideo(task, now)).slice(0, RECENT_MAX);
+  const ids = [running.tasks, failures.tasks, recent].flat().map(({ id }) => id);
+  const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
+  const rows = (tasks: FoundTasks['tasks']) => tasks.map((task) => taskRow(task, charges?.get(task.id), now));
+  return {
+    ...present({ money }),
+    running: rows(running.tasks),
+    failures: rows(failures.tasks),
+    recent: rows(recent),
+    limits: limitsOf(principal, limits),
+    now,
+  };
+}
+
+/** One statement by days has both sums: that of today, and that of all days. */
+async function homeMoney({ clock, books, usage }: Parts, caller: AccountCaller): Promise<HomeMoney> {
+  const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+  const period = { from: today - (DAYS - 1) * DAY_MS, to: today + DAY_MS, groupBy: 'day' as const };
+  const [{ balanceNanos, heldNanos, currency }, { groups, total }] = await Promise.all([
+    books.account(caller),
+    usage({ accountId: caller.accountId, ...period }, caller.requestId),
+  ]);
+  const day = new Date(today).toISOString().slice(0, ISO_DAY_CHARACTERS);
+  return {
+    balance: moneyOf(balanceNanos, currency),
+    held: moneyOf(heldNanos, currency),
+    free: moneyOf(balanceNanos - heldNanos, currency),
+    spentToday: moneyOf(groups.find(({ key }) => key === day)?.amountNanos ?? 0n, currency),
+    spent30Days: moneyOf(total.amountNanos, currency),
+  };
+}
+
+/** The limit on tasks in flight is known here if the token has one of its own. */
+function limitsOf({ limits: own }: Principal, limits: TaskPageParts['limits']): readonly Limit[] {
+  return [
+    { name: 'creates_per_minute', limit: own?.createsPerMinute ?? limits.createsPerMinute },
+    { name: 'reads_per_minute', limit: own?.readsPerMinute ?? limits.readsPerMinute },
+    { name: 'calls_per_minute', limit: own?.callsPerMinute ?? limits.callsPerMinute },
+    ...(own?.inFlight === undefined ? [] : [{ name: 'in_flight' as const, limit: own.inFlight }]),
+  ];
+}

@@ -1,0 +1,114 @@
+import type { SameCall } from '../../../console/api/task.ts';
+import type { PlainItem, PlainMedia, PlainOrder } from '../../clients/plain-task.ts';
+import { present } from '../views/present.ts';
+import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
+
+/** A create that makes an order again. */
+export interface CreateCall {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const GENERATIONS = '/v1/video/generations';
+const VIDEOS = '/v1/videos';
+/** A field of `POST /v1/videos` that is none of `POST /v1/video/generations`. */
+const FIELD_OF_VIDEOS = 'input_reference';
+const URL_OBJECTS = { image: 'image_url', video: 'video_url', audio: 'audio_url' } as const;
+
+/**
+ * The call that a program would make for an order. Media whose bytes came with the request are left out. Undefined: no
+ * path expresses the order.
+ */
+export function sameCall(order: PlainOrder, publicUrl: string): SameCall | undefined {
+  const call = createCallOf(order);
+  if (call === undefined) return undefined;
+  const { path, body } = call;
+  const url = `${publicUrl}${path}`;
+  return {
+    curl: [
+      `curl -X POST ${shellWord(url)} \\`,
+      '  -H "Authorization: Bearer $REELGATE_API_KEY" \\',
+      "  -H 'Content-Type: application/json' \\",
+      `  --data-raw ${shellWord(jsonText(body))}`,
+      '',
+    ].join('\n'),
+    python: [
+      'import os',
+      'import requests',
+      '',
+      'response = requests.post(',
+      `    ${pythonLiteral(url)},`,
+      `    headers={"Authorization": f"Bearer {os.environ['REELGATE_API_KEY']}"},`,
+      `    json=${pythonLiteral(body, 1)},`,
+      ')',
+      'print(response.json())',
+      '',
+    ].join('\n'),
+    javascript: [
+      `const response = await fetch(${javascriptLiteral(url)}, {`,
+      "  method: 'POST',",
+      '  headers: {',
+      "    Authorization: 'Bearer ' + process.env.REELGATE_API_KEY,",
+      "    'Content-Type': 'application/json',",
+      '  },',
+      `  body: JSON.stringify(${javascriptLiteral(body, 1)}),`,
+      '});',
+      'console.log(await response.json());',
+      '',
+    ].join('\n'),
+    isPartial: order.content.some((item) => 'media' in item && item.media.url === undefined),
+  };
+}
+
+/**
+ * The path and the body. `POST /v1/videos` expresses most orders. The vendor's paths take the others: an enhanced
+ * prompt, and a generation without a ratio or without words, which the open paths would fill in or refuse.
+ */
+export function createCallOf(order: PlainOrder): CreateCall | undefined {
+  if (order.kind === 'context_ir') return { path: '/v2/h3_context_ir', body: contextIrBody(order) };
+  if (order.kind === 'regeneration') return { path: VIDEOS, body: regenerationBody(order) };
+  const { ratio, size, extra, content } = order;
+  if (ratio !== undefined && content.some((item) => 'text' in item && item.text.trim() !== ''))
+    return { path: Object.hasOwn(extra, FIELD_OF_VIDEOS) ? GENERATIONS : VIDEOS, body: generationBody(order) };
+  if (size !== undefined || Object.keys(extra).length > 0) return undefined;
+  return { path: '/v2/video_generation', body: vendorBody(order) };
+}
+
+function generationBody({ model, content, duration, resolution, ratio, size, extra }: PlainOrder) {
+  return withExtra({ model, ...wordsAndMedia(content), duration, resolution, ratio, size }, extra);
+}
+
+function vendorBody({ model, content, duration, resolution, ratio }: PlainOrder) {
+  return present({ model, content: content.flatMap(wireItem), duration, resolution, ratio });
+}
+
+function contextIrBody({ model, content, duration, ratio, callbackUrl }: PlainOrder) {
+  return present({ model, content: content.flatMap(wireItem), duration, ratio, callback_url: callbackUrl });
+}
+
+function regenerationBody({ model, content, resolution, sourceTaskId, aigcWatermark, extra }: PlainOrder) {
+  const items = content.length === 0 ? {} : { content: content.flatMap(wireItem) };
+  return withExtra({ model, resolution, source_task_id: sourceTaskId, ...items, aigc_watermark: aigcWatermark }, extra);
+}
+
+/** A single text before the media is the prompt. Any other order of texts and media stays in `content`. */
+function wordsAndMedia(content: readonly PlainItem[]): Readonly<Record<string, unknown>> {
+  const [first, ...rest] = content;
+  if (first === undefined || !('text' in first) || rest.some((item) => 'text' in item))
+    return { content: content.flatMap(wireItem) };
+  return rest.length === 0 ? { prompt: first.text } : { prompt: first.text, content: rest.flatMap(wireItem) };
+}
+
+function wireItem(item: PlainItem): readonly object[] {
+  return 'text' in item ? [{ type: 'text', text: item.text }] : wireMedia(item.media);
+}
+
+function wireMedia({ kind, role, url }: PlainMedia): readonly object[] {
+  const type = URL_OBJECTS[kind];
+  return url === undefined ? [] : [{ type, ...(role === undefined ? {} : { role }), [type]: { url } }];
+}
+
+/** Assigning could change the prototype, so the members are defined. */
+function withExtra(fields: Readonly<Record<string, unknown>>, extra: PlainOrder['extra']) {
+  return Object.fromEntries([...Object.entries(present(fields)), ...Object.entries(extra)]);
+}

@@ -1,0 +1,126 @@
+import type { TaskView } from '../../../console/api/task.ts';
+import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import { plainTask } from '../../clients/plain-task.ts';
+import type { TaskHold } from '../../clients/money-client.ts';
+import type { TaskTimeline } from '../../clients/task-pages-client.ts';
+import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
+import { encodeVideo } from '../../dialects/compat/encode.ts';
+import { principalOf } from '../../http/exchange.ts';
+import { taskIdOf } from '../../http/routes/task-id.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { visibleModels } from '../../operations/visible-models.ts';
+import { consoleRoute } from '../console-route.ts';
+import { present } from '../views/present.ts';
+import { deliveryView } from '../views/delivery.ts';
+import { taskMoneyOf } from '../views/money.ts';
+import { canRegenerate, videoView, wholeTask } from '../views/task-view.ts';
+import { timelineOf } from '../views/timeline.ts';
+import { sameCall } from './same-call.ts';
+import { callerOf, ifReadable } from './task-parts.ts';
+import type { TaskPageParts } from './task-parts.ts';
+
+type Parts = Omit<TaskPageParts, 'usage' | 'limits'>;
+
+/** `GET /tasks/{task_id}`: everything of a task. For other accounts the task does not exist. */
+export function taskRoute(parts: Parts): RouteEntry {
+  return consoleRoute({
+    method: 'GET',
+    path: '/tasks/{task_id}',
+    name: 'getTaskOfConsole',
+    answer: (exchange) => viewOf(parts, callerOf(exchange), principalOf(exchange), taskIdOf(exchange)),
+  });
+}
+
+async function viewOf(parts: Parts, caller: AccountCaller, principal: Principal, taskId: string): Promise<TaskView> {
+  const { clock, reader, links, catalogue, publicUrl } = parts;
+  // the tasks service decides whose task it is, before anything else is read of it
+  const wire = await reader.read({ accountId: caller.accountId, taskId }, caller.requestId, caller.span);
+  const task = plainTask(wire);
+  const { timeline, tokenName, money, deliveries, unavailable } = await partsOf(parts, caller, principal, taskId);
+  const now = clock.now();
+  return {
+    task: { ...wholeTask(task, money?.hold, now), ...creatorOf(timeline, tokenName) },
+    ...present({
+      video: videoView(task, now),
+      text: task.text,
+      money: money && taskMoneyOf(money.hold, money.terms),
+      sameCall: sameCall(task.order, publicUrl),
+    }),
+    timeline: timelineOf({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    deliveries: deliveries.map(deliveryView),
+    raw: encodeVideo(wire, links),
+    canCancel: task.state === 'queued',
+    canRegenerate: canRegenerate(task, visibleModels(principal, catalogue()), now),
+    unavailable,
+    now,
+  };
+}
+
+function creatorOf(
+  timeline: TaskTimeline | undefined,
+  tokenName: string,
+): Pick<TaskView['task'], 'tokenId' | 'tokenName' | 'requestId'> {
+  return { tokenId: timeline?.tokenId ?? '', tokenName, ...present({ requestId: timeline?.requestId }) };
+}
+
+interface PartsOfTask {
+  readonly timeline: TaskTimeline | undefined;
+  readonly tokenName: string;
+  readonly money: Priced | undefined;
+  readonly deliveries: readonly WebhookDelivery[];
+  readonly unavailable: TaskView['unavailable'];
+}
+
+interface Priced {
+  readonly hold: TaskHold;
+  readonly terms: unknown;
+}
+
+/** Read at once. A part that cannot be read is named. */
+async function partsOf(
+  parts: Parts,
+  caller: AccountCaller,
+  principal: Principal,
+  taskId: string,
+): Promise<PartsOfTask> {
+  const { log, taskPages, webhooks } = parts;
+  const maySeeWebhooks = principal.webhooks !== 'none';
+  const [traced, priced, deliveries] = await Promise.all([
+    ifReadable(log, 'timeline', taskPages.timeline(caller, taskId)),
+    ifReadable(log, 'money', priceOf(parts, caller, taskId)),
+    maySeeWebhooks ? ifReadable(log, 'deliveries', webhooks.listAbout(caller, taskId)) : [],
+  ]);
+  return {
+    timeline: traced,
+    tokenName: traced === undefined ? '' : await nameOf(parts, caller, principal, traced.tokenId),
+    money: priced?.money,
+    deliveries: deliveries ?? [],
+    unavailable: [
+      ...(priced === undefined ? ['money' as const] : []),
+      ...(traced === undefined ? ['timeline' as const] : []),
+      ...(deliveries === undefined ? ['deliveries' as const] : []),
+    ],
+  };
+}
+
+/** Without its terms a price is still shown. */
+async function priceOf(
+  { log, books }: Parts,
+  caller: AccountCaller,
+  taskId: string,
+): Promise<{ readonly money: Priced | undefined }> {
+  const hold = await books.hold(caller, taskId);
+  if (hold === undefined) return { money: undefined };
+  return { money: { hold, terms: await ifReadable(log, 'terms', books.terms(caller, hold.contract, hold.version)) } };
+}
+
+async function nameOf(
+  { log, books }: Parts,
+  caller: AccountCaller,
+  { tokenId: ownId, tokenName }: Principal,
+  tokenId: string,
+): Promise<string> {
+  if (tokenId === ownId) return tokenName;
+  return (await ifReadable(log, 'token', books.tokenName(caller, tokenId))) ?? '';
+}

@@ -1,0 +1,103 @@
+import { timeOfId } from '@reelgate/platform/ids';
+import type { TaskList } from '../../../console/api/tasks.ts';
+import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { PlainKind, PlainState } from '../../clients/plain-task.ts';
+import type { FoundTasks, TaskQuestion } from '../../clients/task-pages-client.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { parseTimestamp } from '../../domain/timestamp.ts';
+import { principalOf } from '../../http/exchange.ts';
+import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { visibleModels } from '../../operations/visible-models.ts';
+import { consoleRoute } from '../console-route.ts';
+import { present } from '../views/present.ts';
+import { taskRow } from '../views/task-row.ts';
+import { callerOf, ifReadable } from './task-parts.ts';
+import type { TaskPageParts } from './task-parts.ts';
+
+const PAGE = 25;
+const TASK_ID = /^task_[0-9a-v]{26}$/;
+const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
+const MILLISECONDS = /^\d{13}$/;
+const MODEL_CHARACTERS_MAX = 256;
+const REASON = 'invalid_request';
+
+const STATES: Readonly<Record<PlainState | 'running', readonly PlainState[]>> = {
+  queued: ['queued'],
+  in_progress: ['in_progress'],
+  running: ['queued', 'in_progress'],
+  completed: ['completed'],
+  failed: ['failed'],
+};
+const KINDS: Readonly<Record<PlainKind, PlainKind>> = {
+  generation: 'generation',
+  regeneration: 'regeneration',
+  context_ir: 'context_ir',
+};
+
+type Parts = Pick<TaskPageParts, 'clock' | 'log' | 'taskPages' | 'books' | 'catalogue'>;
+
+/** `GET /tasks`: a page of the tasks of the account. */
+export function tasksRoute(parts: Parts): RouteEntry {
+  return consoleRoute({
+    method: 'GET',
+    path: '/tasks',
+    name: 'listTasksOfConsole',
+    answer: async (exchange) => {
+      const question = readQuestion(new URLSearchParams(exchange.querystring));
+      const models = visibleModels(principalOf(exchange), parts.catalogue());
+      return { ...(await listOf(parts, callerOf(exchange), question)), models } satisfies TaskList;
+    },
+  });
+}
+
+async function listOf(
+  { clock, log, taskPages, books }: Parts,
+  caller: AccountCaller,
+  question: TaskQuestion,
+): Promise<Omit<TaskList, 'models'>> {
+  const found = await taskPages.list(caller, question);
+  const ids = found.tasks.map(({ id }) => id);
+  const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
+  return { tasks: found.tasks.map((task) => taskRow(task, charges?.get(task.id), clock.now())), ...placeOf(found) };
+}
+
+/** A page that is not full says how far back it has searched. */
+function placeOf({ tasks, continueAfter }: FoundTasks): Pick<TaskList, 'after' | 'searchedTo'> {
+  if (continueAfter === undefined) return {};
+  const searchedTo = tasks.length < PAGE ? timeOfId(continueAfter) : undefined;
+  return { after: continueAfter, ...present({ searchedTo }) };
+}
+
+/** What is searched by name is found whatever the other filters say. */
+function readQuestion(query: URLSearchParams): TaskQuestion {
+  const find = (query.get('find') ?? '').trim();
+  if (TASK_ID.test(find)) return { limit: PAGE, taskIds: [find] };
+  if (IDEMPOTENCY_KEY.test(find)) return { limit: PAGE, idempotencyKey: find };
+  if (find !== '')
+    throw invalid('find', 'must be a task id, or an idempotency key of 1 to 255 visible ASCII characters', REASON);
+  return {
+    limit: PAGE,
+    states: enumValueOf(query, 'state', STATES),
+    kind: enumValueOf(query, 'kind', KINDS),
+    model: query.get('model')?.slice(0, MODEL_CHARACTERS_MAX),
+    from: timeOf(query, 'from'),
+    to: timeOf(query, 'to'),
+    after: afterOf(query),
+  };
+}
+
+function timeOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+  const text = query.get(name) ?? '';
+  if (text === '') return undefined;
+  const time = MILLISECONDS.test(text) ? Number(text) : parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
+  if (time !== undefined) return time;
+  throw invalid(name, 'must be a date such as 2026-11-30, or milliseconds or seconds since 1970', REASON);
+}
+
+function afterOf(query: URLSearchParams): string | undefined {
+  const after = query.get('after') || undefined;
+  if (after === undefined || PLAUSIBLE_ID.test(after)) return after;
+  throw invalid('after', 'must be the id of the last task of the page before', REASON);
+}

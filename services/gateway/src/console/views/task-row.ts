@@ -1,0 +1,54 @@
+import type { TaskRow } from '../../../console/api/tasks.ts';
+import type { TaskCharge } from '../../clients/money-client.ts';
+import type { PlainOrder, PlainTask } from '../../clients/plain-task.ts';
+import { chargeOf } from './money.ts';
+import { present } from './present.ts';
+
+const PROMPT_CODE_POINTS_MAX = 120;
+
+/** A task in a list. */
+export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | undefined, now: number): TaskRow {
+  const { id, order, state, progress, seconds, createdAt, completedAt, failure } = task;
+  return {
+    id,
+    kind: order.kind,
+    model: order.model,
+    state,
+    progress,
+    prompt: beginningOf(promptOf(order)),
+    seconds,
+    resolution: order.resolution ?? '',
+    ratio: order.ratio ?? '',
+    createdAt,
+    ...present({
+      endedAt: completedAt,
+      thumbnail: hasVideo(task, now) ? thumbnailOf(id) : undefined,
+      failure,
+      charge: charge && chargeOf(charge),
+    }),
+  };
+}
+
+/** The texts of an order. */
+export function promptOf({ content }: PlainOrder): string {
+  return content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
+}
+
+/** Whether its video can be played now. */
+export function hasVideo({ video, expiresAt }: PlainTask, now: number): boolean {
+  return video !== undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+/** Where the pages of a client get the video. */
+export function contentOf(taskId: string): string {
+  return `/console/api/v1/videos/${taskId}/content`;
+}
+
+export function thumbnailOf(taskId: string): string {
+  return `${contentOf(taskId)}?variant=thumbnail`;
+}
+
+/** Cut between characters, never within one. A character has at most two code units. */
+function beginningOf(text: string): string {
+  return [...text.slice(0, 2 * PROMPT_CODE_POINTS_MAX)].slice(0, PROMPT_CODE_POINTS_MAX).join('');
+}

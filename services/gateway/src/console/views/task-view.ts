@@ -1,0 +1,55 @@
+import type { Reference, TaskView } from '../../../console/api/task.ts';
+import type { TaskCharge } from '../../clients/money-client.ts';
+import type { PlainItem, PlainOrder, PlainTask } from '../../clients/plain-task.ts';
+import { present } from './present.ts';
+import { contentOf, hasVideo, promptOf, taskRow, thumbnailOf } from './task-row.ts';
+
+/** What a regeneration renders, and the model that does it. */
+const RENDERED = { kind: 'generation', resolution: '768P', model: 'Alpha-H3' } as const;
+
+/** The order and the state of a task in full. */
+export function wholeTask(
+  task: PlainTask,
+  charge: Omit<TaskCharge, 'taskId'> | undefined,
+  now: number,
+): Omit<TaskView['task'], 'tokenId' | 'tokenName' | 'requestId'> {
+  const { order, updatedAt, expiresAt } = task;
+  return {
+    ...taskRow(task, charge, now),
+    updatedAt,
+    ...present({ expiresAt }),
+    fullPrompt: promptOf(order),
+    references: order.content.flatMap(referenceOf),
+    settings: settingsOf(order),
+  };
+}
+
+/** The video of a task, while it can be played. */
+export function videoView(task: PlainTask, now: number): NonNullable<TaskView['video']> | undefined {
+  if (task.video === undefined || !hasVideo(task, now)) return undefined;
+  const src = contentOf(task.id);
+  return { src, poster: thumbnailOf(task.id), download: src, ...task.video };
+}
+
+/** Whether a task can be rendered again at 2K with these models. */
+export function canRegenerate(task: PlainTask, models: readonly string[], now: number): boolean {
+  const { kind, resolution } = task.order;
+  return (
+    hasVideo(task, now) &&
+    kind === RENDERED.kind &&
+    resolution === RENDERED.resolution &&
+    models.includes(RENDERED.model)
+  );
+}
+
+function referenceOf(item: PlainItem): Reference[] {
+  if ('text' in item) return [];
+  const { kind, role, url } = item.media;
+  return [{ role: role ?? '', kind, ...present({ url }) }];
+}
+
+/** The fields that a row does not have, under the names that clients give them. */
+function settingsOf({ size, sourceTaskId, aigcWatermark, callbackUrl, extra }: PlainOrder): Record<string, unknown> {
+  const own = { size, source_task_id: sourceTaskId, aigc_watermark: aigcWatermark, callback_url: callbackUrl };
+  return Object.fromEntries([...Object.entries(present(own)), ...Object.entries(extra)]);
+}

@@ -1,0 +1,59 @@
+import type { Lane, TimelineEntry } from '../../../console/api/task.ts';
+import type { TaskHold } from '../../clients/money-client.ts';
+import type { StepName, TaskStep } from '../../clients/task-pages-client.ts';
+import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
+import { decimalOf } from '../../domain/decimal.ts';
+import { present } from './present.ts';
+
+const LANES: Readonly<Record<StepName, Lane>> = {
+  created: 'service',
+  prepared: 'service',
+  submitted: 'service',
+  queued: 'upstream',
+  in_progress: 'upstream',
+  checked: 'service',
+  fetched: 'service',
+  completed: 'service',
+  failed: 'service',
+};
+
+export interface TimelineParts {
+  readonly steps: readonly TaskStep[];
+  readonly hold: TaskHold | undefined;
+  readonly deliveries: readonly WebhookDelivery[];
+}
+
+/** The life of a task in one list, in the order in which its parts began. */
+export function timelineOf({ steps, hold, deliveries }: TimelineParts): readonly TimelineEntry[] {
+  return [
+    ...steps.map(({ step, from, to }) => entry(LANES[step], step, { from, to })),
+    ...(hold === undefined ? [] : moneyEntries(hold)),
+    ...deliveries.flatMap(deliveryEntries),
+  ].toSorted((one, other) => one.from - other.from);
+}
+
+function moneyEntries({ heldNanos, chargedNanos, currency, heldAt, settledAt }: TaskHold): TimelineEntry[] {
+  const held = entry('money', 'held', { from: heldAt, to: settledAt, detail: amountText(heldNanos, currency) });
+  if (settledAt === undefined || chargedNanos === undefined) return [held];
+  const detail = amountText(chargedNanos, currency);
+  return [held, entry('money', 'settled', { from: settledAt, to: settledAt, detail })];
+}
+
+/** Each attempt, and what the receiver said to it. */
+function deliveryEntries({ attempts }: WebhookDelivery): TimelineEntry[] {
+  return attempts.flatMap(({ at, durationMs, statusCode, error }) =>
+    at === undefined
+      ? []
+      : [entry('client', 'webhook', { from: at, to: at + durationMs, detail: String(statusCode ?? error ?? '') })],
+  );
+}
+
+type Rest = Pick<TimelineEntry, 'from' | 'detail'> & { readonly to: number | undefined };
+
+function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Rest): TimelineEntry {
+  return { lane, step, from, ...present({ to, detail }) };
+}
+
+function amountText(nanos: bigint, currency: string): string {
+  return `${decimalOf(nanos)} ${currency}`;
+}
