@@ -1,3 +1,4 @@
+import { chromium } from './chromium.ts';
 import { installDebianPackages } from './debian-packages.ts';
 import type { Launcher } from './launcher.ts';
 import { natsServer } from './nats-server.ts';
@@ -5,11 +6,12 @@ import { pgBouncerServer } from './pgbouncer-server.ts';
 import { postgresServer } from './postgres-server.ts';
 import { redisServer } from './redis-server.ts';
 
-const PACKAGES: readonly (readonly [Launcher, string])[] = [
+const PACKAGES: readonly (readonly [Pick<Launcher, 'name' | 'missing'>, string])[] = [
   [postgresServer, 'postgresql'],
   [redisServer, 'redis-server'],
   [natsServer, 'nats-server'],
   [pgBouncerServer, 'pgbouncer'],
+  [chromium, 'chromium'],
 ];
 
 /** Any value of this variable keeps the tests from installing packages. */
