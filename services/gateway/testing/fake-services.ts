@@ -10,6 +10,7 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
@@ -174,6 +175,7 @@ export interface FakeBilling {
       readonly disabled?: boolean;
       readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number };
       readonly webhooks?: WebhookRight;
+      readonly tokens?: TokenRight;
     }
   >;
 }
@@ -196,13 +198,14 @@ export function fakeBilling(): FakeBilling {
           throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
         if (token.disabled === true)
           throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
-        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits, webhooks } = token;
+        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits } = token;
         return {
           principal: {
             accountId,
             tokenId,
             models,
-            webhooks: webhooks ?? WebhookRight.UNSPECIFIED,
+            webhooks: token.webhooks ?? WebhookRight.UNSPECIFIED,
+            tokens: token.tokens ?? TokenRight.UNSPECIFIED,
             ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
             ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
           },

@@ -2,21 +2,24 @@ import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import type { GetUsageRequest } from '@reelgate/proto/billing/v1/usage_service';
+import type { GetUsageRequest, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 
 /** A usage service with the same answer for every account. It records its calls. */
 export interface FakeUsage {
   readonly client: Client<typeof UsageService>;
   readonly asked: GetUsageRequest[];
   name: string;
+  /** What every statement has instead of one group; undefined: one group. */
+  groups: MessageInitShape<typeof UsageSchema>[] | undefined;
   /** Thrown by every call, while it is set. */
   refusal: Error | undefined;
 }
 
 export function fakeUsage(): FakeUsage {
   const asked: GetUsageRequest[] = [];
-  const fake: { name: string; refusal: Error | undefined } = { name: 'main', refusal: undefined };
+  const fake: Pick<FakeUsage, 'name' | 'groups' | 'refusal'> = { name: 'main', groups: undefined, refusal: undefined };
   const sum = {
     amountNanos: 730_000_000n,
     requests: 2n,
@@ -32,7 +35,8 @@ export function fakeUsage(): FakeUsage {
       getUsage: async (request) => {
         asked.push(request);
         if (fake.refusal !== undefined) throw fake.refusal;
-        return { groups: [{ key: '2026-01-01', name: fake.name, ...sum }], total: sum, currency: 'USD' };
+        const groups = fake.groups ?? [{ key: '2026-01-01', name: fake.name, ...sum }];
+        return { groups, total: sum, currency: 'USD' };
       },
     }),
     aCaller(),

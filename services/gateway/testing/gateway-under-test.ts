@@ -21,6 +21,8 @@ import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig, gatewaySchema, operatorsSchema } from '../src/config.ts';
 import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
+import { fakeAccounts } from './fake-accounts.ts';
+import type { FakeAccounts } from './fake-accounts.ts';
 import { fakeBooks } from './fake-books.ts';
 import type { FakeBooks } from './fake-books.ts';
 import { fakeCalls } from './fake-calls.ts';
@@ -57,6 +59,7 @@ export interface GatewayUnderTest {
   readonly tasks: FakeTasks;
   readonly billing: FakeBilling;
   readonly books: FakeBooks;
+  readonly accounts: FakeAccounts;
   readonly media: FakeMedia;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
@@ -166,7 +169,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
-  const [webhooks, sends, books] = [fakeWebhooks(), fakeSends(), fakeBooks()];
+  const [webhooks, sends, books, accounts] = [fakeWebhooks(), fakeSends(), fakeBooks(), fakeAccounts()];
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -190,7 +193,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       jobs: jobs.client,
       webhooks: webhooks.client,
       billing: { ...books.billing, ...billing.client },
-      accounts: books.accounts,
+      accounts: { ...books.accounts, ...accounts.client },
       calls: calls.client,
       usage: usage.client,
       media: media.port,
@@ -207,6 +210,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     tasks,
     billing,
     books,
+    accounts,
     media,
     calls,
     usage,

@@ -21,7 +21,7 @@ export interface OwnLimits {
 /** What a token may do with the webhooks of its account. */
 export type WebhookRight = 'write' | 'read' | 'none';
 
-const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
+export const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
   [WireRight.UNSPECIFIED]: 'write',
   [WireRight.WRITE]: 'write',
   [WireRight.READ]: 'read',
@@ -31,7 +31,7 @@ const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
 /** What a token may do with the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
-const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
+export const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
   [WireTokenRight.UNSPECIFIED]: 'none',
   [WireTokenRight.WRITE]: 'write',
   [WireTokenRight.READ]: 'read',
@@ -76,7 +76,7 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
 }
 
 /** Zero means the configured number. */
-function fromWireLimits({ createsPerMinute, readsPerMinute, callsPerMinute, inFlight }: TokenLimits): OwnLimits {
+export function fromWireLimits({ createsPerMinute, readsPerMinute, callsPerMinute, inFlight }: TokenLimits): OwnLimits {
   return {
     createsPerMinute: createsPerMinute || undefined,
     readsPerMinute: readsPerMinute || undefined,

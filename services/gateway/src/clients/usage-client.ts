@@ -21,12 +21,17 @@ export interface UsageQuestion {
   /** Exclusive. */
   readonly to: number;
   readonly groupBy: UsageGrouping;
+  /** Splits each day once more. */
+  readonly splitBy?: Exclude<UsageGrouping, 'day'> | undefined;
 }
 
 export interface UsageSum {
   /** Empty in a total. */
   readonly key: string;
   readonly name: string;
+  /** The model or the token within the day; empty: the days are not split. */
+  readonly splitKey: string;
+  readonly splitName: string;
   readonly amountNanos: bigint;
   /** Under the names that a client sees. */
   readonly counts: Readonly<Record<UsageCount, number>>;
@@ -54,9 +59,15 @@ export const USAGE_COUNTS = [
 
 /** Reads the usage of an account from billing. */
 export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'>): ReadUsage {
-  return async ({ accountId, from, to, groupBy }, requestId) => {
+  return async ({ accountId, from, to, groupBy, splitBy }, requestId) => {
     const { groups, total, currency, truncated } = await usage.getUsage(
-      { accountId, from: timestampFromMs(from), to: timestampFromMs(to), groupBy: GROUPS[groupBy] },
+      {
+        accountId,
+        from: timestampFromMs(from),
+        to: timestampFromMs(to),
+        groupBy: GROUPS[groupBy],
+        splitBy: splitBy === undefined ? UsageGroup.UNSPECIFIED : GROUPS[splitBy],
+      },
       { timeoutMs: DEADLINE_MS, requestId },
     );
     return { groups: groups.map(fromWireUsage), total: fromWireUsage(total), currency, truncated };
@@ -64,10 +75,12 @@ export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'
 }
 
 function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
-  const { key, name, amountNanos } = usage;
+  const { key, name, splitKey, splitName, amountNanos } = usage;
   return {
     key,
     name,
+    splitKey,
+    splitName,
     amountNanos,
     counts: {
       requests: Number(usage.requests),

@@ -3,6 +3,7 @@ import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { accountBooks } from '../clients/money-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
+import { tokensClient } from '../clients/tokens-client.ts';
 import type { ConsoleConfig } from '../config.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
@@ -39,6 +40,7 @@ export function openConsoles(
   const pageReads = {
     books: accountBooks(clients),
     taskPages: taskPages(clients.tasks),
+    tokens: tokensClient(clients.accounts),
     publicUrl: foundation.publicUrl,
   };
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalOf } from './decimal.ts';
+import { decimalOf, nanosOf } from './decimal.ts';
 
 test.each([
   [0n, '0'],
@@ -24,3 +24,26 @@ test('a decimal is exact and has no trailing zeros', () => {
     }),
   );
 });
+
+test('a decimal is read back exactly', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (nanos) => {
+      expect(nanosOf(decimalOf(nanos))).toBe(nanos);
+    }),
+  );
+});
+
+test.each([
+  ['0.40', 400_000_000n],
+  ['-3.5', -3_500_000_000n],
+  ['0012', 12_000_000_000n],
+])('%s is read', (text, nanos) => {
+  expect(nanosOf(text)).toBe(nanos);
+});
+
+test.each(['', '.5', '5.', '+1', '1e3', '1,5', ' 1', '0x1', '0.0000000001', '1000000000.1', '--1', '١'])(
+  '%j is no amount',
+  (text) => {
+    expect(nanosOf(text)).toBeUndefined();
+  },
+);

@@ -1,8 +1,24 @@
 const NANO_DIGITS = 9;
+const NANOS = 10n ** BigInt(NANO_DIGITS);
+/** One thousand million of a currency, the largest amount that the books take. */
+const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS;
+const DECIMAL = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?$/;
 
 /** Billionths as a decimal number without trailing zeros. */
 export function decimalOf(nanos: bigint): string {
   const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(NANO_DIGITS + 1, '0');
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -NANO_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/**
+ * Billionths of a decimal number such as `0.40` or `-3.5`. Undefined: it is none, it has more than nine digits after the
+ * point, or it is larger than the books take.
+ */
+export function nanosOf(decimal: string): bigint | undefined {
+  const [, sign, units, fraction = ''] = DECIMAL.exec(decimal) ?? [];
+  if (units === undefined) return undefined;
+  const nanos = BigInt(units) * NANOS + BigInt(fraction.padEnd(NANO_DIGITS, '0'));
+  if (nanos > AMOUNT_NANOS_MAX) return undefined;
+  return sign === '-' ? -nanos : nanos;
 }

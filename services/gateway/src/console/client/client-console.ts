@@ -14,13 +14,18 @@ import { sessionRoutes } from './session-routes.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
 import { tasksRoute } from './tasks-route.ts';
+import { tokensRoutes } from './tokens-routes.ts';
+import type { TokenPageParts } from './tokens-routes.ts';
+import { tryRoute } from './try-route.ts';
+import { usageRoute } from './usage-route.ts';
+import { webhooksRoutes } from './webhooks-routes.ts';
 
 const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
 export interface ClientConsoleDeps {
   readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
-  readonly parts: GatewayParts & TaskPageParts;
+  readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
   readonly assets: () => Promise<Assets>;
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
@@ -49,6 +54,10 @@ export function clientConsoleRoutes(
     homeRoute(parts),
     tasksRoute(parts),
     taskRoute(parts),
+    usageRoute(parts),
+    ...webhooksRoutes(parts),
+    ...tokensRoutes(parts, sessions),
+    tryRoute(parts),
     ...mirroredRoutes(api),
     ...assetRoutes('client', assets),
   ];

@@ -42,7 +42,8 @@ function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 
   return { from, to, groupBy: enumValueOf(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
 }
 
-function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+/** A time of a query; undefined: it is not set. A date as the end includes its day. */
+export function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   const timestamp = parseTimestamp(text, name === 'from' ? 'beginning' : 'end');

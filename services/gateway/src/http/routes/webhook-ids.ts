@@ -13,5 +13,9 @@ export function endpointIdOf({ params }: Exchange): string {
 export function deliveryIdOf({ params }: Exchange): string {
   const { webhook_delivery_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;
-  throw new Problem({ kind: 'not_found', reason: 'webhook_delivery_not_found', message: 'no such webhook delivery' });
+  throw unknownDelivery();
+}
+
+export function unknownDelivery(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'webhook_delivery_not_found', message: 'no such webhook delivery' });
 }

@@ -1,0 +1,157 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Secret } from '@reelgate/platform/secret';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { AccountService, Token as WireToken } from '@reelgate/proto/billing/v1/account_service';
+import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
+import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import type { AccountCaller } from './account-caller.ts';
+import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
+import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
+import { msOf, must, textOf } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** What can be changed of a token later. */
+export interface TokenLimits {
+  /** The most that it may spend in total, in billionths; undefined: as much as the account has. */
+  readonly limitNanos: bigint | undefined;
+  readonly limits: OwnLimits;
+}
+
+export interface TokenSettings extends TokenLimits {
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly webhooks: WebhookRight;
+  readonly tokens: TokenRight;
+  /** Milliseconds since 1970; undefined: never. */
+  readonly expiresAt: number | undefined;
+}
+
+/** A site token without its key. */
+export interface SiteToken extends TokenSettings {
+  readonly id: string;
+  readonly accountId: string;
+  /** What it has spent and holds. */
+  readonly usedNanos: bigint;
+  readonly createdAt: number;
+  readonly revokedAt: number | undefined;
+  readonly lastChargedAt: number | undefined;
+  /** Undefined: an operator or the configuration made it. */
+  readonly madeByTokenId: string | undefined;
+}
+
+/** Who makes or ends a token: a token of the same account, which billing checks, or an operator. */
+export type TokenHand = { readonly tokenId: string } | { readonly operator: string };
+
+/** The tokens of an account, in the gateway's types. */
+export interface SiteTokens {
+  list(caller: AccountCaller): Promise<{ readonly tokens: readonly SiteToken[]; readonly currency: string }>;
+  /** The currency is that of the account. */
+  create(
+    caller: AccountCaller,
+    settings: TokenSettings,
+    by: TokenHand,
+  ): Promise<{ readonly token: SiteToken; readonly key: Secret; readonly currency: string }>;
+  revoke(
+    caller: AccountCaller,
+    tokenId: string,
+    by: TokenHand,
+  ): Promise<{ readonly token: SiteToken; readonly currency: string }>;
+}
+
+export type TokenCalls = Pick<
+  Client<typeof AccountService>,
+  'getAccount' | 'listTokens' | 'createToken' | 'revokeToken'
+>;
+
+export function tokensClient(rpc: TokenCalls): SiteTokens {
+  const currencyOf = async ({ accountId, ...call }: AccountCaller): Promise<string> =>
+    must((await rpc.getAccount({ id: accountId }, bounded(call))).account).currency;
+  return {
+    list: async (caller) => {
+      const { accountId, ...call } = caller;
+      const [currency, { tokens }] = await Promise.all([
+        currencyOf(caller),
+        rpc.listTokens({ accountId }, bounded(call)),
+      ]);
+      return { tokens: tokens.map(fromWireToken), currency };
+    },
+    create: async (caller, settings, by) => {
+      const { accountId, ...call } = caller;
+      // first: the answer has the key, and no failure may lose it
+      const currency = await currencyOf(caller);
+      const hand = 'operator' in by ? { actor: by.operator } : { makerTokenId: by.tokenId };
+      const { token, key } = await rpc.createToken({ accountId, ...toWireSettings(settings), ...hand }, bounded(call));
+      return { token: fromWireToken(must(token)), key: new Secret(key), currency };
+    },
+    revoke: async (caller, tokenId, by) => {
+      const { accountId: _, ...call } = caller;
+      const currency = await currencyOf(caller);
+      const hand = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
+      const { token } = await rpc.revokeToken({ id: tokenId, ...hand }, bounded(call));
+      return { token: fromWireToken(must(token)), currency };
+    },
+  };
+}
+
+const WIRE_WEBHOOK_RIGHTS: Readonly<Record<WebhookRight, WireWebhookRight>> = {
+  write: WireWebhookRight.WRITE,
+  read: WireWebhookRight.READ,
+  none: WireWebhookRight.NONE,
+};
+const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
+  write: WireTokenRight.WRITE,
+  read: WireTokenRight.READ,
+  none: WireTokenRight.NONE,
+};
+
+function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }: TokenSettings) {
+  return {
+    name,
+    models: [...models],
+    webhooks: WIRE_WEBHOOK_RIGHTS[webhooks],
+    tokens: WIRE_TOKEN_RIGHTS[tokens],
+    ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+    ...toWireLimits(limits),
+  };
+}
+
+/** Zero is the configured limit. */
+export function toWireLimits({ limitNanos, limits }: TokenLimits) {
+  const { createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 } = limits;
+  return {
+    ...(limitNanos === undefined ? {} : { limitNanos }),
+    limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
+  };
+}
+
+export function fromWireToken(wire: WireToken): SiteToken {
+  const { id, accountId, name, models, limitNanos, usedNanos, limits, webhooks, tokens, madeByTokenId } = wire;
+  return {
+    id,
+    accountId,
+    name,
+    models,
+    limitNanos,
+    usedNanos,
+    limits: limits === undefined ? NO_LIMITS : fromWireLimits(limits),
+    webhooks: WEBHOOK_RIGHTS[webhooks],
+    tokens: TOKEN_RIGHTS[tokens],
+    createdAt: msOf(wire.createdAt) ?? 0,
+    expiresAt: msOf(wire.expiresAt),
+    revokedAt: msOf(wire.revokedAt),
+    lastChargedAt: msOf(wire.lastChargedAt),
+    madeByTokenId: textOf(madeByTokenId),
+  };
+}
+
+const NO_LIMITS: OwnLimits = {
+  createsPerMinute: undefined,
+  readsPerMinute: undefined,
+  callsPerMinute: undefined,
+  inFlight: undefined,
+};
+
+function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+  return { ...call, timeoutMs: DEADLINE_MS };
+}

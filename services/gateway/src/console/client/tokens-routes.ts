@@ -1,0 +1,88 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { MadeToken, Token, TokenList } from '../../../console/api/tokens.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import type { SiteTokens } from '../../clients/tokens-client.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { principalOf } from '../../http/exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { visibleModels } from '../../operations/visible-models.ts';
+import { consoleRoute } from '../console-route.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import type { ClientSessions } from '../session/client-sessions.ts';
+import { inFormTerms, readNewToken } from '../token-forms.ts';
+import { tokenView } from '../views/token.ts';
+import { callerOf } from './task-parts.ts';
+
+const REFUSALS = {
+  read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
+  write: 'this token may not make or revoke tokens; use a token with the right tokens: write',
+} as const;
+
+export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget' | 'principals'> {
+  readonly tokens: SiteTokens;
+}
+
+/** The tokens of the account, for a token that may manage them. */
+export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'end'>): RouteEntry[] {
+  return [
+    consoleRoute({
+      method: 'GET',
+      path: '/tokens',
+      name: 'listTokens',
+      answer: (exchange) => tokenList(parts, exchange),
+    }),
+    consoleRoute({
+      method: 'POST',
+      path: '/tokens',
+      name: 'makeToken',
+      answer: (exchange) => makeToken(parts, exchange),
+    }),
+    consoleRoute({
+      method: 'DELETE',
+      path: '/tokens/{token_id}',
+      name: 'revokeToken',
+      answer: (exchange) => revokeToken(parts, sessions, exchange),
+    }),
+  ];
+}
+
+async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange: Exchange): Promise<TokenList> {
+  const principal = assertRight(exchange, 'read');
+  const { tokens, currency } = await client.list(callerOf(exchange));
+  const context = { currency, ownTokenId: principal.tokenId };
+  return {
+    tokens: tokens.map((token) => tokenView(token, context)),
+    canChange: principal.tokens === 'write',
+    models: visibleModels(principal, catalogue()),
+    currency,
+  };
+}
+
+async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<MadeToken> {
+  const { tokenId } = assertRight(exchange, 'write');
+  const settings = readNewToken(await readJsonBody(exchange, parts));
+  const made = await inFormTerms(parts.tokens.create(callerOf(exchange), settings, { tokenId }));
+  return { token: tokenView(made.token, { currency: made.currency, ownTokenId: tokenId }), key: made.key.reveal() };
+}
+
+/** Any token may revoke itself, which ends the session. */
+async function revokeToken(
+  { tokens, principals }: TokenPageParts,
+  sessions: Pick<ClientSessions, 'end'>,
+  exchange: Exchange,
+): Promise<Token> {
+  const { token_id: id = '' } = exchange.params;
+  const { tokenId } = principalOf(exchange);
+  if (id !== tokenId) assertRight(exchange, 'write');
+  const { token, currency } = await tokens.revoke(callerOf(exchange), id, { tokenId });
+  principals.drop(id);
+  if (id === tokenId) sessions.end(exchange);
+  return tokenView(token, { currency, ownTokenId: tokenId });
+}
+
+function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal {
+  const principal = principalOf(exchange);
+  if (principal.tokens === 'write' || principal.tokens === use) return principal;
+  throw new Problem({ kind: 'forbidden', reason: 'tokens_not_allowed', message: REFUSALS[use] });
+}

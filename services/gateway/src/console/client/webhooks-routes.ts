@@ -1,0 +1,94 @@
+import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
+import type { DeliveryState } from '../../clients/webhook-delivery.ts';
+import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { principalOf } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { deliveryIdOf, endpointIdOf, unknownDelivery } from '../../http/routes/webhook-ids.ts';
+import { readPage } from '../../http/routes/webhook-page.ts';
+import { webhookCaller } from '../../http/routes/webhook-right.ts';
+import { consoleRoute } from '../console-route.ts';
+import { deliveryView } from '../views/delivery.ts';
+import { endpointView } from '../views/endpoint.ts';
+
+const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
+/** More than an account may have. */
+const ENDPOINTS_MAX = 100;
+const DELIVERIES_MAX = 50;
+const STATES: Readonly<Record<DeliveryState, DeliveryState>> = {
+  pending: 'pending',
+  delivered: 'delivered',
+  failed: 'failed',
+};
+
+type Parts = Pick<GatewayParts, 'webhooks'>;
+
+/** The webhook endpoints of the account and their deliveries, for a token that may read them. */
+export function webhooksRoutes(parts: Parts): RouteEntry[] {
+  return [
+    consoleRoute({
+      method: 'GET',
+      path: '/webhooks',
+      name: 'listEndpoints',
+      answer: (exchange) => endpointList(parts, exchange),
+    }),
+    consoleRoute({
+      method: 'GET',
+      path: ENDPOINT,
+      name: 'getEndpoint',
+      answer: (exchange) => endpointPage(parts, exchange),
+    }),
+    consoleRoute({
+      method: 'GET',
+      path: `${ENDPOINT}/{webhook_delivery_id}`,
+      name: 'getDelivery',
+      answer: (exchange) => deliveryPage(parts, exchange),
+    }),
+  ];
+}
+
+/** The endpoints of the account, then `default`, which stands for the URLs that requests carry. */
+async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<EndpointList> {
+  const caller = webhookCaller(exchange, 'read');
+  const [{ endpoints }, fallback] = await Promise.all([
+    webhooks.list(caller, { limit: ENDPOINTS_MAX, after: undefined }),
+    webhooks.get(caller, 'default'),
+  ]);
+  return {
+    endpoints: [...endpoints, fallback].map(endpointView),
+    eventTypes: EVENT_TYPES,
+    canChange: canChange(exchange),
+  };
+}
+
+async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<EndpointView> {
+  const caller = webhookCaller(exchange, 'read');
+  const [id, query] = [endpointIdOf(exchange), new URLSearchParams(exchange.querystring)];
+  const page = { after: readPage(query).after, limit: DELIVERIES_MAX, state: enumValueOf(query, 'state', STATES) };
+  const [endpoint, { deliveries, hasMore }] = await Promise.all([
+    webhooks.get(caller, id),
+    webhooks.listDeliveries(caller, id, page),
+  ]);
+  const last = deliveries.at(-1);
+  return {
+    endpoint: endpointView(endpoint),
+    deliveries: deliveries.map(deliveryView),
+    ...(hasMore && last !== undefined ? { after: last.id } : {}),
+    eventTypes: EVENT_TYPES,
+    canChange: canChange(exchange),
+  };
+}
+
+async function deliveryPage({ webhooks }: Parts, exchange: Exchange): Promise<DeliveryView> {
+  const caller = webhookCaller(exchange, 'read');
+  const [endpointId, id] = [endpointIdOf(exchange), deliveryIdOf(exchange)];
+  const delivery = await webhooks.getDelivery(caller, id);
+  if (delivery.endpointId !== endpointId) throw unknownDelivery();
+  return { delivery: deliveryView(delivery), canChange: canChange(exchange) };
+}
+
+function canChange(exchange: Exchange): boolean {
+  return principalOf(exchange).webhooks === 'write';
+}

@@ -1,0 +1,83 @@
+import type { NewToken } from '../../console/api/tokens.ts';
+import { Problem } from '@reelgate/platform/problem';
+import type { OwnLimits } from '../clients/billing-client.ts';
+import type { TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
+import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
+import { nanosOf } from '../domain/decimal.ts';
+
+const COUNT_MAX = 2 ** 31 - 1;
+const NAME_MAX = 256;
+const MODELS_MAX = 1000;
+/** The last moment of the year 9999. */
+const TIME_MAX = 253_402_300_799_999;
+
+const count = { type: 'integer', minimum: 1, maximum: COUNT_MAX };
+const right = { enum: ['write', 'read', 'none'] };
+
+/** The fields of every form that sets limits of a token. */
+export const LIMIT_FIELDS = {
+  limit: { type: 'string', maxLength: 32 },
+  createsPerMinute: count,
+  readsPerMinute: count,
+  callsPerMinute: count,
+  inFlight: count,
+};
+
+const newToken = bodyValidator<NewToken>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'models', 'webhooks', 'tokens'],
+  properties: {
+    name: { type: 'string', minLength: 1, maxLength: NAME_MAX },
+    models: { type: 'array', minItems: 1, maxItems: MODELS_MAX, items: { type: 'string', minLength: 1 } },
+    expiresAt: { type: 'integer', minimum: 0, maximum: TIME_MAX },
+    webhooks: right,
+    tokens: right,
+    ...LIMIT_FIELDS,
+  },
+});
+
+/** Reads the form of a new token. */
+export function readNewToken(body: unknown): TokenSettings {
+  const form = newToken(body);
+  const { name, models, webhooks, tokens, expiresAt } = form;
+  return { name, models, webhooks, tokens, expiresAt, ...readLimits(form) };
+}
+
+type LimitsForm = Pick<NewToken, 'limit' | keyof OwnLimits>;
+
+export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = form;
+  return {
+    limitNanos: limit === undefined ? undefined : readLimit(limit),
+    limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
+  };
+}
+
+function readLimit(text: string): bigint {
+  const nanos = nanosOf(text);
+  if (nanos !== undefined && nanos >= 0n) return nanos;
+  throw invalid('limit', 'must be a decimal such as 12.50, not negative, with at most 9 digits after the point');
+}
+
+/** The fields of billing under the names that the forms have. */
+const FORM_NAMES: Readonly<Record<string, string>> = {
+  limit_nanos: 'limit',
+  expires_at: 'expiresAt',
+  amount_nanos: 'amount',
+  'limits.creates_per_minute': 'createsPerMinute',
+  'limits.reads_per_minute': 'readsPerMinute',
+  'limits.calls_per_minute': 'callsPerMinute',
+  'limits.in_flight': 'inFlight',
+};
+
+/** Gives a refusal of billing the name of the form's field. */
+export async function inFormTerms<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.field === undefined) throw error;
+    const { kind, reason, message, retryAfterMs, field } = error;
+    throw new Problem({ kind, reason, message, retryAfterMs, field: FORM_NAMES[field] ?? field, cause: error });
+  }
+}

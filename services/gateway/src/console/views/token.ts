@@ -1,0 +1,41 @@
+import type { Token } from '../../../console/api/tokens.ts';
+import type { SiteToken } from '../../clients/tokens-client.ts';
+import { moneyOf } from './money.ts';
+
+export interface TokenContext {
+  readonly currency: string;
+  /** The token that the visitor is signed in with; undefined: the visitor is an operator. */
+  readonly ownTokenId?: string | undefined;
+}
+
+/** A token without its key. */
+export function tokenView(token: SiteToken, { currency, ownTokenId }: TokenContext): Token {
+  const { id, name, models, limitNanos, usedNanos, webhooks, tokens, createdAt, madeByTokenId } = token;
+  const { expiresAt, revokedAt, lastChargedAt } = token;
+  return {
+    id,
+    name,
+    models,
+    ...(limitNanos === undefined ? {} : { limit: moneyOf(limitNanos, currency) }),
+    used: moneyOf(usedNanos, currency),
+    limits: limitsView(token),
+    webhooks,
+    tokens,
+    createdAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(revokedAt === undefined ? {} : { revokedAt }),
+    ...(lastChargedAt === undefined ? {} : { lastChargedAt }),
+    isOwn: id === ownTokenId,
+    isMadeHere: madeByTokenId !== undefined,
+  };
+}
+
+function limitsView({ limits }: SiteToken): Token['limits'] {
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = limits;
+  return {
+    ...(createsPerMinute === undefined ? {} : { createsPerMinute }),
+    ...(readsPerMinute === undefined ? {} : { readsPerMinute }),
+    ...(callsPerMinute === undefined ? {} : { callsPerMinute }),
+    ...(inFlight === undefined ? {} : { inFlight }),
+  };
+}
