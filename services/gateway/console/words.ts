@@ -1,4 +1,4 @@
-/** Every text of the console that is not data. One language, so one file. */
+/** The texts of the console that are not data. Those of the operators' pages are in `pages/operator/words.ts`. */
 export const words = {
   product: 'Reelgate',
   skip: 'Skip to the content',
@@ -74,20 +74,4 @@ export const words = {
   try: {},
   // --- tokens ---
   tokens: {},
-  // --- operator: now ---
-  now: {},
-  // --- operator: attention ---
-  attention: {},
-  // --- operator: tasks ---
-  operatorTasks: {},
-  // --- operator: channels ---
-  channels: {},
-  // --- operator: money ---
-  money: {},
-  // --- operator: accounts ---
-  accounts: {},
-  // --- operator: jobs ---
-  jobs: {},
-  // --- operator: configuration ---
-  configuration: {},
 } as const;

@@ -2,10 +2,12 @@ import type { Act } from './operator-acts.ts';
 
 export type LightName = 'creates' | 'polls' | 'settlements' | 'channels' | 'attention';
 
+export type Grade = 'ok' | 'warn' | 'fail';
+
 /** One of the five lights. */
 export interface Light {
   readonly name: LightName;
-  readonly grade: 'ok' | 'warn' | 'fail';
+  readonly grade: Grade;
   /** The figure that the light is about, with its unit, such as `12 / min`. */
   readonly figure: string;
   /** Why it is not `ok`, in a sentence; undefined: it is. */

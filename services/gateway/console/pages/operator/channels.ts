@@ -1,6 +1,48 @@
+import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
+import { useView } from '../../data/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { ActList } from './parts/act-list.ts';
+import { ChannelCard } from './parts/channel-card.ts';
+import { operatorWords } from './words.ts';
+
+const words = operatorWords.channels;
 
 export function page(): VNode {
-  return html`<h1>channels</h1>`;
+  const view = useView<ChannelList>('/channels', ['channels']);
+  return html`<h1>${words.title}</h1>
+    <${Loaded} view=${view}>
+      ${(list: ChannelList) => html`<${ChannelsView} list=${list} onChanged=${view.refresh} />`}
+    <//>`;
+}
+
+export function ChannelsView({ list, onChanged }: { list: ChannelList; onChanged: () => void }): VNode {
+  const { channels, acts, canOperate } = list;
+  return html`
+    <p class="lead">${channels.length === 0 ? words.empty : words.intro}</p>
+    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator')}</p>`}
+    <div class="channels">
+      ${channels.map(
+        (channel) =>
+          html`<${ChannelCard}
+            key=${channel.id}
+            channel=${channel}
+            canOperate=${canOperate}
+            onlyFor=${modelsOfItAlone(channel, channels)}
+            onChanged=${onChanged}
+          />`,
+      )}
+    </div>
+    <${ActList} acts=${acts} />
+  `;
+}
+
+/** The models that no other channel in use serves: pausing this one stops them. */
+export function modelsOfItAlone(channel: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
+  const others = all.filter(
+    ({ id, isEnabled, pause, isRelay }) =>
+      id !== channel.id && isEnabled && pause === undefined && isRelay === channel.isRelay,
+  );
+  return channel.models.filter((model) => !others.some(({ models }) => models.includes(model)));
 }

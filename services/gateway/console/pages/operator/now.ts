@@ -1,6 +1,88 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Grade, Light, LightName, Now, ServiceState } from '../../api/operator-now.ts';
+import { announce } from '../../data/announce.ts';
+import { useView } from '../../data/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { Sparkline } from '../../parts/sparkline.ts';
+import { ActList } from './parts/act-list.ts';
+import { GradeBadge } from './parts/grade-badge.ts';
+import { operatorWords } from './words.ts';
+
+const words = operatorWords.now;
+
+const HREFS: Readonly<Record<LightName, string>> = {
+  creates: '/console/tasks',
+  polls: '/console/tasks?state=in_progress',
+  settlements: '/console/money',
+  channels: '/console/channels',
+  attention: '/console/attention',
+};
 
 export function page(): VNode {
-  return html`<h1>now</h1>`;
+  const view = useView<Now>('/now', ['now']);
+  return html`<h1>${words.title}</h1>
+    <${Loaded} view=${view}>${(now: Now) => html`<${NowView} now=${now} />`}<//>`;
+}
+
+export function NowView({ now }: { now: Now }): VNode {
+  useSpokenGrades(now.lights);
+  const dark = now.lights.filter(({ grade }) => grade !== 'ok').length;
+  return html`
+    <p class="lead">${dark === 0 ? words.allGood : words.some(dark)}</p>
+    <ul class="lights" aria-label=${words.lights}>
+      ${now.lights.map((light) => html`<${LightCard} key=${light.name} light=${light} />`)}
+    </ul>
+    <dl class="facts now-facts">
+      <dt>${words.unfinished}</dt>
+      <dd>${now.unfinished.toLocaleString('en')}</dd>
+      <dt>${words.services}</dt>
+      <dd>
+        <ul class="inline">
+          ${now.services.map((service) => html`<li key=${service.name}><${Service} service=${service} /></li>`)}
+        </ul>
+      </dd>
+    </dl>
+    <${ActList} acts=${now.acts} />
+  `;
+}
+
+function LightCard({ light }: { light: Light }): VNode {
+  const { name, grade, figure, why, minutes } = light;
+  return html`<li class=${`card light ${grade}`}>
+    <h2>${words.names[name]}</h2>
+    <${GradeBadge} grade=${grade} />
+    <p class="figure">${figure}</p>
+    <p>${why ?? words.fine[name]}</p>
+    ${
+      minutes.length === 0
+        ? null
+        : html`<${Sparkline} values=${minutes} />
+            <p class="small quiet">${hourText(minutes)}</p>`
+    }
+    <a href=${HREFS[name]}>${words.open[name]}</a>
+  </li>`;
+}
+
+/** What the picture of an hour shows. */
+export function hourText(minutes: readonly number[]): string {
+  return words.hour(Math.min(...minutes), Math.max(...minutes), minutes.at(-1) ?? 0);
+}
+
+function Service({ service }: { service: ServiceState }): VNode {
+  return service.isReachable
+    ? html`<span class="good"><span aria-hidden="true">●</span> ${service.name} ${words.reachable}</span>`
+    : html`<span class="bad"><span aria-hidden="true">✕</span> ${service.name} ${words.unreachable}</span>`;
+}
+
+/** Speaks a light that changes while the page is open. */
+function useSpokenGrades(lights: readonly Light[]): void {
+  const before = useRef<ReadonlyMap<LightName, Grade> | undefined>(undefined);
+  useEffect(() => {
+    const changed = lights.filter(({ name, grade }) => (before.current?.get(name) ?? grade) !== grade);
+    before.current = new Map(lights.map(({ name, grade }) => [name, grade]));
+    if (changed.length > 0)
+      announce(changed.map(({ name, grade }) => words.changed(words.names[name], words.grades[grade])).join('. '));
+  }, [lights]);
 }

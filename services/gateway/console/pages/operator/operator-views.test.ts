@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { AttentionList } from '../../api/operator-attention.ts';
+import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
+import type { Now } from '../../api/operator-now.ts';
+import { AttentionView } from './attention.ts';
+import { ChannelsView, modelsOfItAlone } from './channels.ts';
+import { NowView } from './now.ts';
+import { standingOf } from './parts/channel-card.ts';
+
+const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
+const text = (markup: string): string =>
+  markup
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ([.,:])/g, '$1');
+
+const now: Now = {
+  lights: [
+    { name: 'creates', grade: 'ok', figure: '12 / min', minutes: [1, 4, 2] },
+    { name: 'channels', grade: 'fail', figure: '1 of 3', why: 'east is paused', minutes: [] },
+  ],
+  unfinished: 1237,
+  services: [{ name: 'media', isReachable: false }],
+  acts: [
+    {
+      id: 'act_1',
+      at: 0,
+      actor: 'ada',
+      action: 'account_credited',
+      subject: 'demo',
+      reason: 'invoice 7',
+      detail: { amount: '250', currency: 'USD' },
+    },
+  ],
+  now: 0,
+};
+
+describe('now', () => {
+  const shown = renderToString(h(NowView, { now }));
+
+  test('says each light in words beside its colour and its picture', () => {
+    expect(text(shown)).toContain(
+      'Creates ● In order 12 / min Orders are taken. 60 minutes: lowest 1, highest 4, last 2',
+    );
+    expect(text(shown)).toContain('Channels ■ Act now 1 of 3 east is paused');
+    expect(text(shown)).toContain('One light needs a look.');
+    expect(shown).toMatch(/<svg[^>]*aria-hidden="true"/);
+  });
+
+  test('says who did what, to whom and why', () => {
+    expect(text(shown)).toContain('ada Credited account demo: $250.00 invoice 7');
+    expect(shown).toContain('href="/console/accounts/demo"');
+  });
+
+  test('names a service that does not answer', () => {
+    expect(text(shown)).toContain('✕ media not reachable');
+  });
+});
+
+const list: AttentionList = {
+  items: [
+    {
+      id: 'task_1',
+      isJob: false,
+      since: 0,
+      reason: 'overrun',
+      detail: 'usage far above the hold',
+      accountId: 'demo',
+      model: 'Alpha-H3',
+      channel: 'east',
+      state: 'completed',
+      held: usd('0.5'),
+      decisions: [
+        { resolution: 'completed', charge: usd('4.2') },
+        { resolution: 'retry', refusedBecause: 'the usage is not known' },
+      ],
+    },
+  ],
+  hasMore: false,
+  canDecide: true,
+};
+
+describe('attention', () => {
+  const view = (changes: Partial<AttentionList>, open = ''): string =>
+    renderToString(h(AttentionView, { list: { ...list, ...changes }, open, onChanged: () => undefined }));
+
+  test('lists what waits with its reason, account, model, channel and held money', () => {
+    expect(text(view({}))).toMatch(/Usage far above the hold .* task_1 Task · demo · Alpha-H3 · east · \$0\.50 held/);
+  });
+
+  test('says what each decision does to the money, and why one cannot be made', () => {
+    const shown = text(view({}, 'task_1'));
+
+    expect(shown).toContain('The work was done Charges $4.20 and returns nothing.');
+    expect(shown).toContain('Try again the usage is not known');
+  });
+
+  test('a viewer sees the decisions disabled, with the role that they need', () => {
+    const shown = view({ canDecide: false }, 'task_1');
+
+    expect(shown).toContain('<fieldset disabled aria-describedby="may-not-decide">');
+    expect(text(shown)).toContain('Needs the role operator.');
+  });
+
+  test('says that the queue is empty', () => {
+    expect(text(view({ items: [] }))).toContain('Nothing waits for a decision.');
+  });
+});
+
+const channel: ChannelRow = {
+  id: 'east',
+  adapter: 'alpha-v2',
+  isRelay: false,
+  upstreamAccount: 'main',
+  isEnabled: true,
+  circuit: 'closed',
+  inFlight: 3,
+  inFlightMax: 30,
+  perMinuteMax: 300,
+  priority: 1,
+  weight: 1,
+  models: ['Alpha-H3'],
+  endpoints: ['video.generation'],
+  pause: { at: 0, actor: 'ada', reason: 'maintenance' },
+  hour: {
+    accepted: 118,
+    refused: 4,
+    unknown: 1,
+    completed: 110,
+    failed: 0,
+    failedPolls: 7,
+    minutes: [2, 3],
+    answerMsP50: 420,
+    answerMsP95: 1900,
+    lastError: 'HTTP 503',
+    lastErrorAt: 0,
+  },
+};
+
+describe('channels', () => {
+  const view = (changes: Partial<ChannelList>): string =>
+    renderToString(
+      h(ChannelsView, {
+        list: { channels: [channel], acts: [], canOperate: true, now: 0, ...changes },
+        onChanged: () => undefined,
+      }),
+    );
+
+  test('says the hour of a channel in words', () => {
+    const shown = text(view({}));
+
+    expect(shown).toContain('half within 0.4 s, 95 % within 1.9 s');
+    expect(shown).toContain('118 accepted, 4 refused, 1 outcome unknown');
+    expect(shown).toContain('110 completed; 7 failed polls');
+    expect(shown).toContain('HTTP 503');
+  });
+
+  test('says who paused it and why, and offers to resume it', () => {
+    expect(text(view({}))).toMatch(/Paused by ada .*: maintenance .* Resume east/);
+  });
+
+  test('a viewer can do nothing, and is told the role that could', () => {
+    const shown = view({ canOperate: false });
+
+    expect(shown.match(/<button[^>]*disabled/g)).toHaveLength(2);
+    expect(text(shown)).toContain('Needs the role operator.');
+  });
+
+  test.each([
+    [{}, 'paused'],
+    [{ isEnabled: false }, 'disabled'],
+    [{ pause: undefined }, 'in_use'],
+    [{ pause: undefined, circuit: 'open' }, 'left_alone'],
+    [{ pause: undefined, circuit: 'half_open' }, 'being_tried'],
+  ] as const)('with %j a channel is %s', (changes, standing) => {
+    expect(standingOf({ ...channel, ...changes } as ChannelRow)).toBe(standing);
+  });
+
+  test('knows the models that stop when a channel is paused', () => {
+    const both = { ...channel, id: 'west', models: ['Alpha-H3', 'Beta-V1'] };
+    const { pause: _pause, ...open } = both;
+
+    expect(modelsOfItAlone(open, [open, channel])).toEqual(['Alpha-H3', 'Beta-V1']);
+    expect(modelsOfItAlone(channel, [open, channel])).toEqual([]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Act } from '../../../api/operator-acts.ts';
+import { html } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { Ago } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.acts;
+
+const COLUMNS: readonly Column<Act>[] = [
+  { name: words.when, cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { name: words.who, cell: ({ actor }) => actor },
+  { name: words.what, cell: (act) => html`${words.names[act.action] ?? act.action}${subjectOf(act)}${factOf(act)}` },
+  { name: words.why, cell: ({ reason }) => (reason === '' ? '–' : reason) },
+];
+
+/** What operators did, with who and when. */
+export function ActList({ acts, title = words.title }: { acts: readonly Act[]; title?: string }): VNode {
+  return html`<section>
+    <h2>${title}</h2>
+    <${DataTable} caption=${title} columns=${COLUMNS} rows=${acts} keyOf=${({ id }: Act) => id} empty=${words.none} />
+  </section>`;
+}
+
+/** The address of what an act was done to; undefined: it has no page. */
+export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>): string | undefined {
+  const id = encodeURIComponent(subject);
+  if (action === 'attention_resolved')
+    return subject.startsWith('task_') ? `/console/tasks/${id}` : `/console/jobs/${id}`;
+  if (action === 'account_credited') return `/console/accounts/${id}`;
+  return action.startsWith('channel_') ? '/console/channels' : undefined;
+}
+
+function subjectOf(act: Act): ComponentChildren {
+  const href = subjectHref(act);
+  if (act.action === 'ledger_verified') return null;
+  return href === undefined
+    ? html`${' '}<code class="id">${act.subject}</code>`
+    : html`${' '}<a class="id" href=${href}>${act.subject}</a>`;
+}
+
+/** The fact of an act that a reader wants first. */
+function factOf({ detail }: Act): string {
+  const { amount, currency, resolution, ok } = detail;
+  if (typeof amount === 'string' && typeof currency === 'string') return `: ${moneyText(amount, currency)}`;
+  if (typeof resolution === 'string') {
+    const known: Readonly<Record<string, string>> = operatorWords.attention.resolutions;
+    return `: ${known[resolution] ?? resolution}`;
+  }
+  if (typeof ok === 'boolean') return ok ? `: ${words.passed}` : `: ${words.failed}`;
+  return '';
+}

@@ -1,0 +1,51 @@
+import type { AttemptRow } from '../../../api/operator-tasks.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { At, durationText } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.evidence;
+const NONE = '–';
+
+const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
+  accepted: ['●', 'good'],
+  refused: ['✕', 'bad'],
+  unknown: ['?', 'busy'],
+};
+
+const COLUMNS: readonly Column<AttemptRow>[] = [
+  { name: words.number, cell: ({ number }) => number, isHead: true },
+  { name: words.channel, cell: ({ channel }) => html`<span class="id">${channel}</span>` },
+  { name: words.outcome, cell: ({ outcome }) => outcomeOf(outcome) },
+  { name: words.answered, cell: ({ error }) => (error === '' ? NONE : html`<span class="error-text">${error}</span>`) },
+  {
+    name: words.upstreamId,
+    cell: ({ upstreamId }) => html`<span class="id">${upstreamId === '' ? NONE : upstreamId}</span>`,
+  },
+  { name: words.began, cell: ({ startedAt }) => html`<${At} at=${startedAt} />` },
+  {
+    name: words.took,
+    isNumber: true,
+    cell: ({ startedAt, endedAt }) => (endedAt === undefined ? NONE : durationText(endedAt - startedAt)),
+  },
+];
+
+/** Every try of a task on a channel, and what the upstream answered. */
+export function AttemptTable({ attempts }: { attempts: readonly AttemptRow[] }): VNode {
+  return html`<${DataTable}
+    caption=${words.attempts}
+    columns=${COLUMNS}
+    rows=${attempts}
+    keyOf=${({ number }: AttemptRow) => String(number)}
+    empty=${words.noAttempts}
+  />`;
+}
+
+function outcomeOf(outcome: string): VNode {
+  const [shape, style] = SHAPES[outcome] ?? ['○', 'quiet'];
+  return html`<span class=${style}
+    ><span aria-hidden="true">${shape}</span> ${words.outcomes[outcome] ?? outcome}</span
+  >`;
+}

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import type { ChannelTest } from '../../../api/operator-channels.ts';
+import { announce } from '../../../data/announce.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { durationText } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+import type { ChannelCardProps } from './channel-card.ts';
+import { ReasonField } from './reason-field.ts';
+import { useAct } from './use-act.ts';
+
+const words = operatorWords.channels;
+
+/** Test, pause and resume. The last two have a second step, which asks for a reason. */
+export function ChannelActs({ channel, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {
+  const [isAsking, setAsking] = useState(false);
+  const testing = useAct<ChannelTest>(onChanged);
+  const isPaused = channel.pause !== undefined;
+  const because = canOperate ? undefined : 'may-not-operate';
+  return html`
+    <div class="actions">
+      <button
+        type="button"
+        disabled=${!canOperate || testing.isBusy}
+        aria-describedby=${because}
+        title=${words.testHint}
+        onClick=${() => {
+          testing.act(`/channels/${encodeURIComponent(channel.id)}/test`);
+        }}
+      >
+        ${testing.isBusy ? words.testing : words.test}<span class="spoken"> ${channel.id}</span>
+      </button>
+      <button
+        type="button"
+        disabled=${!canOperate}
+        aria-describedby=${because}
+        onClick=${() => {
+          setAsking(true);
+        }}
+      >
+        ${isPaused ? words.resume : words.pause}<span class="spoken"> ${channel.id}</span>
+      </button>
+    </div>
+    <p role="status" class="test-result">${testResult(testing.answer, testing.fault?.message)}</p>
+    ${
+      isAsking
+        ? html`<${PauseDialog}
+            channel=${channel}
+            onlyFor=${onlyFor}
+            onClose=${() => {
+              setAsking(false);
+            }}
+            onChanged=${onChanged}
+          />`
+        : null
+    }
+  `;
+}
+
+function testResult(test: ChannelTest | undefined, fault: string | undefined): VNode | string {
+  if (fault !== undefined) return html`<span class="fault">${fault}</span>`;
+  if (test === undefined) return '';
+  const text = test.ok ? words.tested(durationText(test.tookMs)) : words.testFailed(durationText(test.tookMs));
+  const detail = test.detail === '' ? '' : `: ${test.detail}`;
+  return html`<span class=${test.ok ? 'good' : 'bad'}
+    ><span aria-hidden="true">${test.ok ? '●' : '✕'}</span> ${text}${detail}</span
+  >`;
+}
+
+interface PauseDialogProps extends Pick<ChannelCardProps, 'channel' | 'onlyFor' | 'onChanged'> {
+  readonly onClose: () => void;
+}
+
+function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps): VNode {
+  const [reason, setReason] = useState('');
+  const isPaused = channel.pause !== undefined;
+  const { act, isBusy, fault } = useAct(() => {
+    announce(isPaused ? words.didResume(channel.id) : words.didPause(channel.id));
+    onChanged();
+    onClose();
+  });
+  const stops = !isPaused && channel.isEnabled && onlyFor.length > 0;
+  return html`<${ConfirmDialog}
+    title=${isPaused ? words.resumeTitle(channel.id) : words.pauseTitle(channel.id)}
+    confirm=${isPaused ? words.resume : words.pause}
+    cancel=${operatorWords.dialog.cancel}
+    isBusy=${isBusy}
+    isDanger=${!isPaused}
+    onCancel=${onClose}
+    onConfirm=${() => {
+      act(`/channels/${encodeURIComponent(channel.id)}/${isPaused ? 'resume' : 'pause'}`, { reason: reason.trim() });
+    }}
+  >
+    <p>${isPaused ? words.resumeText : words.pauseText(channel.inFlight)}</p>
+    ${stops ? html`<p class="note">${words.pauseOnly(onlyFor.join(', '))}</p>` : null}
+    <${ReasonField} value=${reason} onInput=${setReason} fault=${fault?.message} />
+  <//>`;
+}

@@ -1,0 +1,153 @@
+import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { Sparkline } from '../../../parts/sparkline.ts';
+import { Ago, durationText } from '../../../parts/time.ts';
+import { hourText } from '../now.ts';
+import { operatorWords } from '../words.ts';
+import { ChannelActs } from './channel-acts.ts';
+import { OutcomeBar, outcomesOf } from './outcome-bar.ts';
+
+const words = operatorWords.channels;
+
+type Standing = keyof typeof words.standings;
+
+const SHAPES: Readonly<Record<Standing, { readonly shape: string; readonly style: string }>> = {
+  in_use: { shape: '●', style: 'ok' },
+  being_tried: { shape: '◐', style: 'warn' },
+  left_alone: { shape: '■', style: 'fail' },
+  paused: { shape: '❚❚', style: 'warn' },
+  disabled: { shape: '–', style: 'quiet' },
+};
+const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], Standing>> = {
+  closed: 'in_use',
+  half_open: 'being_tried',
+  open: 'left_alone',
+};
+
+export interface ChannelCardProps {
+  readonly channel: ChannelRow;
+  readonly canOperate: boolean;
+  /** The models that no other channel in use serves. */
+  readonly onlyFor: readonly string[];
+  readonly onChanged: () => void;
+}
+
+/** What a channel is like, and what an operator can do with it. */
+export function ChannelCard(props: ChannelCardProps): VNode {
+  const { channel } = props;
+  const heading = `channel-${channel.id}`;
+  return html`<section class="card channel" aria-labelledby=${heading}>
+    <div class="channel-head">
+      <h2 class="id" id=${heading}>${channel.id}</h2>
+      <${StandingBadge} channel=${channel} />
+    </div>
+    <${Why} channel=${channel} />
+    ${channel.isRelay ? html`<p class="small quiet">${words.relay}</p>` : null}
+    <dl class="facts">
+      <dt>${words.circuit}</dt>
+      <dd>${words.circuits[channel.circuit]}</dd>
+      <dt>${words.inFlight}</dt>
+      <dd><${InFlight} channel=${channel} /></dd>
+      <${Hour} hour=${channel.hour} />
+    </dl>
+    <${Settings} channel=${channel} />
+    <${ChannelActs} ...${props} />
+  </section>`;
+}
+
+/** The one word for whether a channel gets new work. */
+export function standingOf({
+  isEnabled,
+  pause,
+  circuit,
+}: Pick<ChannelRow, 'isEnabled' | 'pause' | 'circuit'>): Standing {
+  if (!isEnabled) return 'disabled';
+  return pause === undefined ? BY_CIRCUIT[circuit] : 'paused';
+}
+
+function StandingBadge({ channel }: { channel: ChannelRow }): VNode {
+  const standing = standingOf(channel);
+  const { shape, style } = SHAPES[standing];
+  return html`<span class=${`grade ${style}`}
+    ><span aria-hidden="true">${shape}</span> ${words.standings[standing]}</span
+  >`;
+}
+
+/** Why it gets no new work. */
+function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }): VNode {
+  return html`
+    ${isEnabled ? null : html`<p>${words.disabledWhy}</p>`}
+    ${circuit === 'closed' ? null : html`<p>${words.circuitWhy[circuit]}</p>`}
+    ${
+      pause === undefined
+        ? null
+        : html`<p class="note">
+            ${words.pausedBy} <strong>${pause.actor}</strong> <${Ago} at=${pause.at} />: ${pause.reason}
+          </p>`
+    }
+  `;
+}
+
+function InFlight({ channel: { inFlight, inFlightMax } }: { channel: ChannelRow }): VNode {
+  if (inFlightMax <= 0) return html`${words.unlimited(inFlight)}`;
+  return html`${words.inFlightOf(inFlight, inFlightMax)}
+    <progress max=${inFlightMax} value=${Math.min(inFlight, inFlightMax)} aria-label=${words.inFlight}></progress>`;
+}
+
+function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
+  if (hour === undefined)
+    return html`<dt>${words.outcomes}</dt>
+      <dd class="quiet">${words.quietHour}</dd>`;
+  const { answerMsP50, answerMsP95 } = hour;
+  const times =
+    answerMsP50 === undefined || answerMsP95 === undefined
+      ? words.noAnswers
+      : words.answerTimes(durationText(answerMsP50), durationText(answerMsP95));
+  return html`
+    <dt>${words.answers}</dt>
+    <dd>${times}</dd>
+    ${outcomesOf(hour).map(
+      ({ name, text, shares }) =>
+        html`<dt key=${name}>${name}</dt>
+          <dd>${text}<${OutcomeBar} shares=${shares} /></dd>`,
+    )}
+    ${
+      hour.minutes.length === 0
+        ? null
+        : html`<dt>${words.perMinuteNow}</dt>
+            <dd><${Sparkline} values=${hour.minutes} /><span class="small quiet">${hourText(hour.minutes)}</span></dd>`
+    }
+    <dt>${words.lastError}</dt>
+    <dd><${LastError} hour=${hour} /></dd>
+  `;
+}
+
+function LastError({ hour: { lastError, lastErrorAt } }: { hour: ChannelHour }): VNode {
+  if (lastError === undefined || lastError === '') return html`<span class="quiet">${words.noError}</span>`;
+  return html`${lastErrorAt === undefined ? null : html`<${Ago} at=${lastErrorAt} />: `}<span class="error-text"
+      >${lastError}</span
+    >`;
+}
+
+function Settings({ channel }: { channel: ChannelRow }): VNode {
+  const facts: readonly (readonly [string, string | number])[] = [
+    [words.adapter, channel.adapter],
+    [words.upstreamAccount, channel.upstreamAccount],
+    [words.models, channel.models.join(', ')],
+    [words.endpoints, channel.endpoints.join(', ')],
+    [words.perMinute, channel.perMinuteMax],
+    [words.priority, channel.priority],
+    [words.weight, channel.weight],
+  ];
+  return html`<details>
+    <summary>${words.more}</summary>
+    <dl class="facts">
+      ${facts.map(
+        ([name, value]) =>
+          html`<dt key=${name}>${name}</dt>
+            <dd>${value === '' || value === 0 ? '–' : value}</dd>`,
+      )}
+    </dl>
+  </details>`;
+}

@@ -1,0 +1,32 @@
+import type { Decision } from '../../../api/operator-attention.ts';
+import type { Money } from '../../../api/money.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.attention;
+
+type Moved = Pick<Decision, 'resolution' | 'charge' | 'release'>;
+
+/** What a decision does to the money, in a sentence. */
+export function consequenceText({ charge, release }: Moved): string {
+  const charged = amountOf(charge);
+  const released = amountOf(release);
+  if (charged !== undefined && released !== undefined) return words.consequence.both(charged, released);
+  if (charged !== undefined) return words.consequence.charge(charged);
+  if (released !== undefined) return words.consequence.release(released);
+  return charge === undefined && release === undefined ? words.consequence.notYet : words.consequence.nothing;
+}
+
+/** What the button of the second step says: the money that it moves. */
+export function confirmText({ resolution, charge, release }: Moved): string {
+  const charged = amountOf(charge);
+  const released = amountOf(release);
+  if (charged !== undefined) return words.confirm.charge(charged);
+  if (released !== undefined) return words.confirm.release(released);
+  return resolution === 'retry' ? words.confirm.retry : words.confirm.other;
+}
+
+/** Undefined: no money moves. */
+function amountOf(money: Money | undefined): string | undefined {
+  return money === undefined || !/[1-9]/.test(money.amount) ? undefined : moneyText(money.amount, money.currency);
+}

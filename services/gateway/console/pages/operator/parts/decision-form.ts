@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import type { AttentionRow, Decision, Resolution } from '../../../api/operator-attention.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { operatorWords } from '../words.ts';
+import { confirmText, consequenceText } from './consequence.ts';
+import { ReasonField } from './reason-field.ts';
+import { useAct } from './use-act.ts';
+
+const words = operatorWords.attention;
+
+export interface DecisionFormProps {
+  readonly row: AttentionRow;
+  readonly canDecide: boolean;
+  readonly onDecided: (id: string) => void;
+}
+
+/** The possible decisions with what they do to the money, a reason, and a second step. */
+export function DecisionForm({ row, canDecide, onDecided }: DecisionFormProps): VNode {
+  const [chosen, setChosen] = useState<Resolution | undefined>(undefined);
+  const [reason, setReason] = useState('');
+  const [isReviewed, setReviewed] = useState(false);
+  const [isTried, setTried] = useState(false);
+  const decision = row.decisions.find(({ resolution }) => resolution === chosen);
+  const review = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    setReviewed(decision !== undefined && reason.trim() !== '');
+  };
+  return html`
+    <form novalidate onSubmit=${review}>
+      <fieldset disabled=${!canDecide} aria-describedby=${canDecide ? 'decision-fault' : 'may-not-decide'}>
+        <legend>${words.whatHappened}</legend>
+        ${row.decisions.map(
+          (each) =>
+            html`<${Choice}
+              key=${each.resolution}
+              decision=${each}
+              row=${row}
+              isChosen=${each.resolution === chosen}
+              onChoose=${setChosen}
+            />`,
+        )}
+        <p id="decision-fault" class="fault" role="alert">
+          ${isTried && decision === undefined ? words.chooseOne : ''}
+        </p>
+      </fieldset>
+      <${ReasonField}
+        value=${reason}
+        onInput=${setReason}
+        isDisabled=${!canDecide}
+        fault=${isTried && reason.trim() === '' ? operatorWords.reason.missing : undefined}
+      />
+      <div class="actions"><button type="submit" class="main" disabled=${!canDecide}>${words.review}</button></div>
+    </form>
+    ${
+      isReviewed && decision !== undefined
+        ? html`<${SecondStep}
+            row=${row}
+            decision=${decision}
+            reason=${reason.trim()}
+            onDecided=${onDecided}
+            onBack=${() => {
+              setReviewed(false);
+            }}
+          />`
+        : null
+    }
+  `;
+}
+
+interface ChoiceProps {
+  readonly decision: Decision;
+  readonly row: AttentionRow;
+  readonly isChosen: boolean;
+  readonly onChoose: (resolution: Resolution) => void;
+}
+
+function Choice({ decision, row, isChosen, onChoose }: ChoiceProps): VNode {
+  const { resolution, refusedBecause } = decision;
+  return html`<label class="choice">
+    <input
+      type="radio"
+      name="resolution"
+      value=${resolution}
+      checked=${isChosen}
+      disabled=${refusedBecause !== undefined}
+      onChange=${() => {
+        onChoose(resolution);
+      }}
+    />
+    <span>
+      <strong>${words.resolutions[resolution]}</strong>
+      <span class="consequence">${refusedBecause ?? consequenceText(decision)}</span>
+      ${refusedBecause === undefined ? html`<span class="small quiet">${explanation(row, resolution)}</span>` : null}
+    </span>
+  </label>`;
+}
+
+/** What happens apart from the money. */
+function explanation({ isJob, state }: AttentionRow, resolution: Resolution): string {
+  if (isJob) return words.explained[resolution].job;
+  return words.explained[resolution][state === 'completed' || state === 'failed' ? 'finished' : 'unfinished'];
+}
+
+interface SecondStepProps {
+  readonly row: AttentionRow;
+  readonly decision: Decision;
+  readonly reason: string;
+  readonly onDecided: (id: string) => void;
+  readonly onBack: () => void;
+}
+
+function SecondStep({ row, decision, reason, onDecided, onBack }: SecondStepProps): VNode {
+  const { act, isBusy, fault } = useAct(() => {
+    onBack();
+    onDecided(row.id);
+  });
+  return html`<${ConfirmDialog}
+    title=${words.confirmTitle}
+    confirm=${confirmText(decision)}
+    cancel=${operatorWords.dialog.back}
+    isBusy=${isBusy}
+    onCancel=${onBack}
+    onConfirm=${() => {
+      act(`/attention/${encodeURIComponent(row.id)}`, { resolution: decision.resolution, reason });
+    }}
+  >
+    <p><strong>${words.resolutions[decision.resolution]}.</strong> ${consequenceText(decision)}</p>
+    <dl class="facts">
+      <dt>${row.isJob ? words.job : words.task}</dt>
+      <dd class="id">${row.id}</dd>
+      <dt>${words.account}</dt>
+      <dd>${row.accountId}</dd>
+      <dt>${operatorWords.reason.label}</dt>
+      <dd>${reason}</dd>
+    </dl>
+    <p>${words.final}</p>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  <//>`;
+}

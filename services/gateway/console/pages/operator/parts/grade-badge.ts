@@ -1,0 +1,13 @@
+import type { Grade } from '../../../api/operator-now.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { operatorWords } from '../words.ts';
+
+/** A shape for each grade, so that none is known by its colour alone. */
+const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
+
+export function GradeBadge({ grade }: { grade: Grade }): VNode {
+  return html`<span class=${`grade ${grade}`}
+    ><span aria-hidden="true">${SHAPES[grade]}</span> ${operatorWords.now.grades[grade]}</span
+  >`;
+}

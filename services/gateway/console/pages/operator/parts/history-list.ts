@@ -1,0 +1,39 @@
+import type { HistoryEntry } from '../../../api/operator-tasks.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { localText, utcText } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.evidence;
+
+/** The stored history, folded: every entry in its own words. */
+export function HistoryList({
+  history,
+  isOpen = false,
+}: {
+  history: readonly HistoryEntry[];
+  isOpen?: boolean;
+}): VNode {
+  return html`<details open=${isOpen}>
+    <summary>${words.history(history.length)}</summary>
+    <ol class="history">
+      ${history.map(
+        ({ at, type, detail }, index) =>
+          html`<li key=${index}>
+            <time datetime=${new Date(at).toISOString()} title=${utcText(at)}>${localText(at)}</time>
+            <strong>${type.replaceAll('_', ' ')}</strong> <span class="error-text">${detailText(detail)}</span>
+          </li>`,
+      )}
+    </ol>
+  </details>`;
+}
+
+/** Writes `status: Processing, state: in_progress`. */
+export function detailText(detail: unknown): string {
+  if (detail === null || detail === undefined) return '';
+  if (typeof detail === 'string') return detail;
+  if (typeof detail !== 'object') return JSON.stringify(detail);
+  return Object.entries(detail)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}

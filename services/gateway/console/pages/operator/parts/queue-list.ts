@@ -1,0 +1,62 @@
+import type { AttentionRow } from '../../../api/operator-attention.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { durationText, useNow, utcText } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+import type { QueueEntry } from './queue.ts';
+
+const words = operatorWords.attention;
+
+export interface QueueListProps {
+  readonly entries: readonly QueueEntry[];
+  readonly open: string;
+  readonly onOpen: (id: string) => void;
+  readonly onClear: () => void;
+}
+
+/** The queue: one button an entry, the oldest first. */
+export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): VNode {
+  const now = useNow();
+  const decided = entries.filter(({ isDecided }) => isDecided).length;
+  return html`
+    <ol class="queue">
+      ${entries.map(
+        ({ row, isDecided }) =>
+          html`<li key=${row.id}>
+            <button
+              type="button"
+              class=${isDecided ? 'entry decided' : 'entry'}
+              data-id=${row.id}
+              aria-current=${row.id === open ? 'true' : undefined}
+              onClick=${() => {
+                onOpen(row.id);
+              }}
+            >
+              <${Entry} row=${row} isDecided=${isDecided} now=${now} />
+            </button>
+          </li>`,
+      )}
+    </ol>
+    ${decided === 0 ? null : html`<button type="button" class="quiet" onClick=${onClear}>${words.clear(decided)}</button>`}
+  `;
+}
+
+function Entry({ row, isDecided, now }: { row: AttentionRow; isDecided: boolean; now: number }): VNode {
+  const { id, isJob, since, reason, accountId, model, channel, held } = row;
+  return html`
+    <span class="entry-top">
+      <strong>${isDecided ? html`<span aria-hidden="true">✓</span> ${words.decided}` : reasonText(reason)}</strong>
+      <time datetime=${new Date(since).toISOString()} title=${utcText(since)}>${durationText(now - since)}</time>
+    </span>
+    <span class="id">${id}</span>
+    <span class="small quiet">
+      ${[isJob ? words.job : words.task, accountId, model, channel].filter((part) => part !== '').join(' · ')} ·
+      ${' '}${held === undefined ? words.moneyUnknown : words.held(moneyText(held.amount, held.currency))}
+    </span>
+  `;
+}
+
+export function reasonText(reason: string): string {
+  return words.reasons[reason] ?? reason.replaceAll('_', ' ');
+}

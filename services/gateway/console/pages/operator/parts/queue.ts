@@ -1,0 +1,24 @@
+import type { AttentionRow } from '../../../api/operator-attention.ts';
+
+export interface QueueEntry {
+  readonly row: AttentionRow;
+  /** Whether it has left the queue since the page was opened. It keeps its place until the reader removes it. */
+  readonly isDecided: boolean;
+}
+
+/** What a reader sees after a refresh: nothing moves, new entries come last, and decided ones stay where they are. */
+export function mergedQueue(shown: readonly QueueEntry[], now: readonly AttentionRow[]): readonly QueueEntry[] {
+  const waiting = new Map(now.map((row) => [row.id, row]));
+  const known = new Set(shown.map(({ row }) => row.id));
+  const kept = shown.map(({ row }) => {
+    const current = waiting.get(row.id);
+    return { row: current ?? row, isDecided: current === undefined };
+  });
+  return [...kept, ...now.filter(({ id }) => !known.has(id)).map((row) => ({ row, isDecided: false }))];
+}
+
+/** The place that a key moves to; undefined: the key moves nothing. */
+export function movedBy(key: string, at: number, count: number): number | undefined {
+  if (count === 0 || (key !== 'j' && key !== 'k')) return undefined;
+  return Math.min(count - 1, Math.max(0, key === 'j' ? at + 1 : at - 1));
+}

@@ -1,0 +1,37 @@
+import { useId } from 'preact/hooks';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { operatorWords } from '../words.ts';
+
+const CHARACTERS_MAX = 500;
+
+export interface ReasonFieldProps {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** Told under the field. */
+  readonly fault?: string | undefined;
+  readonly isDisabled?: boolean;
+}
+
+/** Why an operator does something. */
+export function ReasonField({ value, onInput, fault, isDisabled = false }: ReasonFieldProps): VNode {
+  const id = useId();
+  return html`<div>
+    <label for=${id}>${operatorWords.reason.label}</label>
+    <textarea
+      id=${id}
+      rows="2"
+      required
+      maxlength=${CHARACTERS_MAX}
+      disabled=${isDisabled}
+      aria-invalid=${fault === undefined ? undefined : 'true'}
+      aria-describedby=${`${id}-hint ${id}-fault`}
+      value=${value}
+      onInput=${({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => {
+        onInput(currentTarget.value);
+      }}
+    ></textarea>
+    <p id=${`${id}-hint`} class="small quiet">${operatorWords.reason.hint}</p>
+    <p id=${`${id}-fault`} class="fault">${fault ?? ''}</p>
+  </div>`;
+}

@@ -1,0 +1,34 @@
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+
+const HEIGHT = 24;
+const BAR = 3;
+const GAP = 1;
+/** A value above zero can be seen. */
+const BAR_MIN = 1.5;
+
+/** One bar for each value. The words beside it say the same, so screen readers pass it by. */
+export function Sparkline({ values }: { values: readonly number[] }): VNode {
+  const width = Math.max(1, values.length * (BAR + GAP) - GAP);
+  return html`<svg
+    class="sparkline"
+    viewBox=${`0 0 ${String(width)} ${String(HEIGHT)}`}
+    preserveAspectRatio="none"
+    aria-hidden="true"
+    focusable="false"
+  >
+    <path class="base" d=${`M0 ${String(HEIGHT)}H${String(width)}`} />
+    <path class="bars" d=${barsOf(values)} />
+  </svg>`;
+}
+
+export function barsOf(values: readonly number[]): string {
+  const highest = Math.max(0, ...values);
+  return values
+    .map((value, at) => {
+      if (value <= 0) return '';
+      const height = Math.max(BAR_MIN, Math.round((value / highest) * HEIGHT * 10) / 10);
+      return `M${String(at * (BAR + GAP))} ${String(HEIGHT)}v${String(-height)}h${String(BAR)}v${String(height)}z`;
+    })
+    .join('');
+}
