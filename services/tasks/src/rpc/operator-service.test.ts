@@ -1,14 +1,16 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { OperatorService, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
+import { aContextIr } from '../../testing/orders.ts';
 import { raiseAttention } from '../operations/attention/raise-attention.ts';
 import { operatorService } from './operator-service.ts';
 
@@ -99,6 +101,45 @@ test('ListTaskRecords pages through all tasks, or those of one account or state'
   expect(await ids({ after: foreign })).toEqual([own]);
   expect(await ids({ accountId: 'rival' })).toEqual([foreign]);
   expect(await ids({ state: TaskState.FAILED })).toEqual([own]);
+});
+
+test('ListTaskRecords filters by channel, model, kind, time and upstream id, in steps too', async () => {
+  const { world, client } = await open();
+  world.upstream.answer('first', refused('channel'));
+  const early = (await world.create()).task.id;
+  const between = world.clock.now() + 500;
+  await world.clock.advance(1000);
+  const late = (await world.create(aContextIr())).task.id;
+  world.upstream.answer('first', refused('content'));
+  await expect(world.create()).rejects.toMatchObject({ reason: 'content_rejected' });
+
+  for (const inSteps of [false, true]) {
+    const ids = async (filter: object): Promise<(string | undefined)[]> =>
+      (await client.listTaskRecords({ inSteps, ...filter })).records.map(({ task }) => task?.id);
+    expect(await ids({ channel: 'second' })).toEqual([early]);
+    expect(await ids({ channel: 'first' })).toEqual([late]);
+    expect(await ids({ model: 'Other-V1' })).toEqual([]);
+    expect(await ids({ kind: TaskKind.CONTEXT_IR })).toEqual([late]);
+    expect(await ids({ createdBefore: timestampFromMs(between) })).toEqual([early]);
+    expect(await ids({ createdFrom: timestampFromMs(between), state: TaskState.QUEUED })).toEqual([late]);
+    expect(await ids({ upstreamId: 'up-2' })).toEqual([early]);
+    expect(await ids({ upstreamId: 'up-none' })).toEqual([]);
+    expect(await ids({})).toHaveLength(3);
+  }
+});
+
+test('a record has the channel, the upstream id and the trace, and a brief one no history', async () => {
+  const { world, client } = await open();
+  const root = world.tracing.root('create', { class: 'create' });
+  const { task } = await world.create(undefined, { span: root });
+  const traceId = task.trace?.split('-')[1];
+
+  const [full] = (await client.listTaskRecords({})).records;
+  const [brief] = (await client.listTaskRecords({ brief: true })).records;
+
+  expect(full).toMatchObject({ channel: 'first', upstreamId: 'up-1', traceId });
+  expect([full?.attempts.length, full!.events.length > 0]).toEqual([1, true]);
+  expect(brief).toEqual({ ...full, attempts: [], events: [] });
 });
 
 describe('attention', () => {

@@ -515,6 +515,16 @@ describe('for another account', () => {
     expect((await client.getWebhookEndpoint(name)).endpoint?.name).toBe('ends');
   });
 
+  test('the list of deliveries about a task is empty', async () => {
+    const { world, client } = await withEndpoint();
+    await someEvents(world, 1);
+    const about = async (accountId: string, subjectId: string) =>
+      (await client.listTaskWebhookDeliveries({ accountId, subjectId })).deliveries.map((one) => one.subjectId);
+
+    expect(await about('acme', 'task_0')).toEqual(['task_0']);
+    expect([await about('rival', 'task_0'), await about('acme', 'task_none')]).toEqual([[], []]);
+  });
+
   test('a delivery does not exist', async () => {
     const { world, client, name } = await withEndpoint();
     await someEvents(world, 1);

@@ -98,6 +98,27 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     'tasks_by_account',
     (store) => store.list({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' }),
   ],
+  ["a step of an owner's list", 'tasks_by_account', (store) => store.listStep({ accountId: 'acme' }, { limit: 10 })],
+  [
+    "a step of an owner's failures",
+    'tasks_failed',
+    (store) => store.listStep({ accountId: 'acme', states: ['failed'], model: 'm' }, { limit: 10, after: 'task_1' }),
+  ],
+  [
+    "a step of an owner's unfinished tasks",
+    'tasks_changed',
+    (store) => store.listStep({ accountId: 'acme', states: ['queued'] }, { limit: 10, after: 'task_1' }),
+  ],
+  [
+    'a step of the list of an operator',
+    'sqlite_autoindex_tasks_1',
+    (store) => store.listStep({ hidden: true, channel: 'main' }, { limit: 10, after: 'task_1' }),
+  ],
+  [
+    'the list of an upstream id',
+    'tasks_by_upstream',
+    (store) => store.listStep({ hidden: true, upstream: { accounts: ['a', 'b'], id: '1' } }, { limit: 10 }),
+  ],
   [
     'the changes of some accounts',
     'tasks_changed',
@@ -145,9 +166,22 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   const plans = await plansOf(call);
 
   expect(plans).toContainEqual(expect.stringContaining(`${index} (`));
-  // A page of each state has been found by then.
-  expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN (?!\w+_page$)/));
+  // A page of each state, or what is unfinished, has been found by then.
+  expect(plans).not.toContainEqual(expect.stringMatching(/^SCAN (?!(\w+_page|unfinished)$)/));
 });
+
+test.each([{}, { accountId: 'acme' }])(
+  'the unfinished tasks of %j are found for operators among those alone',
+  async (of) => {
+    const plans = await plansOf((store) => store.listStep({ hidden: true, states: ['queued'], ...of }, { limit: 10 }));
+
+    expect(plans.filter((step) => step.includes('tasks'))).toEqual([
+      'SCAN tasks USING INDEX tasks_unfinished',
+      'SEARCH tasks USING INDEX sqlite_autoindex_tasks_1 (id=?)',
+      'SCAN tasks USING INDEX tasks_unfinished',
+    ]);
+  },
+);
 
 test.each<[string, string, (jobs: JobStore & JobRetentionStore) => Promise<unknown>]>([
   [
@@ -275,6 +309,12 @@ describe('the statements of webhooks', () => {
       ['webhook_deliveries_by_endpoint'],
       (store) => store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1' }, { limit: 9, after: 'x' }),
     ],
+    [
+      'the deliveries about a task',
+      ['events_by_subject', 'webhook_deliveries_by_event'],
+      (store) => store.listDeliveriesAbout('acme', 'task_of_evt_1', 10),
+    ],
+    ['their attempts', ['autoindex_webhook_attempts_1'], (store) => store.attemptsOfAll(['whd_1', 'whd_2'])],
     [
       'the failed deliveries that are sent again',
       ['webhook_deliveries_undelivered'],

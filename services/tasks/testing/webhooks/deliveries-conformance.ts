@@ -57,6 +57,40 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     expect([...(await store.findDeliveries([id!, 'whd_x'])).keys()]).toEqual([id]);
   });
 
+  test('those about a task are listed with their attempts, the newest first, for its owner only', async () => {
+    await added(store, 'whe_2');
+    await dispatched(store, ['evt_1']);
+    const receivers = await leased(store);
+    await store.recordAttempts(
+      receivers.map((receiver) => aRecord(receiver, [attempted(receiver.deliveries[0]!.id)])),
+      AT,
+    );
+    await dispatched(store, ['evt_2']);
+    await dispatched(store, ['evt_3'], { subjectId: 'task_of_evt_1' });
+
+    const about = await store.listDeliveriesAbout('acme', 'task_of_evt_1', 10);
+    const attempts = await store.attemptsOfAll(about.map(({ id }) => id));
+
+    expect(about.map(({ eventId, endpointId }) => [eventId, endpointId]).sort()).toEqual([
+      ['evt_1', 'whe_1'],
+      ['evt_1', 'whe_2'],
+      ['evt_3', 'whe_1'],
+      ['evt_3', 'whe_2'],
+    ]);
+    expect(about.map(({ id }) => id)).toEqual(
+      about
+        .map(({ id }) => id)
+        .sort()
+        .toReversed(),
+    );
+    expect(about.map(({ id, eventId }) => [eventId, attempts.get(id)?.map(({ number }) => number)])).toEqual(
+      about.map(({ eventId }) => [eventId, eventId === 'evt_1' ? [1] : []]),
+    );
+    expect(await store.listDeliveriesAbout('acme', 'task_of_evt_1', 1)).toEqual(about.slice(0, 1));
+    expect(await store.listDeliveriesAbout('rival', 'task_of_evt_1', 10)).toEqual([]);
+    expect((await store.attemptsOfAll([])).size).toBe(0);
+  });
+
   test('a pending delivery goes to the URL that its endpoint has now', async () => {
     await dispatched(store, ['evt_1']);
     await store.updateEndpoint('acme', 'whe_1', { url: 'https://new.example/', at: AT });
