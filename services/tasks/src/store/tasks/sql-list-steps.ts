@@ -61,7 +61,7 @@ async function examine(on: Examined, filter: ListFilter, page: StepPage): Promis
   const bound = await lastExamined(on, filter, range, order);
   const walk = walkOf(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...walk.values];
-  const within = inRange(range, values);
+  const within = inRange(bound === undefined ? range : upTo(range, order), values);
   if (bound !== undefined) values.push(bound);
   const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${String(values.length)}`;
   values.push(page.limit + 1);
@@ -72,6 +72,11 @@ async function examine(on: Examined, filter: ListFilter, page: StepPage): Promis
   );
   const { tasks, continueAfter = bound } = pageOf(rows.map(fromTaskRow), page);
   return { tasks, continueAfter };
+}
+
+/** Without the far end, in whose place the bound stands. SQLite would search the index by the wider one of the two. */
+function upTo({ above, below }: IdRange, order: Direction): IdRange {
+  return order === 'ASC' ? { above } : { below };
 }
 
 /** The last task of a step, if more follow it. */
