@@ -116,7 +116,7 @@ export async function startGateway(
 
     const observe = observer({ clock, log, metrics });
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
-    const consoles = openConsoles(config.console, { foundation, clients, parts, api, observe });
+    const consoles = await openConsoles(config.console, { foundation, clients, parts, api, observe }, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);

@@ -8,6 +8,9 @@ import type { Answer } from './http-call.ts';
 /** The operator console behind a port of its own. */
 export interface OperatorUnderTest {
   readonly gateway: GatewayUnderTest;
+  readonly url: string;
+  /** Signs an operator in, and returns the headers of the session. */
+  headersOf(role: keyof typeof OPERATOR_KEYS): Promise<Readonly<Record<string, string>>>;
   /** Sends a request of an operator who is signed in. */
   as(role: keyof typeof OPERATOR_KEYS, method: string, path: string, body?: unknown): Promise<Answer>;
   stop(): Promise<void>;
@@ -22,21 +25,21 @@ export async function startOperatorUnderTest(settings: TestSettings = {}): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   const own = { origin: base, 'x-reelgate-console': '1' };
+  const headersOf: OperatorUnderTest['headersOf'] = async (role) => {
+    const session = await call(base, 'POST', '/console/api/session', {
+      token: null,
+      headers: own,
+      body: { key: OPERATOR_KEYS[role] },
+    });
+    const [cookie = ''] = session.headers['set-cookie'] ?? [];
+    return { ...own, cookie: cookie.split(';')[0] ?? '' };
+  };
   return {
     gateway,
-    as: async (role, method, path, body) => {
-      const session = await call(base, 'POST', '/console/api/session', {
-        token: null,
-        headers: own,
-        body: { key: OPERATOR_KEYS[role] },
-      });
-      const [cookie = ''] = session.headers['set-cookie'] ?? [];
-      return call(base, method, `/console/api${path}`, {
-        token: null,
-        headers: { ...own, cookie: cookie.split(';')[0] ?? '' },
-        body,
-      });
-    },
+    url: base,
+    headersOf,
+    as: async (role, method, path, body) =>
+      call(base, method, `/console/api${path}`, { token: null, headers: await headersOf(role), body }),
     stop: async () => {
       await new Promise((resolve) => server.close(resolve));
       await gateway.stop();

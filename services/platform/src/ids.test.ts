@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { derivedId, newIds, newKey, systemRandom } from './ids.ts';
+import { derivedId, newIds, newKey, systemRandom, timeOfId } from './ids.ts';
 import type { Random } from './ids.ts';
 
 const SHAPE = /^thing_[0-9a-v]{26}$/;
@@ -35,6 +35,14 @@ describe('an id', () => {
       expect(hex[16]).toMatch(/[89ab]/);
     },
   );
+
+  test('tells when it was made, and another text tells nothing', () => {
+    expect([timeOfId(newIds(fakeClock(NOON))('thing')), timeOfId('thing_1'), timeOfId('')]).toEqual([
+      NOON,
+      undefined,
+      undefined,
+    ]);
+  });
 
   test('sorts by time, and within a millisecond by order of creation', () => {
     fc.assert(

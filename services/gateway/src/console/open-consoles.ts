@@ -1,17 +1,21 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { accountBooks } from '../clients/money-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
 import { tokensClient } from '../clients/tokens-client.ts';
 import type { ConsoleConfig } from '../config.ts';
+import { onServiceSignals } from '../events/on-service-signals.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { openServiceSignals } from '../operations/service-signals.ts';
 import { loadAssets } from './assets/load-assets.ts';
 import { clientConsoleRoutes, openClientSessions } from './client/client-console.ts';
 import { operatorConsole } from './operator/operator-console.ts';
 import type { ClientSessions } from './session/client-sessions.ts';
+import { consoleStreamPermits } from './stream/stream-permits.ts';
 
 export interface Consoles {
   readonly sessions: ClientSessions;
@@ -31,10 +35,18 @@ export interface ConsolesDeps {
 }
 
 /** The consoles of both doors. They have the same files. */
-export function openConsoles(
+export async function openConsoles(
   config: ConsoleConfig,
   { foundation, clients, parts, api, observe }: ConsolesDeps,
-): Consoles {
+  lifecycle: Lifecycle,
+): Promise<Consoles> {
+  const signals = openServiceSignals();
+  const heard = await onServiceSignals(foundation.bus, signals);
+  lifecycle.add('signals of services', async () => {
+    await Promise.all(heard.map((one) => one.stop()));
+  });
+  const { clock, changes, stopping } = parts;
+  const streams = { clock, changes, stopping, signals, permits: consoleStreamPermits() };
   const assets = loadAssets();
   const sessions = openClientSessions(config, foundation);
   const pageReads = {
@@ -46,11 +58,12 @@ export function openConsoles(
   return {
     sessions,
     clientRoutes: config.isForClients
-      ? clientConsoleRoutes(sessions, { parts: { ...parts, ...pageReads }, assets, api })
+      ? clientConsoleRoutes(sessions, { parts: { ...parts, ...pageReads }, streams, assets, api })
       : [],
     operator: operatorConsole(config, {
       foundation,
       assets,
+      streams,
       clients: clients.operator,
       budget: parts.budget,
       observe,

@@ -1,38 +1,89 @@
 import type { TaskRef } from '../clients/tasks-client.ts';
 
 type OnChange = (carrier: string | undefined) => void;
+type OnWork = (work: Work) => void;
 
-/** Tells waiting reads that a task changed. */
+/** A task that changed, or a job that ended. */
+export interface Work {
+  readonly id: string;
+  readonly isTask: boolean;
+}
+
+/** Ends a watch. */
+export interface Watch {
+  close(): void;
+}
+
+/** Tells waiting reads and open pages that a task changed. */
 export interface TaskChanges {
   /** Calls all that watch it, with the carrier of the change if it is recorded. */
   changed(task: TaskRef, carrier?: string): void;
+  /** The same for a job, which changes once. */
+  jobEnded(job: TaskRef): void;
   /** Calls back at each change until closed. */
-  watch(task: TaskRef, onChange: OnChange): { close(): void };
-  /** How many watch it. */
+  watch(task: TaskRef, onChange: OnChange): Watch;
+  /** The same for all work of an account. */
+  watchAccount(accountId: string, onWork: OnWork): Watch;
+  /** The same for all work of every account. */
+  watchAll(onWork: OnWork): Watch;
+  /** How many watch a task. */
   watching(task: TaskRef): number;
 }
 
+const EVERYTHING = '';
+
 export function openTaskChanges(): TaskChanges {
-  const watchers = new Map<string, Set<OnChange>>();
+  const tasks = watchers<string | undefined>();
+  const accounts = watchers<Work>();
+  const tell = (ref: TaskRef, isTask: boolean, carrier?: string): void => {
+    tasks.tell(keyOf(ref), carrier);
+    if (accounts.isEmpty()) return;
+    const work = { id: ref.taskId, isTask };
+    accounts.tell(ref.accountId, work);
+    accounts.tell(EVERYTHING, work);
+  };
   return {
     changed: (task, carrier) => {
-      for (const onChange of watchers.get(keyOf(task)) ?? []) onChange(carrier);
+      tell(task, true, carrier);
     },
-    watching: (task) => watchers.get(keyOf(task))?.size ?? 0,
-    watch: (task, onChange) => {
-      const key = keyOf(task);
-      const own = watchers.get(key) ?? new Set();
-      watchers.set(key, own.add(onChange));
-      return {
-        close: () => {
-          own.delete(onChange);
-          if (own.size === 0 && watchers.get(key) === own) watchers.delete(key);
-        },
-      };
+    jobEnded: (job) => {
+      tell(job, false);
     },
+    watch: (task, onChange) => tasks.add(keyOf(task), onChange),
+    watchAccount: (accountId, onWork) => accounts.add(accountId, onWork),
+    watchAll: (onWork) => accounts.add(EVERYTHING, onWork),
+    watching: (task) => tasks.count(keyOf(task)),
   };
 }
 
 export function keyOf({ accountId, taskId }: TaskRef): string {
   return `${accountId}\n${taskId}`;
+}
+
+interface Watchers<T> {
+  tell(key: string, what: T): void;
+  add(key: string, onTold: (what: T) => void): Watch;
+  count(key: string): number;
+  isEmpty(): boolean;
+}
+
+function watchers<T>(): Watchers<T> {
+  const all = new Map<string, Set<(what: T) => void>>();
+  return {
+    tell: (key, what) => {
+      for (const onTold of all.get(key) ?? []) onTold(what);
+    },
+    add: (key, onTold) => {
+      const own = all.get(key) ?? new Set();
+      all.set(key, own.add(onTold));
+      return {
+        close: () => {
+          own.delete(onTold);
+          if (own.size === 0 && all.get(key) === own) all.delete(key);
+        },
+      };
+    },
+    count: (key) => all.get(key)?.size ?? 0,
+    isEmpty: () => all.size === 0,
+  };
 }

@@ -8,6 +8,9 @@ import { clientSessions } from '../session/client-sessions.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
+import { clientStreamRoute } from '../stream/client-stream-route.ts';
+import type { FollowParts } from '../stream/follow-changes.ts';
+import type { StreamParts } from '../stream/serve-stream.ts';
 import { homeRoute } from './home-route.ts';
 import { mirroredRoutes } from './mirrored-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -26,6 +29,8 @@ const PURPOSE = 'console-session';
 export interface ClientConsoleDeps {
   readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
   readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
+  /** What the stream of changes is made of. */
+  readonly streams: StreamParts & FollowParts;
   readonly assets: () => Promise<Assets>;
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
@@ -47,7 +52,7 @@ export function openClientSessions(
 /** The console of clients on the public port: its files, its sessions, and what its pages read and do. */
 export function clientConsoleRoutes(
   sessions: ClientSessions,
-  { parts, assets, api }: Omit<ClientConsoleDeps, 'foundation'>,
+  { parts, streams, assets, api }: Omit<ClientConsoleDeps, 'foundation'>,
 ): readonly RouteEntry[] {
   return [
     ...sessionRoutes(parts, sessions),
@@ -58,6 +63,7 @@ export function clientConsoleRoutes(
     ...webhooksRoutes(parts),
     ...tokensRoutes(parts, sessions),
     tryRoute(parts),
+    clientStreamRoute({ ...streams, principals: parts.principals }, sessions),
     ...mirroredRoutes(api),
     ...assetRoutes('client', assets),
   ];

@@ -10,6 +10,9 @@ import type { Assets } from '../assets/prepare-assets.ts';
 import { operatorSessions } from '../session/operator-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
+import type { FollowParts } from '../stream/follow-changes.ts';
+import { operatorStreamRoute } from '../stream/operator-stream-route.ts';
+import type { StreamParts } from '../stream/serve-stream.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
@@ -20,6 +23,8 @@ const PURPOSE = 'operator-session';
 export interface OperatorConsoleDeps {
   readonly foundation: Foundation;
   readonly assets: () => Promise<Assets>;
+  /** What the stream of changes is made of. */
+  readonly streams: StreamParts & FollowParts;
   readonly clients: OperatorClients;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
@@ -28,7 +33,7 @@ export interface OperatorConsoleDeps {
 /** The console of operators on the admin port. It takes the requests below `/console`. */
 export function operatorConsole(
   { operators, sessionMs }: Pick<ConsoleConfig, 'operators' | 'sessionMs'>,
-  { foundation, assets, clients, budget, observe }: OperatorConsoleDeps,
+  { foundation, assets, streams, clients, budget, observe }: OperatorConsoleDeps,
 ): HttpRoute {
   const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
   const sessions = operatorSessions({
@@ -40,6 +45,7 @@ export function operatorConsole(
   const routes: readonly OperatorRouteEntry[] = [
     ...operatorSessionRoutes({ clock, budget }, sessions),
     ...operatorPages({ clock, newId, budget, clients }),
+    operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),
   ];
   const app = koaApp({

@@ -1,0 +1,36 @@
+import { principalOf } from '../../http/exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
+import { consoleDoc } from '../console-doc.ts';
+import type { ClientSessions } from '../session/client-sessions.ts';
+import { followAccount } from './follow-changes.ts';
+import type { FollowParts } from './follow-changes.ts';
+import { serveStream } from './serve-stream.ts';
+import type { StreamParts } from './serve-stream.ts';
+import { CLIENT_TOPICS, readTopics } from './topics.ts';
+
+type Parts = Pick<GatewayParts, 'principals'> & StreamParts & FollowParts;
+
+/** `GET /stream` of the public port: what changes in the account of the token that is signed in. */
+export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, 'tokenOf'>): RouteEntry {
+  return {
+    methods: ['GET'],
+    path: '/console/api/stream',
+    token: { counts: 'console', from: 'session' },
+    handle: async (exchange) => {
+      const topics = readTopics(new URLSearchParams(exchange.querystring), CLIENT_TOPICS);
+      const { accountId, tokenId } = principalOf(exchange);
+      await serveStream(parts, exchange, {
+        holder: `token ${tokenId}`,
+        topics,
+        follow: (following) => {
+          followAccount(parts, accountId, following);
+        },
+        mayGoOn: async () => {
+          await parts.principals.of(sessions.tokenOf(exchange), exchange.state.requestId);
+        },
+      });
+    },
+    doc: consoleDoc('streamConsole', 'Hear what changes'),
+  };
+}

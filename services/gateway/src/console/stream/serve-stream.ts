@@ -1,0 +1,57 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { NOT_AWAITED } from '@reelgate/platform/clock';
+import type { Topic } from '../../../console/api/stream.ts';
+import { sendPaced } from '../../http/event-stream/send-paced.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { watchToken } from '../../relay/realtime/watch-token.ts';
+import { changeBlocks } from './change-blocks.ts';
+import type { Following } from './follow-changes.ts';
+import { pendingChanges } from './pending-changes.ts';
+import type { ConsoleStreamPermits } from './stream-permits.ts';
+
+const HEAD = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-accel-buffering': 'no',
+};
+
+export interface StreamParts {
+  readonly clock: Clock;
+  readonly permits: ConsoleStreamPermits;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
+export interface ServedStream {
+  /** Whose permit it takes. */
+  readonly holder: string;
+  readonly topics: ReadonlySet<Topic>;
+  /** Begins to note changes. */
+  readonly follow: (following: Following) => void;
+  /** Throws a Problem once the session has ended or has lost its access. */
+  readonly mayGoOn: () => Promise<void>;
+}
+
+/** Answers with changes as they happen, until the page leaves, its session ends or the gateway stops. */
+export async function serveStream(
+  { clock, permits, stopping }: StreamParts,
+  exchange: Exchange,
+  { holder, topics, follow, mayGoOn }: ServedStream,
+): Promise<void> {
+  const permit = permits.acquire(holder);
+  const ending = new AbortController();
+  const end = (): void => {
+    ending.abort(NOT_AWAITED);
+  };
+  try {
+    const over = AbortSignal.any([exchange.state.end.gone(), stopping, ending.signal]);
+    const pending = pendingChanges(clock);
+    follow({ topics, pending, over });
+    void watchToken(mayGoOn, { clock, over, onRefused: end });
+    const isResumed = exchange.req.headers['last-event-id'] !== undefined;
+    await sendPaced(exchange.res, changeBlocks({ pending, clock, isResumed, over }), { head: HEAD, clock, over });
+    exchange.respond = false;
+  } finally {
+    end();
+    permit.release();
+  }
+}

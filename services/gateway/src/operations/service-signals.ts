@@ -1,0 +1,27 @@
+import type { Watch } from './task-changes.ts';
+
+/** What the services announce beside the changes of tasks. */
+export type Signal =
+  | { readonly of: 'events_dispatched' }
+  | { readonly of: 'attention'; readonly id: string }
+  | { readonly of: 'channels'; readonly id: string };
+
+/** Passes announcements on to open pages. */
+export interface ServiceSignals {
+  tell(signal: Signal): void;
+  /** Calls back at each signal until closed. */
+  hear(onSignal: (signal: Signal) => void): Watch;
+}
+
+export function openServiceSignals(): ServiceSignals {
+  const listeners = new Set<(signal: Signal) => void>();
+  return {
+    tell: (signal) => {
+      for (const onSignal of listeners) onSignal(signal);
+    },
+    hear: (onSignal) => {
+      listeners.add(onSignal);
+      return { close: () => void listeners.delete(onSignal) };
+    },
+  };
+}
