@@ -8,13 +8,17 @@ import { priceFacts } from '../../testing/facts.ts';
 import { openBilling, order, temporaryLocation } from '../../testing/open-billing.ts';
 import type { Location, TestBilling } from '../../testing/open-billing.ts';
 import { NO_ACCOUNTS } from './accounts/low-accounts.ts';
+import { sqlAccountStore } from './accounts/sql-account-store.ts';
 import { sqlLowAccounts } from './accounts/sql-low-accounts.ts';
+import { sqlActs } from './acts/sql-acts.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
+import { sqlHoldStore } from './holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './ledger/sql-ledger-audit.ts';
+import { sqlMoneyStore } from './money/sql-money-store.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
 
-const TABLES = 'calls|holds|usage_hours|ledger_lines|financial_events|tokens|accounts';
+const TABLES = 'calls|holds|usage_hours|money_hours|operator_acts|ledger_lines|financial_events|tokens|accounts';
 const CALLS = 300;
 
 let location: Location;
@@ -105,6 +109,22 @@ test('a usage statement and an authentication read through an index', async () =
 
   expect(asked.size).toBe(6);
   expect(await scans()).toEqual([]);
+});
+
+test('the reads of the console find their rows through an index', async () => {
+  await on.billing.placeHold(order(on, 'task_1'));
+  for (const splitBy of ['model', 'token'] as const)
+    await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy: 'day', splitBy });
+  await sqlUsageStore(sql).lastHours('demo', 0);
+  await sqlHoldStore(sql).charges(['task_1', 'task_2'], 'demo');
+  await sqlAccountStore(sql).credits('demo', 10);
+  for (const subject of ['', 'demo'])
+    for (const after of ['', 'act_1']) await sqlActs(sql).list({ limit: 10, after, subject });
+  await sqlMoneyStore(sql).settled({ from: 0, to: 1 });
+  await sqlMoneyStore(sql).counted({ from: 0, to: 1 });
+
+  expect(asked.size).toBe(13);
+  expect(await scans()).toEqual([expect.stringMatching(/^SCAN operator_acts USING INDEX .*: SELECT id, at/)]);
 });
 
 test('the count of accounts with little money left finds the last credit of each by an index', async () => {

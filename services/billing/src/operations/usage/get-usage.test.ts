@@ -80,6 +80,42 @@ describeOnEngines('a statement', (open) => {
     await expectSound(on);
   });
 
+  test.each([
+    [UsageGroup.MODEL, ['2026-01-01 Alpha-H3', '2026-01-02 chat'], ['', '']],
+    [UsageGroup.TOKEN, ['2026-01-01 main', '2026-01-02 main', '2026-01-02 ci'], ['main', 'main', 'ci']],
+  ])('splits days by %s, and the parts of a day sum to it', async (splitBy, parts, names) => {
+    const on = await open(config);
+    const ids = new Map([
+      [await aHistory(on), 'ci'],
+      [on.tokenId, 'main'],
+    ]);
+    const period = {
+      accountId: 'demo',
+      from: timestampFromMs(START),
+      to: timestampFromMs(START + DAY_MS + HOUR_MS / 2 + 1),
+    };
+    const ask = { ...period, groupBy: UsageGroup.DAY };
+
+    const { groups, total } = await on.usage.getUsage({ ...ask, splitBy });
+
+    expect(groups.map(({ key, splitKey }) => `${key} ${ids.get(splitKey) ?? splitKey}`).sort()).toEqual(
+      parts.toSorted(),
+    );
+    expect(groups.map(({ splitName }) => splitName).sort()).toEqual(names.toSorted());
+    expect(total).toEqual((await on.usage.getUsage(ask)).total);
+    expect(groups.reduce((sum, { amountNanos }) => sum + amountNanos, 0n)).toBe(total?.amountNanos);
+  });
+
+  test.each([
+    [UsageGroup.MODEL, UsageGroup.TOKEN],
+    [UsageGroup.DAY, UsageGroup.DAY],
+  ])('splits only days, and only by model or token', async (groupBy, splitBy) => {
+    const on = await open(config);
+    const period = { accountId: 'demo', from: timestampFromMs(START), to: timestampFromMs(START + DAY_MS) };
+
+    await expect(on.usage.getUsage({ ...period, groupBy, splitBy })).rejects.toMatchObject({ field: 'split_by' });
+  });
+
   test('takes the model of a key from the configuration, or from the key once the model is removed', async () => {
     const prices = Object.fromEntries(
       ['my__model', 'my__model__regeneration', 'plain', 'plain__regeneration', 'old__one__regeneration'].map((key) => [

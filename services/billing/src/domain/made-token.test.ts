@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { excessOf } from './made-token.ts';
+import type { Rights } from './made-token.ts';
+import { NO_LIMITS } from './token.ts';
+
+const MAKER: Rights = {
+  models: ['Alpha-H3', 'chat'],
+  expiresAt: 1000,
+  limits: { ...NO_LIMITS, createsPerMinute: 10 },
+  webhooks: 'read',
+  tokens: 'write',
+};
+const SAME: Rights = MAKER;
+const FREE: Rights = { models: ['*'], expiresAt: undefined, limits: NO_LIMITS, webhooks: 'write', tokens: 'write' };
+
+test.each<readonly [string, Partial<Rights>]>([
+  ['all that its maker has', {}],
+  ['fewer models', { models: ['chat'] }],
+  ['a lesser right of webhooks', { webhooks: 'none' }],
+  ['a lesser right of tokens', { tokens: 'read' }],
+  ['an earlier end', { expiresAt: 999 }],
+  ['a lower limit', { limits: { ...NO_LIMITS, createsPerMinute: 9 } }],
+])('a token may give another one %s', (_what, wanted) => {
+  expect(excessOf({ ...SAME, ...wanted }, MAKER)).toBeUndefined();
+});
+
+test.each<readonly [string, Partial<Rights>, string]>([
+  ['another model', { models: ['chat', 'Beta-V1'] }, 'models'],
+  ['every model', { models: ['*'] }, 'models'],
+  ['a greater right of webhooks', { webhooks: 'write' }, 'webhooks'],
+  ['a later end', { expiresAt: 1001 }, 'expires_at'],
+  ['no end', { expiresAt: undefined }, 'expires_at'],
+  ['a higher limit', { limits: { ...NO_LIMITS, createsPerMinute: 11 } }, 'limits.creates_per_minute'],
+  ['no limit in place of its own', { limits: NO_LIMITS }, 'limits.creates_per_minute'],
+  ['a limit in place of the configured one', { limits: { ...MAKER.limits, inFlight: 1 } }, 'limits.in_flight'],
+])('a token may not give another one %s', (_what, wanted, field) => {
+  expect(excessOf({ ...SAME, ...wanted }, MAKER)?.field).toBe(field);
+});
+
+test('a token that may read tokens gives no right to change them', () => {
+  expect(excessOf(SAME, { ...MAKER, tokens: 'read' })).toEqual({
+    field: 'tokens',
+    message: 'must be at most read, the right of the token that makes it',
+  });
+});
+
+test('a token for every model that never ends gives any model and any end', () => {
+  expect(excessOf({ ...FREE, models: ['Beta-V1'], expiresAt: 5 }, FREE)).toBeUndefined();
+});
