@@ -24,6 +24,7 @@ import type { NewKey } from './operations/accounts/put-accounts.ts';
 import { lowAccounts } from './operations/accounts/watch-low-accounts.ts';
 import { moneyCounter } from './operations/money/count-money.ts';
 import type { MoneyCounts } from './operations/money/count-money.ts';
+import { removeOldRecords } from './operations/remove-old-records.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
 import { callService } from './rpc/call-service.ts';
@@ -47,6 +48,7 @@ const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
 const LEDGER_IDLE_MS = 5000;
 const COUNT_IDLE_MS = 1000;
+const OLD_RECORDS_IDLE_MS = 600_000;
 const MONEY_IDLE_MS = 10_000;
 
 export interface RunningBilling extends RunningService {
@@ -74,6 +76,11 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     lifecycle.add('events', () => subscription.stop());
     const lapses = startWorker({ name: 'lapses', clock, log, idleMs: LAPSES_IDLE_MS, pass: () => lapseCalls(deps) });
     lifecycle.add('lapses', () => lapses.stop());
+    const old = startWorker({
+      ...{ name: 'old records', clock, log, idleMs: OLD_RECORDS_IDLE_MS },
+      pass: () => removeOldRecords(deps),
+    });
+    lifecycle.add('old records', () => old.stop());
     watchHeldMoney(sqlHeldMoney(sql), deps, foundation);
     startCounts(sql, foundation, lifecycle);
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);

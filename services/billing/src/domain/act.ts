@@ -1,6 +1,9 @@
 import { formatAmount } from './money.ts';
 import type { Nanos } from './money.ts';
 
+/** Of the ids of acts. */
+export const ACT_PREFIX = 'act';
+
 /** What an operator did, or a token with another token of its account. */
 export interface Act {
   readonly id: string;

@@ -1,3 +1,4 @@
+import { ACT_PREFIX } from '../domain/act.ts';
 import type { Audit } from '../store/ledger/ledger-audit.ts';
 import type { BillingDeps } from './deps.ts';
 
@@ -17,7 +18,7 @@ export async function verifyLedger(
   await ledgerChecks.record(
     { id: newId('check'), at, tookMs, isOk, entries, faults: faults.slice(0, FAULTS_KEPT_MAX), actor },
     {
-      id: newId('act'),
+      id: newId(ACT_PREFIX),
       at: clock.now(),
       actor,
       action: 'ledger_verified',

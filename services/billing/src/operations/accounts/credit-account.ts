@@ -1,4 +1,4 @@
-import { amountDetail } from '../../domain/act.ts';
+import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
 import { creditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
@@ -29,7 +29,7 @@ export async function creditAccount(
   const written = await deps.accounts.credit(
     { key, accountId, currency, amount, reason, actor, at },
     {
-      id: deps.newId('act'),
+      id: deps.newId(ACT_PREFIX),
       at,
       actor,
       action: 'account_credited',

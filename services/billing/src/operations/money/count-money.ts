@@ -1,9 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { DAY_MS, hourOf } from '../../domain/usage.ts';
+import { hourOf } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { MoneyCount, MoneyHour, MoneyPlace, MoneyStore } from '../../store/money/money-store.ts';
 
-const KEPT_MS = 92 * DAY_MS;
 /** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */
 const PLACES_MAX = 20_000;
 
@@ -21,7 +20,7 @@ export interface MoneyCounts {
 }
 
 export interface MoneyCounter extends MoneyCounts {
-  /** Writes what has changed. Removes hours that are no longer kept. */
+  /** Writes what has changed. */
   write(): Promise<void>;
 }
 
@@ -32,11 +31,10 @@ interface CountedHour {
 
 /** The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated. */
 export function moneyCounter(
-  store: Pick<MoneyStore, 'write' | 'removeBefore'>,
+  store: Pick<MoneyStore, 'write'>,
   { clock, process }: { readonly clock: Pick<Clock, 'now'>; readonly process: string },
 ): MoneyCounter {
   const hours = new Map<string, CountedHour>();
-  let removedUntil = 0;
   const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {
     const hour = hourOf(clock.now());
     const name = `${String(hour)} ${channel} ${priceKey} ${currency}`;
@@ -64,9 +62,6 @@ export function moneyCounter(
         if (hours.get(name) === counted) counted.isWritten = true;
       }
       for (const [name, { hour, isWritten }] of hours) if (isWritten && hour.hour < now) hours.delete(name);
-      if (removedUntil === now) return;
-      await store.removeBefore(hourOf(now - KEPT_MS));
-      removedUntil = now;
     },
   };
 }

@@ -128,24 +128,6 @@ describeOnEngines('the hours of the money', (open) => {
     await on.accounts.verifyLedger({});
     await expectSound(on);
   });
-
-  test('are removed after 92 days', async () => {
-    const on = await open(CONFIG);
-    const store = sqlMoneyStore(on.sql);
-    const clock = fakeClock();
-    const counter = moneyCounter(store, { clock, process: 'a' });
-    const begin = clock.now() - (clock.now() % HOUR_MS);
-    counter.lapses(1);
-    await counter.write();
-
-    await clock.advance(92 * DAY_MS);
-    await counter.write();
-    expect(await store.counted({ from: begin, to: begin + 1 })).toHaveLength(1);
-    await clock.advance(HOUR_MS);
-    await counter.write();
-
-    expect(await store.counted({ from: begin, to: begin + 1 })).toEqual([]);
-  });
 });
 
 test('a count is written again after a write that failed, with what came meanwhile', async () => {
@@ -158,7 +140,6 @@ test('a count is written again after a write that failed, with what came meanwhi
         if (writes.length === 1) throw new Error('away');
         if (writes.length === 2) counter.margin(PLACE, 1n, 1n);
       },
-      removeBefore: async () => undefined,
     },
     { clock, process: 'a' },
   );

@@ -1,4 +1,4 @@
-import { amountDetail } from '../../domain/act.ts';
+import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { Token, TokenLimits } from '../../domain/token.ts';
@@ -22,7 +22,7 @@ export async function changeTokenLimits(
   { id, limit, limits, actor, reason }: LimitsChange,
 ): Promise<Token> {
   const act = {
-    id: newId('act'),
+    id: newId(ACT_PREFIX),
     at: clock.now(),
     actor,
     action: 'token_limits_changed',

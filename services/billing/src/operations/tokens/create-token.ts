@@ -1,6 +1,6 @@
 import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
-import { amountDetail, tokenActor } from '../../domain/act.ts';
+import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import { excessOf } from '../../domain/made-token.ts';
 import { disabledBecause } from '../../domain/token.ts';
@@ -57,7 +57,7 @@ export async function createToken(
     revokedAt: undefined,
     madeByTokenId: makerId,
   };
-  const actBy = (by: string): Act => creation(token, { id: deps.newId('act'), actor: by });
+  const actBy = (by: string): Act => creation(token, { id: deps.newId(ACT_PREFIX), actor: by });
   signal?.throwIfAborted();
   const made: NewToken = { token, keyHashes: deps.hashesOf(key), origin: undefined };
   const isMade =

@@ -24,9 +24,9 @@ const acts = async ({ accounts }: TestBilling) =>
 
 describeOnEngines('a token with the right to manage tokens', (open) => {
   test.each([
-    [TokenRight.UNSPECIFIED, TokenRight.NONE, null],
-    [TokenRight.WRITE, TokenRight.WRITE, 'write'],
-    [TokenRight.READ, TokenRight.READ, 'read'],
+    [TokenRight.UNSPECIFIED, TokenRight.NONE],
+    [TokenRight.WRITE, TokenRight.WRITE],
+    [TokenRight.READ, TokenRight.READ],
   ])('has it in its principal, however it was asked for: %s', async (asked, had) => {
     const on = await open(CONFIG);
 

@@ -18,4 +18,6 @@ export interface ActQuery {
 export interface ActStore {
   /** The newest first. */
   list(query: ActQuery): Promise<readonly StoredAct[]>;
+  /** Removes acts of before this time, the oldest first. Gives how many. */
+  remove(before: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,6 @@
+import { firstIdAt } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { ACT_PREFIX } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import type { ActStore } from './act-store.ts';
 
@@ -18,6 +20,8 @@ const NEWEST = `SELECT ${COLUMNS} FROM operator_acts ORDER BY id DESC LIMIT $1`;
 const BEFORE = `SELECT ${COLUMNS} FROM operator_acts WHERE id < $2 ORDER BY id DESC LIMIT $1`;
 const NEWEST_OF_SUBJECT = `SELECT ${COLUMNS} FROM operator_acts WHERE subject = $2 ORDER BY id DESC LIMIT $1`;
 const BEFORE_OF_SUBJECT = `SELECT ${COLUMNS} FROM operator_acts WHERE subject = $2 AND id < $3 ORDER BY id DESC LIMIT $1`;
+const REMOVE =
+  'DELETE FROM operator_acts WHERE id IN (SELECT id FROM operator_acts WHERE id < $1 ORDER BY id LIMIT $2) RETURNING id';
 
 /** Records an act in the transaction that does it. */
 export async function recordAct(query: SqlQuery, act: Act): Promise<void> {
@@ -33,5 +37,6 @@ export function sqlActs(sql: Sql): ActStore {
       const rows = await (after === '' ? sql.read<ActRow>(all, values) : sql.read<ActRow>(next, [...values, after]));
       return rows.map(({ at, detail_json: detailJson, ...row }) => ({ ...row, at: Number(at), detailJson }));
     },
+    remove: async (before, limit) => (await sql.write(REMOVE, [firstIdAt(ACT_PREFIX, before), limit])).length,
   };
 }

@@ -1,0 +1,21 @@
+import { DAY_MS, hourOf } from '../domain/usage.ts';
+import type { BillingDeps } from './deps.ts';
+
+const ACTS_KEPT_MS = 400 * DAY_MS;
+const MONEY_KEPT_MS = 92 * DAY_MS;
+const BATCH_MAX = 2000;
+
+/**
+ * One pass that removes acts of operators after 400 days, in small batches, and the hours of the money after 92 days.
+ * Returns how many acts were removed if there may be more.
+ */
+export async function removeOldRecords({
+  acts,
+  money,
+  clock,
+}: Pick<BillingDeps, 'acts' | 'money' | 'clock'>): Promise<number> {
+  const now = clock.now();
+  await money.removeBefore(hourOf(now - MONEY_KEPT_MS));
+  const removed = await acts.remove(now - ACTS_KEPT_MS, BATCH_MAX);
+  return removed === BATCH_MAX ? BATCH_MAX : 0;
+}
