@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { accountCredit } from './commands/account-credit.ts';
+import { accountList } from './commands/account-list.ts';
 import { accountShow } from './commands/account-show.ts';
 import { attentionList } from './commands/attention-list.ts';
 import { attentionResolve } from './commands/attention-resolve.ts';
@@ -21,6 +22,7 @@ import { restore } from './commands/restore.ts';
 import { taskList } from './commands/task-list.ts';
 import { taskShow } from './commands/task-show.ts';
 import { tokenCreate } from './commands/token-create.ts';
+import { tokenLimit } from './commands/token-limit.ts';
 import { tokenList } from './commands/token-list.ts';
 import { tokenRevoke } from './commands/token-revoke.ts';
 import { usageShow } from './commands/usage-show.ts';
@@ -44,10 +46,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor,
   'video create': videoCreate,
   'video save': videoSave,
+  'account list': accountList,
   'account show': accountShow,
   'account credit': accountCredit,
   'token create': tokenCreate,
   'token list': tokenList,
+  'token limit': tokenLimit,
   'token revoke': tokenRevoke,
   'task list': taskList,
   'task show': taskShow,

@@ -18,6 +18,8 @@ export interface Books {
 
 export interface VerifyOptions {
   readonly timeoutMs: number;
+  /** Who asks, for the record; absent: the operator. */
+  readonly actor?: string;
   readonly signal?: AbortSignal;
   /** Says how many of the open holds were compared. */
   readonly onProgress?: (done: number, of: number) => void;
@@ -26,10 +28,10 @@ export interface VerifyOptions {
 /** Checks the ledger, and compares the open holds with the tasks. */
 export async function verifyBooks(
   { accounts, tasks }: Pick<Services, 'accounts' | 'tasks'>,
-  { onProgress, ...options }: VerifyOptions,
+  { actor = '', onProgress, ...options }: VerifyOptions,
 ): Promise<Books> {
   const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await accounts.verifyLedger(
-    {},
+    { actor },
     options,
   );
   const sorted = { finished: [] as string[], unknown: [] as string[] };

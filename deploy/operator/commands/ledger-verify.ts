@@ -1,3 +1,4 @@
+import { ACTOR_OPTION, actorOf } from '../actor.ts';
 import { defineCommand, noWords } from '../command.ts';
 import { formatNanos } from '../format/amount.ts';
 import { verifyBooks } from '../verify-books.ts';
@@ -6,9 +7,9 @@ import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 export const ledgerVerify = defineCommand({
   summary: 'check that the ledger balances; exit code 1 if it does not',
   words: '',
-  options: {},
+  options: { actor: ACTOR_OPTION },
   example: 'ledger verify --json',
-  run: async ({ services, words, terminal }) => {
+  run: async ({ services, words, options, environment, terminal }) => {
     noWords(words);
     let what = 'reading the ledger';
     const books = await whileShowing(
@@ -17,6 +18,7 @@ export const ledgerVerify = defineCommand({
       () =>
         verifyBooks(services, {
           timeoutMs: LEDGER_TIMEOUT_MS,
+          actor: actorOf(options.actor, environment),
           onProgress: (done, of) => {
             what = `comparing open holds with tasks  ${String(done)} of ${String(of)}`;
           },

@@ -1,7 +1,9 @@
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
-import { WrongCall, defineCommand, noWords } from '../command.ts';
+import { ACTOR_OPTION, actorOf } from '../actor.ts';
+import { defineCommand, noWords } from '../command.ts';
 import { parseNanos } from '../format/amount.ts';
+import { OWN_LIMIT_OPTIONS, ownLimits } from '../format/own-limits.ts';
 import { fromNow } from '../format/times.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS } from '../format/token-record.ts';
 
@@ -14,10 +16,7 @@ export const tokenCreate = defineCommand({
     name: { value: 'TEXT', means: 'a name for the token' },
     limit: { value: 'AMOUNT', means: 'the most that the token may spend' },
     expires: { value: 'DURATION', means: 'the lifetime from now, such as 30d' },
-    'creates-per-minute': { value: 'N', means: "the token's own rate limit of creates" },
-    'reads-per-minute': { value: 'N', means: "the token's own rate limit of reads" },
-    'calls-per-minute': { value: 'N', means: "the token's own rate limit of synchronous calls" },
-    'in-flight': { value: 'N', means: 'the most unfinished tasks of the token' },
+    ...OWN_LIMIT_OPTIONS,
     webhooks: {
       value: 'RIGHT',
       means: 'what the token may do with webhooks; default: write',
@@ -28,9 +27,10 @@ export const tokenCreate = defineCommand({
       means: 'what the token may do with the tokens of its account; default: none',
       choices: Object.keys(TOKEN_RIGHTS),
     },
+    actor: ACTOR_OPTION,
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
-  run: async ({ services, words, options }) => {
+  run: async ({ services, words, options, environment }) => {
     noWords(words);
     const { account = '', models = '', limit, expires, name = '' } = options;
     const made = await services.accounts.createToken({
@@ -42,22 +42,11 @@ export const tokenCreate = defineCommand({
         .filter((model) => model !== ''),
       ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
       ...(expires === undefined ? {} : { expiresAt: fromNow(expires) }),
-      limits: {
-        createsPerMinute: ownLimit('creates-per-minute', options['creates-per-minute']),
-        readsPerMinute: ownLimit('reads-per-minute', options['reads-per-minute']),
-        callsPerMinute: ownLimit('calls-per-minute', options['calls-per-minute']),
-        inFlight: ownLimit('in-flight', options['in-flight']),
-      },
+      limits: ownLimits(options),
       webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
       tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
+      actor: actorOf(options.actor, environment),
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
   },
 });
-
-/** Zero means the configured limit. */
-function ownLimit(name: string, text: string | undefined): number {
-  if (text === undefined) return 0;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new WrongCall(`--${name} takes a whole number such as 600, not ${text}`);
-  return Number(text);
-}

@@ -20,7 +20,13 @@ export async function revokeToken(
   { id, revokerId, actor }: RevokeRequest,
 ): Promise<Token> {
   const at = clock.now();
-  const act: Omit<Act, 'actor' | 'detail'> = { id: newId(ACT_PREFIX), at, action: 'token_revoked', subject: id, reason: '' };
+  const act: Omit<Act, 'actor' | 'detail'> = {
+    id: newId(ACT_PREFIX),
+    at,
+    action: 'token_revoked',
+    subject: id,
+    reason: '',
+  };
   const token = await tokens.revoke({ id, at, revokerId }, (revoked, revoker) => {
     const detail = { account: revoked.accountId, name: revoked.name, revoked_by: revokerId };
     if (revokerId === undefined) return { ...act, actor, detail };
