@@ -262,7 +262,8 @@ export function fakeMedia(): FakeMedia {
         const found = kept.get(object);
         return found === undefined ? undefined : Readable.from([found.bytes]);
       },
-      serve: (_request: IncomingMessage, response, { object, fileName }) => send(response, `${object} ${fileName}`),
+      serve: (_request: IncomingMessage, response, { object, fileName, direct }) =>
+        send(response, `${object} ${fileName}${direct === true ? ' from here' : ''}`),
       serveLink: (request, response) => send(response, request.url ?? ''),
     },
   };

@@ -12,7 +12,7 @@ import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import { newBytesClient } from './bytes-client.ts';
 import type { BytesClient } from './bytes-client.ts';
-import type { MediaPort } from './media-port.ts';
+import type { MediaPort, ServedObject } from './media-port.ts';
 import { PUT_REFUSALS, parsePut } from './put-answer.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -82,19 +82,26 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
         await remove({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
     },
     read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
-    serve: (request, response, { object, fileName, variant }) =>
+    serve: (request, response, { object, fileName, ...how }) =>
       pass({
         request,
         response,
         clock,
         bytes,
-        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${variant === undefined ? '' : `?variant=${variant}`}`,
+        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${queryOf(how)}`,
         authorization,
         fileName,
       }),
     serveLink: (request, response) => pass({ request, response, clock, bytes, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
+}
+
+const THUMBNAIL = 'variant=thumbnail';
+
+function queryOf({ variant, direct }: Pick<ServedObject, 'variant' | 'direct'>): string {
+  const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [THUMBNAIL])];
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
 interface Sending {
@@ -191,7 +198,7 @@ async function pass({ request, response, clock, bytes, url, authorization, fileN
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
   if (!PASSED.has(status) && !isLinkRefusal) {
     close();
-    throw refusal(status, url.endsWith('?variant=thumbnail'));
+    throw refusal(status, url.endsWith(THUMBNAIL));
   }
   response.writeHead(status, pick(head.headers, ANSWERED));
   try {

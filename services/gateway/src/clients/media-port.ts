@@ -6,6 +6,8 @@ export interface ServedObject {
   readonly fileName: string;
   /** The thumbnail of a result instead of the result itself. */
   readonly variant?: 'thumbnail' | undefined;
+  /** Whether the bytes come through the gateway, even if they are in a bucket: a page plays what its own origin has. */
+  readonly direct?: boolean | undefined;
 }
 
 export interface PrivateOptions {

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { TASK_ID, aCompletedTask } from '../../../testing/a-task.ts';
 import { TOKEN } from '../../../testing/fake-services.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
@@ -87,6 +88,13 @@ describe('a session', () => {
 
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     expect(under.tasks.creates).toHaveLength(0);
+  });
+
+  test('plays a video from its own origin, even if results are in a bucket', async () => {
+    under.tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
+    const answer = await ask('GET', `/console/api/v1/videos/${TASK_ID}/content`, { cookie });
+
+    expect(answer.text).toBe(`obj_0123456789 ${TASK_ID}.mp4 from here`);
   });
 
   test('is no token of the public API', async () => {

@@ -96,9 +96,10 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
   }
   const what =
     variant === 'thumbnail'
-      ? { object, fileName: `${task.id}.jpg`, variant: 'thumbnail' as const }
-      : { object, fileName: `${task.id}.mp4` };
-  await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, what));
+      ? { fileName: `${task.id}.jpg`, variant: 'thumbnail' as const }
+      : { fileName: `${task.id}.mp4` };
+  const direct = isFromPage(exchange);
+  await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, { object, ...what, direct }));
 }
 
 function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
@@ -123,6 +124,11 @@ function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
       message: 'the result has expired: expires_at has passed',
     });
   return task.result;
+}
+
+/** The policy of the console's pages allows no other origin, such as that of a bucket. */
+function isFromPage({ path }: Exchange): boolean {
+  return path.startsWith('/console/');
 }
 
 /** Lets media write the response. Only a failure before the first byte returns to Koa. */
