@@ -62,7 +62,7 @@ describeOnEngines('lists in steps', (open) => {
     const clock = fakeClock();
     const newId = newIds(clock);
     store = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }));
-    steps = sqlListSteps(sql, store, EXAMINED);
+    steps = sqlListSteps(sql, store, { examinedMax: EXAMINED, unfinishedMax: EXAMINED });
     const chance = seeded(1);
     times.length = 0;
     for (let made = 0; made < TASKS; made += 1) {

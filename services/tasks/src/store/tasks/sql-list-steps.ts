@@ -6,8 +6,13 @@ import type { IdRange } from './list-conditions.ts';
 import { TASK_COLUMNS, fromTaskRow, searchable, text } from './task-rows.ts';
 import { VISIBLE } from './visible.ts';
 
-/** The most tasks that one answer examines. */
-const EXAMINED_MAX = 5000;
+/**
+ * The most tasks that one answer examines. At a million tasks that takes about 5 ms on both stores, and about 30 ms on
+ * PostgreSQL if each of them is on a page of its own.
+ */
+const EXAMINED_MAX = 2000;
+/** With no more unfinished tasks than this, all of them are examined at once. */
+const UNFINISHED_MAX = 5000;
 const STATES: readonly State[] = ['queued', 'in_progress', 'completed', 'failed'];
 const UNFINISHED: ReadonlySet<State> = new Set(['queued', 'in_progress']);
 
@@ -32,11 +37,16 @@ type Direction = 'ASC' | 'DESC';
 interface Examined {
   readonly sql: Sql;
   readonly examinedMax: number;
+  readonly unfinishedMax: number;
 }
 
 /** Lists that are quick for any number of tasks and any filter, because each answer examines a bounded number of tasks. */
-export function sqlListSteps(sql: Sql, reads: Pick<ReadStore, 'list'>, examinedMax = EXAMINED_MAX): StepStore {
-  const on = { sql, examinedMax };
+export function sqlListSteps(
+  sql: Sql,
+  reads: Pick<ReadStore, 'list'>,
+  bounds = { examinedMax: EXAMINED_MAX, unfinishedMax: UNFINISHED_MAX },
+): StepStore {
+  const on = { sql, ...bounds };
   return {
     listStep: async (filter, page) => {
       const isNamed = filter.upstream !== undefined || (filter.taskIds ?? []).length > 0;
@@ -119,15 +129,15 @@ function matchValues({ states = [], model, kind, channel }: ListFilter): SqlValu
 }
 
 /** Whether only unfinished tasks are asked for, and all of them can be examined at once. */
-async function fewUnfinished({ sql, examinedMax }: Examined, filter: ListFilter): Promise<boolean> {
+async function fewUnfinished({ sql, unfinishedMax }: Examined, filter: ListFilter): Promise<boolean> {
   const { states = [] } = filter;
   if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;
   const { where, values } = unfinishedOf(filter, 2);
   const [row] = await sql.read(
     `SELECT COUNT(*) AS count FROM (SELECT id FROM tasks WHERE ${where} LIMIT $1) AS unfinished`,
-    [examinedMax + 1, ...values],
+    [unfinishedMax + 1, ...values],
   );
-  return Number(row?.['count'] ?? 0) <= examinedMax;
+  return Number(row?.['count'] ?? 0) <= unfinishedMax;
 }
 
 /** The unfinished tasks are found apart from all else, so that no plan goes along other tasks for them. */
