@@ -54,7 +54,7 @@ function newestFirst(one: Act, other: Act): number {
   return one.id < other.id ? 1 : -1;
 }
 
-function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
+export function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
   return { id, at: msOf(at) ?? 0, actor, action, subject, reason, detail: objectOf(detailJson) };
 }
 

@@ -1,0 +1,97 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
+import type { Account as WireAccount } from '@reelgate/proto/billing/v1/account_service';
+import type { Credit as WireCredit } from '@reelgate/proto/billing/v1/money';
+import type { AccountCaller } from './account-caller.ts';
+import { fromWireAct } from './acts-client.ts';
+import type { Act } from './acts-client.ts';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf, must } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+const CREDITS_MAX = 50;
+const ACTS_MAX = 50;
+
+export interface Account {
+  readonly id: string;
+  readonly currency: string;
+  readonly balanceNanos: bigint;
+  readonly heldNanos: bigint;
+  readonly createdAt: number;
+}
+
+/** Money that was added to an account; negative: it was taken back. */
+export interface Credit {
+  readonly at: number;
+  readonly amountNanos: bigint;
+  readonly reason: string;
+  readonly actor: string;
+}
+
+export interface AccountsQuestion {
+  /** 1 to 200. */
+  readonly limit: number;
+  /** By `balance`, the least free first, there is only one page. */
+  readonly order: 'id' | 'balance';
+  readonly prefix: string | undefined;
+  readonly after: string | undefined;
+}
+
+export interface NewCredit {
+  readonly amountNanos: bigint;
+  readonly reason: string;
+  readonly actor: string;
+  /** A repeat with the same id changes nothing. */
+  readonly requestId: string;
+}
+
+/** The accounts as operators see them, in the gateway's types. */
+export interface Accounts {
+  list(
+    question: AccountsQuestion,
+    call: Pick<CallOptions, 'requestId' | 'span'>,
+  ): Promise<{ readonly accounts: readonly Account[]; readonly hasMore: boolean }>;
+  get(caller: AccountCaller): Promise<Account>;
+  /** Answers the account afterwards. */
+  credit(caller: AccountCaller, credit: NewCredit): Promise<Account>;
+  /** The last ones, the newest first. */
+  credits(caller: AccountCaller): Promise<readonly Credit[]>;
+  /** What operators did to the account, the last ones, the newest first. */
+  acts(caller: AccountCaller): Promise<readonly Act[]>;
+}
+
+const ORDERS = { id: AccountOrder.ID, balance: AccountOrder.BALANCE } as const;
+
+export function accountsClient({ accounts: rpc }: Pick<OperatorClients, 'accounts'>): Accounts {
+  return {
+    list: async ({ limit, order, prefix = '', after = '' }, call) => {
+      const request = { limit, order: ORDERS[order], prefix, after };
+      const { accounts, hasMore } = await rpc.listAccounts(request, bounded(call));
+      return { accounts: accounts.map(fromWireAccount), hasMore };
+    },
+    get: async ({ accountId: id, ...call }) =>
+      fromWireAccount(must((await rpc.getAccount({ id }, bounded(call))).account)),
+    credit: async ({ accountId: id, ...call }, credit) =>
+      fromWireAccount(must((await rpc.creditAccount({ id, ...credit }, bounded(call))).account)),
+    credits: async ({ accountId, ...call }) => {
+      const { credits } = await rpc.listCredits({ accountId, limit: CREDITS_MAX }, bounded(call));
+      return credits.map(fromWireCredit);
+    },
+    acts: async ({ accountId: subject, ...call }) => {
+      const { acts } = await rpc.listActs({ subject, limit: ACTS_MAX }, bounded(call));
+      return acts.map(fromWireAct);
+    },
+  };
+}
+
+function fromWireAccount({ id, currency, balanceNanos, heldNanos, createdAt }: WireAccount): Account {
+  return { id, currency, balanceNanos, heldNanos, createdAt: msOf(createdAt) ?? 0 };
+}
+
+function fromWireCredit({ at, amountNanos, reason, actor }: WireCredit): Credit {
+  return { at: msOf(at) ?? 0, amountNanos, reason, actor };
+}
+
+function bounded({ requestId, span }: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+  return { requestId, span, timeoutMs: DEADLINE_MS };
+}

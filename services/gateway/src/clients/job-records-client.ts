@@ -1,0 +1,84 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { JobRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import { fromWireJob } from './jobs-client.ts';
+import type { JobFailure, JobState } from './jobs-client.ts';
+import type { OperatorClients } from './operator-clients.ts';
+import { WIRE_TASK_STATES } from './plain-task.ts';
+import { fromWireHistory } from './task-history.ts';
+import type { StoredEvent } from './task-history.ts';
+import { msOf, must } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** A job with its private facts. */
+export interface JobRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly state: JobState;
+  /** How often a call of its upstream was started. */
+  readonly starts: number;
+  readonly createdAt: number;
+  readonly endedAt: number | undefined;
+  readonly failure: JobFailure | undefined;
+  /** A list has none. */
+  readonly history: readonly StoredEvent[];
+}
+
+export interface JobsQuestion {
+  readonly limit: number;
+  readonly accountId: string | undefined;
+  readonly state: JobState | undefined;
+  readonly after: string | undefined;
+}
+
+type Call = Pick<CallOptions, 'requestId' | 'span'>;
+
+/** The jobs of all accounts as operators see them, in the gateway's types. */
+export interface JobRecords {
+  /** The newest first. */
+  list(question: JobsQuestion, call: Call): Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
+  get(jobId: string, call: Call): Promise<JobRecord>;
+  /** Whether a job waits for a decision of a person. */
+  isInAttention(jobId: string, call: Call): Promise<boolean>;
+}
+
+export function jobRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>): JobRecords {
+  return {
+    list: async ({ limit, accountId = '', state, after = '' }, call) => {
+      const wanted = state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state];
+      // one more says whether there is a next page
+      const request = { accountId, state: wanted, after, limit: limit + 1 };
+      const { records } = await rpc.listJobRecords(request, bounded(call));
+      return { jobs: records.slice(0, limit).map(fromWireRecord), hasMore: records.length > limit };
+    },
+    get: async (jobId, call) => fromWireRecord(must((await rpc.showJob({ jobId }, bounded(call))).record)),
+    isInAttention: async (jobId, call) =>
+      (await rpc.listAttention({}, bounded(call))).items.some(({ taskId }) => taskId === jobId),
+  };
+}
+
+function fromWireRecord({ job: wire, tokenId, endpoint, model, starts, events }: WireRecord): JobRecord {
+  const job = must(wire);
+  const { id, state, failure } = fromWireJob(job);
+  return {
+    id,
+    accountId: job.accountId,
+    tokenId,
+    endpoint,
+    model,
+    state,
+    starts,
+    createdAt: msOf(job.createdAt) ?? 0,
+    endedAt: msOf(job.completedAt),
+    failure,
+    history: fromWireHistory(events),
+  };
+}
+
+function bounded({ requestId, span }: Call): CallOptions {
+  return { requestId, span, timeoutMs: DEADLINE_MS };
+}

@@ -1,0 +1,113 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { GetMoneyResponse } from '@reelgate/proto/billing/v1/account_service';
+import type { LedgerCheck as WireCheck } from '@reelgate/proto/billing/v1/money';
+import type { PriceContract } from '@reelgate/proto/billing/v1/price';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf } from './wire-values.ts';
+
+const DEADLINE_MS = 15_000;
+/** A check reads every line. The pages wait for 30 s; a check that takes longer goes on and is shown later. */
+const VERIFY_DEADLINE_MS = 25_000;
+
+interface Place {
+  readonly priceKey: string;
+  readonly currency: string;
+  readonly requests: number;
+  readonly chargedNanos: bigint;
+}
+
+/** The outcome of a check of the books. */
+export interface LedgerCheck {
+  readonly at: number;
+  readonly tookMs: number;
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly faults: readonly string[];
+  readonly actor: string;
+}
+
+/** The money of all accounts. Amounts are billionths. */
+export interface AllMoney {
+  readonly held: readonly {
+    readonly currency: string;
+    readonly balanceNanos: bigint;
+    readonly heldNanos: bigint;
+    readonly accounts: number;
+  }[];
+  readonly settled: readonly Place[];
+  readonly margins: readonly (Place & { readonly channel: string; readonly costNanos: bigint })[];
+  readonly overruns: number;
+  readonly overrunNanos: bigint;
+  readonly lapses: number;
+  readonly lastCheck: LedgerCheck | undefined;
+}
+
+/** A version of a price, with its terms as the configuration writes them. */
+export interface Contract {
+  readonly key: string;
+  readonly version: number;
+  readonly since: number;
+  readonly isCurrent: boolean;
+  readonly terms: unknown;
+}
+
+type Call = Pick<CallOptions, 'requestId' | 'span'>;
+
+/** The books of all accounts, in the gateway's types. */
+export interface Ledger {
+  money(period: { readonly from: number; readonly to: number }, call: Call): Promise<AllMoney>;
+  contracts(call: Call): Promise<readonly Contract[]>;
+  verify(
+    actor: string,
+    call: Call,
+  ): Promise<{ readonly ok: boolean; readonly entries: number; readonly faults: readonly string[] }>;
+}
+
+export function ledgerClient({ accounts: rpc }: Pick<OperatorClients, 'accounts'>): Ledger {
+  return {
+    money: async ({ from, to }, { requestId, span }) =>
+      fromWireMoney(
+        await rpc.getMoney(
+          { from: timestampFromMs(from), to: timestampFromMs(to) },
+          { requestId, span, timeoutMs: DEADLINE_MS },
+        ),
+      ),
+    contracts: async ({ requestId, span }) => {
+      const { contracts } = await rpc.listPrices({}, { requestId, span, timeoutMs: DEADLINE_MS });
+      return contracts.map(fromWireContract);
+    },
+    verify: async (actor, { requestId, span }) => {
+      const answer = await rpc.verifyLedger({ actor }, { requestId, span, timeoutMs: VERIFY_DEADLINE_MS });
+      return { ok: answer.ok, entries: Number(answer.entries), faults: answer.faults };
+    },
+  };
+}
+
+function fromWireMoney({
+  held,
+  settled,
+  margins,
+  overruns,
+  overrunNanos,
+  lapses,
+  ...rest
+}: GetMoneyResponse): AllMoney {
+  return {
+    held: held.map(({ accounts, ...sums }) => ({ ...sums, accounts: Number(accounts) })),
+    settled: settled.map(({ requests, ...sums }) => ({ ...sums, requests: Number(requests) })),
+    margins: margins.map(({ requests, ...sums }) => ({ ...sums, requests: Number(requests) })),
+    overruns: Number(overruns),
+    overrunNanos,
+    lapses: Number(lapses),
+    lastCheck: rest.lastCheck && fromWireCheck(rest.lastCheck),
+  };
+}
+
+function fromWireCheck({ at, tookMs, ok, entries, faults, actor }: WireCheck): LedgerCheck {
+  return { at: msOf(at) ?? 0, tookMs: Number(tookMs), ok, entries: Number(entries), faults, actor };
+}
+
+function fromWireContract({ key, version, termsJson, sinceMs, current }: PriceContract): Contract {
+  return { key, version, since: Number(sinceMs), isCurrent: current, terms: JSON.parse(termsJson) as unknown };
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { AccountList, AccountRow, AccountView, CreditRequest } from '../../../console/api/operator-accounts.ts';
+import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { Account, Accounts } from '../../clients/accounts-client.ts';
+import type { SiteTokens } from '../../clients/tokens-client.ts';
+import type { ReadUsage } from '../../clients/usage-client.ts';
+import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
+import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { nanosOf } from '../../domain/decimal.ts';
+import { covers } from '../../domain/operator.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import { inFormTerms } from '../token-forms.ts';
+import { moneyOf } from '../views/money.ts';
+import { tokenView } from '../views/token.ts';
+import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorOf } from './operator-session-routes.ts';
+import { textOf } from './read-query.ts';
+import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
+
+const PAGE = 50;
+const ACCOUNT_MAX = 256;
+const AMOUNT_CHARACTERS_MAX = 32;
+const REQUEST_ID = /^[\w-]{8,64}$/;
+const ORDERS = { id: 'id', balance: 'balance' } as const;
+
+const creditForm = bodyValidator<CreditRequest>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount', 'reason', 'requestId'],
+  properties: {
+    amount: { type: 'string', maxLength: AMOUNT_CHARACTERS_MAX },
+    reason: REASON_SCHEMA,
+    requestId: { type: 'string' },
+  },
+});
+
+export interface AccountsParts {
+  readonly clock: Clock;
+  readonly budget: BodyBudget;
+  readonly accounts: Accounts;
+  readonly tokens: SiteTokens;
+  readonly usage: ReadUsage;
+}
+
+/** The accounts, and credit for one of them. */
+export function accountsRoutes(parts: AccountsParts): OperatorRouteEntry[] {
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: '/accounts',
+      name: 'listAccounts',
+      role: 'viewer',
+      answer: (exchange) => accountList(parts, exchange),
+    }),
+    operatorRoute({
+      method: 'GET',
+      path: '/accounts/{account_id}',
+      name: 'getAccount',
+      role: 'viewer',
+      answer: (exchange) => accountView(parts, exchange),
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: '/accounts/{account_id}/credit',
+      name: 'creditAccount',
+      role: 'treasurer',
+      answer: (exchange) => credit(parts, exchange),
+    }),
+  ];
+}
+
+/** The account that a path names. */
+export function namedAccount({ params, state: { requestId, span } }: Exchange): AccountCaller {
+  return { accountId: params['account_id'] ?? '', requestId, span };
+}
+
+async function accountList({ accounts: client }: AccountsParts, exchange: Exchange): Promise<AccountList> {
+  const query = new URLSearchParams(exchange.querystring);
+  const question = {
+    limit: PAGE,
+    order: enumValueOf(query, 'order', ORDERS) ?? 'id',
+    prefix: textOf(query, 'prefix', ACCOUNT_MAX),
+    after: textOf(query, 'after', ACCOUNT_MAX),
+  };
+  const { accounts, hasMore } = await client.list(question, exchange.state);
+  const last = accounts.at(-1);
+  const isPaged = hasMore && question.order === 'id' && last !== undefined;
+  return { accounts: accounts.map(accountRow), ...(isPaged ? { after: last.id } : {}) };
+}
+
+async function accountView(parts: AccountsParts, exchange: Exchange): Promise<AccountView> {
+  const caller = namedAccount(exchange);
+  const period = readUsagePeriod(new URLSearchParams(exchange.querystring), parts.clock.now());
+  const [account, { tokens }, credits, statement, acts] = await Promise.all([
+    parts.accounts.get(caller),
+    parts.tokens.list(caller),
+    parts.accounts.credits(caller),
+    parts.usage(usageQuestion(caller.accountId, period), caller.requestId),
+    parts.accounts.acts(caller),
+  ]);
+  const { currency } = account;
+  return {
+    account: accountRow(account),
+    tokens: tokens.map((token) => tokenView(token, { currency })),
+    credits: credits.map(({ amountNanos, ...rest }) => ({ ...rest, amount: moneyOf(amountNanos, currency) })),
+    usage: usageView(period, statement),
+    acts,
+    canChange: covers(operatorOf(exchange).role, 'treasurer'),
+  };
+}
+
+async function credit({ accounts, budget }: AccountsParts, exchange: Exchange): Promise<AccountRow> {
+  const form = creditForm(await readJsonBody(exchange, { budget }));
+  if (!REQUEST_ID.test(form.requestId))
+    throw invalid('requestId', 'must have 8 to 64 letters, digits, hyphens and underscores');
+  const { name: actor } = operatorOf(exchange);
+  const wanted = {
+    amountNanos: readAmount(form.amount),
+    reason: reasonIn(form),
+    actor,
+    requestId: form.requestId,
+  };
+  return accountRow(await inFormTerms(accounts.credit(namedAccount(exchange), wanted)));
+}
+
+function readAmount(text: string): bigint {
+  const nanos = nanosOf(text);
+  if (nanos !== undefined && nanos !== 0n) return nanos;
+  throw invalid('amount', 'must be a decimal such as 12.50, not 0, with at most 9 digits after the point');
+}
+
+function accountRow({ id, currency, balanceNanos, heldNanos, createdAt }: Account): AccountRow {
+  return {
+    id,
+    balance: moneyOf(balanceNanos, currency),
+    held: moneyOf(heldNanos, currency),
+    free: moneyOf(balanceNanos - heldNanos, currency),
+    createdAt,
+  };
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { LedgerCheck, MoneyView } from '../../../console/api/operator-money.ts';
+import type { AllMoney, Ledger } from '../../clients/ledger-client.ts';
+import { decimalOf } from '../../domain/decimal.ts';
+import { covers } from '../../domain/operator.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { moneyOf } from '../views/money.ts';
+import { readPeriod } from '../views/period.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorOf } from './operator-session-routes.ts';
+
+/** Of what the books keep by the hour. */
+const DAYS_MAX = 31;
+const FAULTS_MAX = 20;
+
+interface Parts {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+}
+
+/** The money of every account, the prices, and the check of the books. */
+export function moneyRoutes(parts: Parts): OperatorRouteEntry[] {
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: '/money',
+      name: 'getMoney',
+      role: 'viewer',
+      answer: (exchange) => moneyView(parts, exchange),
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: '/money/verify',
+      name: 'verifyLedger',
+      role: 'treasurer',
+      answer: (exchange) => verify(parts, exchange),
+    }),
+  ];
+}
+
+async function moneyView({ clock, ledger }: Parts, exchange: Exchange): Promise<MoneyView> {
+  const now = clock.now();
+  const { from, to } = readPeriod(new URLSearchParams(exchange.querystring), now, DAYS_MAX);
+  const [money, contracts] = await Promise.all([
+    ledger.money({ from, to }, exchange.state),
+    ledger.contracts(exchange.state),
+  ]);
+  return {
+    from,
+    to,
+    ...sumsOf(money),
+    overruns: money.overruns,
+    overrunAmount: decimalOf(money.overrunNanos),
+    lapses: money.lapses,
+    ...(money.lastCheck === undefined ? {} : { lastCheck: money.lastCheck }),
+    contracts,
+    canVerify: covers(operatorOf(exchange).role, 'treasurer'),
+    now,
+  };
+}
+
+function sumsOf({ held, settled, margins }: AllMoney): Pick<MoneyView, 'held' | 'settled' | 'margins'> {
+  return {
+    held: held.map(({ currency, balanceNanos, heldNanos, accounts }) => ({
+      balance: moneyOf(balanceNanos, currency),
+      held: moneyOf(heldNanos, currency),
+      accounts,
+    })),
+    settled: settled.map(({ priceKey, currency, requests, chargedNanos }) => ({
+      priceKey,
+      charged: moneyOf(chargedNanos, currency),
+      requests,
+    })),
+    margins: margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos }) => ({
+      channel,
+      priceKey,
+      requests,
+      charged: moneyOf(chargedNanos, currency),
+      cost: moneyOf(costNanos, currency),
+      margin: moneyOf(chargedNanos - costNanos, currency),
+    })),
+  };
+}
+
+async function verify({ clock, ledger }: Parts, exchange: Exchange): Promise<LedgerCheck> {
+  const { name: actor } = operatorOf(exchange);
+  const at = clock.now();
+  const { ok, entries, faults } = await ledger.verify(actor, exchange.state);
+  return { at, tookMs: clock.now() - at, ok, entries, faults: faults.slice(0, FAULTS_MAX), actor };
+}
