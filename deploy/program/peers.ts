@@ -21,14 +21,21 @@ export function watchPeers(
   checks?.add(...peerChecks(connections));
   metrics.gauge('reelgate_peer_up', 'Whether this process reaches a service or the bus', ['peer'], async (gauge) => {
     gauge.labels('bus').set(Number(bus.ready()));
-    await Promise.all(
-      Object.entries(connections).map(async ([name, connection]) => {
-        const isUp = await connection.ready(PEER_MS_MAX).then(
-          () => true,
-          () => false,
-        );
-        gauge.labels(name).set(Number(isUp));
-      }),
-    );
+    for (const { name, isReachable } of await reachPeers(connections)) gauge.labels(name).set(Number(isReachable));
   });
+}
+
+/** Which of the peers answer now. */
+export function reachPeers(
+  connections: Readonly<Record<string, GrpcConnection>>,
+): Promise<readonly { readonly name: string; readonly isReachable: boolean }[]> {
+  return Promise.all(
+    Object.entries(connections).map(async ([name, connection]) => ({
+      name,
+      isReachable: await connection.ready(PEER_MS_MAX).then(
+        () => true,
+        () => false,
+      ),
+    })),
+  );
 }

@@ -101,12 +101,15 @@ function gatewayClients(billing: Served, media: Media, tasks: Served): GatewayCl
     usage: direct(UsageService, billing, 'gateway'),
     media: inProcessMedia(media.bytes),
     sender: direct(MediaService, media, 'gateway'),
+    pauses: direct(OperatorService, tasks, 'gateway'),
     operator: {
       tasks: direct(OperatorService, tasks, 'operator'),
       accounts: direct(AccountService, billing, 'operator'),
       billing: direct(BillingService, billing, 'operator'),
       usage: direct(UsageService, billing, 'operator'),
       webhooks: direct(WebhookService, tasks, 'operator'),
+      // they run in this process
+      reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
     },
   };
 }

@@ -14,7 +14,7 @@ import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.
 import { drainTimes } from '../config/drain-times.ts';
 import { greeting } from '../greeting.ts';
 import { keyOf } from '../identities.ts';
-import { connectPeers, watchPeers } from '../peers.ts';
+import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { Started, Starting } from '../starting.ts';
 import { connect, secureContext } from './connect.ts';
 
@@ -45,7 +45,8 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     usage: billing.client(UsageService),
     media: bytes,
     sender: media.client(MediaService),
-    operator: operatorClients(starting),
+    pauses: tasks.client(OperatorService),
+    operator: { ...operatorClients(starting), reach: () => reachPeers({ tasks, billing, media }) },
   };
   const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
   watchPeers(foundation, { tasks, billing, media });
@@ -63,7 +64,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
 }
 
 /** Connections of their own: a connection carries the key of one identity. */
-function operatorClients(starting: Starting): GatewayClients['operator'] {
+function operatorClients(starting: Starting): Omit<GatewayClients['operator'], 'reach'> {
   const [tasks, billing] = [connect(starting, 'operator', 'tasks'), connect(starting, 'operator', 'billing')];
   return {
     tasks: tasks.client(OperatorService),

@@ -39,6 +39,7 @@ import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
+import { startPauses } from './relay/channels/start-pauses.ts';
 import { startRelay } from './relay/start-relay.ts';
 import { eventBodies } from './webhooks/event-body.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
@@ -86,7 +87,8 @@ export async function startGateway(
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
-    const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits }, lifecycle);
+    const pauses = await startPauses(foundation, clients, lifecycle);
+    const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits, pauses }, lifecycle);
     foundation.checks?.add(relayCheck(channels));
     const links = signedLinks(foundation.publicUrl, foundation.signingKey);
     const parts: GatewayParts = {
@@ -116,7 +118,8 @@ export async function startGateway(
 
     const observe = observer({ clock, log, metrics });
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
-    const consoles = await openConsoles(config.console, { foundation, clients, parts, api, observe }, lifecycle);
+    const deps = { foundation, clients, parts, api, observe, channels, pauses };
+    const consoles = await openConsoles(config.console, deps, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);

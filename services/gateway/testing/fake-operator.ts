@@ -27,6 +27,7 @@ export function fakeOperator({ tasks, accounts, billing, usage, webhooks }: Oper
     billing: clientOf(BillingService, billing),
     usage: clientOf(UsageService, usage),
     webhooks: clientOf(WebhookService, webhooks),
+    reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
   };
 }
 

@@ -170,6 +170,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     ),
   ];
   const [webhooks, sends, books, accounts] = [fakeWebhooks(), fakeSends(), fakeBooks(), fakeAccounts()];
+  const operator = fakeOperator(settings.operator);
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -198,7 +199,8 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       usage: usage.client,
       media: media.port,
       sender: sends.client,
-      operator: fakeOperator(settings.operator),
+      pauses: operator.tasks,
+      operator,
     },
     ports,
   );

@@ -26,6 +26,11 @@ export interface Decision {
   readonly release?: Money;
   /** Undefined: it can be made. */
   readonly refusedBecause?: string;
+  /**
+   * Whether its amounts are not known here, as for a job or while billing is away. `completed` then charges the hold or
+   * the usage, and `failed` releases the hold.
+   */
+  readonly isUnpriced?: true;
 }
 
 /** GET /attention: at most 200, the oldest first. */
@@ -36,7 +41,7 @@ export interface AttentionList {
   readonly canDecide: boolean;
 }
 
-/** POST /attention/{id}. */
+/** POST /attention/{id}. It answers {}. */
 export interface DecisionRequest {
   readonly resolution: Resolution;
   readonly reason: string;

@@ -12,7 +12,10 @@ export interface Light {
   readonly figure: string;
   /** Why it is not `ok`, in a sentence; undefined: it is. */
   readonly why?: string;
-  /** One value for each of the last 60 minutes, the oldest first. */
+  /**
+   * One value for each of the last 60 minutes, the oldest first: creates, late polls, settlements, faults of channels.
+   * Empty: the light has no history, or the tasks service does not answer.
+   */
   readonly minutes: readonly number[];
 }
 

@@ -5,6 +5,7 @@ import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { BillingCalls } from './calls-client.ts';
+import type { PausesClient } from './channel-pauses-client.ts';
 import type { MediaPort } from './media-port.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import type { TasksClient } from './tasks-client.ts';
@@ -21,5 +22,7 @@ export interface GatewayClients {
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly media: MediaPort;
   readonly sender: SenderClient;
+  /** Under the identity of the gateway. */
+  readonly pauses: PausesClient;
   readonly operator: OperatorClients;
 }

@@ -12,4 +12,8 @@ export interface OperatorClients {
   readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'listCharges'>;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly webhooks: Client<typeof WebhookService>;
+  readonly reach: ReachPeers;
 }
+
+/** Which services this process reaches, by name. */
+export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;

@@ -11,6 +11,8 @@ import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { openServiceSignals } from '../operations/service-signals.ts';
+import type { ChannelPauses } from '../relay/channels/channel-pauses.ts';
+import type { RelayChannels } from '../relay/channels/relay-channels.ts';
 import { loadAssets } from './assets/load-assets.ts';
 import { clientConsoleRoutes, openClientSessions } from './client/client-console.ts';
 import { operatorConsole } from './operator/operator-console.ts';
@@ -32,12 +34,14 @@ export interface ConsolesDeps {
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
   readonly observe: ReturnType<typeof observer>;
+  readonly channels: RelayChannels;
+  readonly pauses: ChannelPauses;
 }
 
 /** The consoles of both doors. They have the same files. */
 export async function openConsoles(
   config: ConsoleConfig,
-  { foundation, clients, parts, api, observe }: ConsolesDeps,
+  { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,
   lifecycle: Lifecycle,
 ): Promise<Consoles> {
   const signals = openServiceSignals();
@@ -65,6 +69,8 @@ export async function openConsoles(
       assets,
       streams,
       clients: clients.operator,
+      relay: channels,
+      pauses,
       budget: parts.budget,
       observe,
     }),

@@ -176,8 +176,9 @@ function served(
   channels: RelayChannels,
   { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,
 ): readonly RelayChannel[] {
-  const serving = mayUse(principal, model) ? channels.serving(endpoint.name, model) : [];
-  if (serving.length === 0) throw modelNotFound(model);
+  if (!mayUse(principal, model) || !channels.knows(endpoint.name, model)) throw modelNotFound(model);
+  const serving = channels.serving(endpoint.name, model);
+  if (serving.length === 0) throw noChannelAvailable();
   return serving;
 }
 

@@ -6,6 +6,7 @@ import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';
 import { startCallWatch } from './attempts/watch-calls.ts';
+import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
 import { batchedCharges } from './charges/batched-charges.ts';
@@ -23,14 +24,24 @@ export interface RelayParts {
   readonly channels: RelayChannels;
 }
 
+interface RelayNeeds {
+  readonly limits: SharedLimits;
+  readonly pauses: ChannelPauses;
+}
+
 /** Opens what relays synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
 export function startRelay(
   { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
   { clock, newId, log, metrics, random }: Foundation,
-  { calls, limits }: Pick<GatewayClients, 'calls'> & { readonly limits: SharedLimits },
+  { calls, limits, pauses }: Pick<GatewayClients, 'calls'> & RelayNeeds,
   lifecycle: Lifecycle,
 ): RelayParts {
-  const channels = openRelayChannels(catalogue.relay, { clock, limits, chance: chanceFrom(random) });
+  const channels = openRelayChannels(catalogue.relay, {
+    clock,
+    limits,
+    chance: chanceFrom(random),
+    isPaused: (id) => pauses.of(id) !== undefined,
+  });
   lifecycle.add('relay channels', () => channels.close());
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
   const charges = batchedCharges({ requests: callsClient(calls), forecast, clock, log });

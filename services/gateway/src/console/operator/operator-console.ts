@@ -5,6 +5,8 @@ import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { koaApp } from '../../http/koa-app.ts';
 import type { observer } from '../../http/observe.ts';
+import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
+import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
 import type { Assets } from '../assets/prepare-assets.ts';
 import { operatorSessions } from '../session/operator-sessions.ts';
@@ -26,6 +28,8 @@ export interface OperatorConsoleDeps {
   /** What the stream of changes is made of. */
   readonly streams: StreamParts & FollowParts;
   readonly clients: OperatorClients;
+  readonly relay: Pick<RelayChannels, 'all'>;
+  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
 }
@@ -33,7 +37,7 @@ export interface OperatorConsoleDeps {
 /** The console of operators on the admin port. It takes the requests below `/console`. */
 export function operatorConsole(
   { operators, sessionMs }: Pick<ConsoleConfig, 'operators' | 'sessionMs'>,
-  { foundation, assets, streams, clients, budget, observe }: OperatorConsoleDeps,
+  { foundation, assets, streams, budget, observe, ...pages }: OperatorConsoleDeps,
 ): HttpRoute {
   const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
   const sessions = operatorSessions({
@@ -44,7 +48,7 @@ export function operatorConsole(
   });
   const routes: readonly OperatorRouteEntry[] = [
     ...operatorSessionRoutes({ clock, budget }, sessions),
-    ...operatorPages({ clock, newId, budget, clients }),
+    ...operatorPages({ clock, newId, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),
   ];

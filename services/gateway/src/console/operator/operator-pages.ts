@@ -1,35 +1,51 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
 import { accountsClient } from '../../clients/accounts-client.ts';
 import { actsOfServices } from '../../clients/acts-client.ts';
+import { attentionQueue } from '../../clients/attention-client.ts';
+import { taskChannels } from '../../clients/channels-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
+import { pulseOfTasks } from '../../clients/pulse-client.ts';
 import { changeTokenLimits } from '../../clients/token-limits-client.ts';
 import { tokensClient } from '../../clients/tokens-client.ts';
 import { billingUsage } from '../../clients/usage-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
+import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { accountTokensRoutes } from './account-tokens-routes.ts';
 import { accountsRoutes } from './accounts-routes.ts';
 import { actsRoutes } from './acts-routes.ts';
+import { attentionRoutes } from './attention-routes.ts';
+import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
 import { moneyRoutes } from './money-routes.ts';
+import { nowRoute } from './now-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
 /** What the routes of the operators' pages are made of. */
 export interface OperatorPagesParts {
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly log: Log;
   readonly budget: BodyBudget;
   readonly clients: OperatorClients;
+  /** The channels that this gateway calls itself. */
+  readonly relay: Pick<RelayChannels, 'all'>;
+  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
 }
 
 /** What the pages of operators read and do. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const acts = actsOfServices(clients);
+  const [acts, pulse, channels] = [actsOfServices(clients), pulseOfTasks(clients), taskChannels(clients)];
   const tokens = tokensClient(clients.accounts);
   return [
+    nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
+    ...attentionRoutes({ ...parts, attention: attentionQueue(clients) }),
+    ...channelsRoutes({ ...parts, acts, pulse, channels }),
     ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),
     ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),

@@ -41,7 +41,9 @@ export interface RelayChannel {
 /** The channels of the synchronous routes, as the current configuration lists them. */
 export interface RelayChannels {
   all(): readonly RelayChannel[];
-  /** The enabled channels with this endpoint and model, in the order in which they are tried. */
+  /** Whether an enabled channel has this endpoint and model, paused or not. */
+  knows(endpoint: string, model: string): boolean;
+  /** The enabled channels with this endpoint and model that are not paused, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
   /** Takes a new configuration; calls on a removed or changed channel run to their end. */
   replace(settings: readonly RelayChannelSettings[]): void;
@@ -54,11 +56,13 @@ export interface RelayChannelsOptions {
   readonly chance: () => number;
   /** Absent: this process counts alone. */
   readonly limits?: SharedLimits;
+  /** Whether an operator has paused a channel; absent: none is. */
+  readonly isPaused?: (id: string) => boolean;
 }
 
 export function openRelayChannels(
   settings: readonly RelayChannelSettings[],
-  { clock, chance, limits = dividedLimits(clock) }: RelayChannelsOptions,
+  { clock, chance, limits = dividedLimits(clock), isPaused = () => false }: RelayChannelsOptions,
 ): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** The channels by endpoint and model. */
@@ -86,8 +90,11 @@ export function openRelayChannels(
   replace(settings);
   return {
     all: () => [...current.values()].map(({ channel }) => channel),
+    knows: (endpoint, model) => index.get(endpoint)?.has(model) === true,
     serving: (endpoint, model) => {
-      const channels = index.get(endpoint)?.get(model) ?? [];
+      const listed = index.get(endpoint)?.get(model) ?? [];
+      const isAnyPaused = listed.some(({ settings }) => isPaused(settings.id));
+      const channels = isAnyPaused ? listed.filter(({ settings }) => !isPaused(settings.id)) : listed;
       return channels.length < 2 ? channels : ordered(channels, chance);
     },
     replace,

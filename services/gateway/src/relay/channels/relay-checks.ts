@@ -28,6 +28,15 @@ export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CAL
   };
 }
 
+/** Makes the call of the check on one channel. */
+export async function testRelayChannel(
+  channel: RelayChannel,
+  callMsMax = CALL_MS_MAX,
+): Promise<{ readonly ok: boolean; readonly detail: string }> {
+  const verdict = await verdictOf(channel, AbortSignal.timeout(callMsMax));
+  return { ok: verdict === undefined, detail: verdict?.detail ?? 'the upstream answers' };
+}
+
 function summaryOf(called: number): string {
   return called === 0 ? 'there is nothing to call' : `${String(called)} answer, and every circuit is closed`;
 }

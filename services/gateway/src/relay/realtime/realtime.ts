@@ -6,7 +6,7 @@ import type { Soon } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Principal } from '../../clients/billing-client.ts';
-import { mayUse, modelNotFound } from '../channels/channel-refusals.ts';
+import { mayUse, modelNotFound, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
 import type { CallCharges } from '../charges/call-charges.ts';
 import type { PriceKeys } from '../charges/price-keys.ts';
@@ -85,8 +85,8 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
         handshake: { model },
         principal,
       } = opening;
-      if (!mayUse(principal, model) || channels.serving(REALTIME_ENDPOINT, model).length === 0)
-        throw modelNotFound(model);
+      if (!mayUse(principal, model) || !channels.knows(REALTIME_ENDPOINT, model)) throw modelNotFound(model);
+      if (channels.serving(REALTIME_ENDPOINT, model).length === 0) throw noChannelAvailable();
       if (stopping.signal.aborted) throw busy();
       const permit = permits.acquire(principal.tokenId);
       const session = chargedSession(deps, opening, { server, stopping: stopping.signal });

@@ -1,0 +1,117 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { Charge } from '@reelgate/proto/billing/v1/hold';
+import { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+/** Of one call to billing. */
+const CHARGES_MAX = 100;
+/** Deferred settlements whose price is read. More than a few at one time mean that a price or an upstream is wrong. */
+const DEFERRED_MAX = 20;
+
+type Caller = Pick<CallOptions, 'requestId' | 'span'>;
+type WaitingState = 'queued' | 'in_progress' | 'completed' | 'failed';
+export type Resolution = 'completed' | 'failed' | 'retry';
+
+/** The money of a task that waits for a decision, in billionths. */
+export interface OpenMoney {
+  readonly heldNanos: bigint;
+  readonly currency: string;
+  /** `deferred`: its usage was far above the hold, so it was not charged. */
+  readonly settled: 'not' | 'deferred' | 'ended';
+  /** What the usage of a deferred settlement costs; undefined: it is not known, or too large for an amount. */
+  readonly usageNanos: bigint | undefined;
+}
+
+/** A task or a job that waits for a decision. */
+export interface WaitingItem {
+  readonly id: string;
+  readonly isJob: boolean;
+  readonly since: number;
+  readonly reason: string;
+  readonly detail: string;
+  readonly accountId: string;
+  readonly model: string;
+  readonly channel: string;
+  readonly state: WaitingState;
+}
+
+export interface AttentionQueue {
+  /** The oldest first. */
+  list(caller: Caller): Promise<readonly WaitingItem[]>;
+  /** By task; a task without a hold, and every job, is left out. */
+  money(tasks: readonly WaitingItem[], caller: Caller): Promise<ReadonlyMap<string, OpenMoney>>;
+  decide(
+    decision: {
+      readonly id: string;
+      readonly resolution: Resolution;
+      readonly actor: string;
+      readonly reason: string;
+    },
+    caller: Caller,
+  ): Promise<void>;
+}
+
+const STATES: Readonly<Record<TaskState, WaitingState>> = {
+  [TaskState.UNSPECIFIED]: 'in_progress',
+  [TaskState.QUEUED]: 'queued',
+  [TaskState.IN_PROGRESS]: 'in_progress',
+  [TaskState.COMPLETED]: 'completed',
+  [TaskState.FAILED]: 'failed',
+};
+const RESOLUTIONS: Readonly<Record<Resolution, WireResolution>> = {
+  completed: WireResolution.COMPLETED,
+  failed: WireResolution.FAILED,
+  retry: WireResolution.RETRY,
+};
+
+export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks' | 'billing'>): AttentionQueue {
+  const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+  const usageOf = async (taskId: string, caller: Caller): Promise<readonly [string, bigint | undefined]> => {
+    const { deferredAmountNanos } = await billing.getHold({ taskId }, bounded(caller));
+    return [taskId, deferredAmountNanos];
+  };
+  return {
+    list: async (caller) => (await tasks.listAttention({}, bounded(caller))).items.map(fromWireItem),
+    money: async (items, caller) => {
+      const ids = items.filter(({ isJob }) => !isJob).map(({ id }) => id);
+      const answers = await Promise.all(
+        piecesOf(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, bounded(caller))),
+      );
+      const charges = answers.flatMap((answer) => answer.charges);
+      const deferred = charges.filter(({ basis }) => basis === Basis.DEFERRED).slice(0, DEFERRED_MAX);
+      const usage = new Map(await Promise.all(deferred.map(({ taskId }) => usageOf(taskId, caller))));
+      return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge, usage.get(charge.taskId))]));
+    },
+    decide: async ({ id, resolution, actor, reason }, caller) => {
+      await tasks.resolveAttention({ taskId: id, resolution: RESOLUTIONS[resolution], actor, reason }, bounded(caller));
+    },
+  };
+}
+
+function fromWireItem({ taskId, since, reason, detail, accountId, model, channel, state, isJob }: AttentionItem) {
+  return {
+    id: taskId,
+    isJob,
+    since: msOf(since) ?? 0,
+    reason,
+    detail,
+    accountId,
+    model,
+    channel,
+    state: STATES[state],
+  };
+}
+
+function fromWireCharge({ heldNanos, currency, basis }: Charge, usageNanos: bigint | undefined): OpenMoney {
+  const ended = basis === Basis.UNSPECIFIED ? 'not' : 'ended';
+  return { heldNanos, currency, usageNanos, settled: basis === Basis.DEFERRED ? 'deferred' : ended };
+}
+
+function piecesOf<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,104 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
+import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+/** A test calls an upstream, which may be slow. */
+const TEST_DEADLINE_MS = 30_000;
+
+type Caller = Pick<CallOptions, 'requestId' | 'span'>;
+export type CircuitState = 'closed' | 'open' | 'half_open';
+
+/** An operator has paused a channel: it gets no new work. */
+export interface ChannelPause {
+  readonly channel: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** A channel of the tasks service. */
+export interface TaskChannel {
+  readonly id: string;
+  readonly adapter: string;
+  readonly upstreamAccount: string;
+  readonly isEnabled: boolean;
+  readonly circuit: CircuitState;
+  readonly inFlight: number;
+  readonly inFlightMax: number;
+  readonly perMinuteMax: number;
+  readonly priority: number;
+  readonly weight: number;
+  readonly models: readonly string[];
+  readonly endpoints: readonly string[];
+  readonly pause: ChannelPause | undefined;
+}
+
+/** A change of a channel by an operator. */
+export interface ChannelAct {
+  readonly id: string;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+export interface ChannelOutcome {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly tookMs: number;
+}
+
+/** The channels of the tasks service, and the pauses of all channels. */
+export interface TaskChannels {
+  list(caller: Caller): Promise<readonly TaskChannel[]>;
+  pause(act: ChannelAct, caller: Caller): Promise<void>;
+  resume(act: ChannelAct, caller: Caller): Promise<void>;
+  test(act: Pick<ChannelAct, 'id' | 'actor'>, caller: Caller): Promise<ChannelOutcome>;
+}
+
+const CIRCUITS: readonly CircuitState[] = ['closed', 'open', 'half_open'];
+
+export function taskChannels({ tasks }: Pick<OperatorClients, 'tasks'>): TaskChannels {
+  const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+  return {
+    list: async (caller) => (await tasks.listChannels({}, bounded(caller))).channels.map(fromWireChannel),
+    pause: async ({ id, actor, reason }, caller) => {
+      await tasks.pauseChannel({ id, actor, reason }, bounded(caller));
+    },
+    resume: async ({ id, actor, reason }, caller) => {
+      await tasks.resumeChannel({ id, actor, reason }, bounded(caller));
+    },
+    test: async ({ id, actor }, { requestId, span }) => {
+      const { ok, detail, tookMs } = await tasks.testChannel(
+        { id, actor },
+        { timeoutMs: TEST_DEADLINE_MS, requestId, span },
+      );
+      return { ok, detail, tookMs: Number(tookMs) };
+    },
+  };
+}
+
+export function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
+  return { channel, at: msOf(at) ?? 0, actor, reason };
+}
+
+function fromWireChannel(channel: ChannelStatus): TaskChannel {
+  const { id, adapter, upstreamAccount, inFlight, priority, weight, models, endpoints, pause } = channel;
+  return {
+    id,
+    adapter,
+    upstreamAccount,
+    isEnabled: channel.enabled,
+    circuit: CIRCUITS.find((state) => state === channel.circuit) ?? 'closed',
+    inFlight,
+    inFlightMax: channel.inFlightLimit,
+    perMinuteMax: channel.requestsPerMinute,
+    priority,
+    weight,
+    models,
+    endpoints,
+    pause: pause === undefined ? undefined : fromWirePause(pause),
+  };
+}

@@ -1,0 +1,110 @@
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import type {
+  ChannelHour as WireHour,
+  ChannelMinute as WireChannelMinute,
+  MinuteCounts,
+} from '@reelgate/proto/tasks/v1/pulse';
+import type { OperatorClients } from './operator-clients.ts';
+import { msOf, textOf } from './wire-values.ts';
+
+const DEADLINE_MS = 10_000;
+
+/** What happened in a minute. `at` is when it began. */
+export interface Minute {
+  readonly at: number;
+  readonly created: number;
+  readonly refused: number;
+  readonly polls: number;
+  readonly latePolls: number;
+  readonly settled: number;
+}
+
+/** What a channel did in a minute. */
+export interface ChannelMinute {
+  readonly at: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly unknown: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly failedPolls: number;
+}
+
+export interface PulseOfChannel {
+  readonly minutes: readonly ChannelMinute[];
+  /** Undefined: there was no answer. */
+  readonly answerMsP50: number | undefined;
+  readonly answerMsP95: number | undefined;
+  readonly lastError: string | undefined;
+  readonly lastErrorAt: number | undefined;
+}
+
+/** The last hour, and what waits now. Minutes in which nothing happened are left out. */
+export interface Pulse {
+  /** The clock of the tasks service. */
+  readonly now: number;
+  readonly minutes: readonly Minute[];
+  readonly channels: ReadonlyMap<string, PulseOfChannel>;
+  readonly unfinished: number;
+  readonly pollLagMs: number;
+  readonly unsettled: number;
+  readonly unsettledMs: number;
+  readonly attention: number;
+  /** Undefined: nothing waits. */
+  readonly attentionSince: number | undefined;
+}
+
+export type ReadPulse = (caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<Pulse>;
+
+export function pulseOfTasks({ tasks }: Pick<OperatorClients, 'tasks'>): ReadPulse {
+  return async ({ requestId, span }) =>
+    fromWirePulse(await tasks.getPulse({}, { timeoutMs: DEADLINE_MS, requestId, span }));
+}
+
+function fromWirePulse(pulse: GetPulseResponse): Pulse {
+  return {
+    now: msOf(pulse.now) ?? 0,
+    minutes: pulse.minutes.map(fromWireMinute),
+    channels: new Map(pulse.channels.map((hour) => [hour.channel, fromWireHour(hour)])),
+    unfinished: Number(pulse.unfinished),
+    pollLagMs: Number(pulse.pollLagMs),
+    unsettled: Number(pulse.unsettled),
+    unsettledMs: Number(pulse.unsettledMs),
+    attention: Number(pulse.attention),
+    attentionSince: msOf(pulse.attentionSince),
+  };
+}
+
+function fromWireMinute({ minute, created, refused, polls, latePolls, settled }: MinuteCounts): Minute {
+  return {
+    at: msOf(minute) ?? 0,
+    created: Number(created),
+    refused: Number(refused),
+    polls: Number(polls),
+    latePolls: Number(latePolls),
+    settled: Number(settled),
+  };
+}
+
+function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: WireHour): PulseOfChannel {
+  return {
+    minutes: minutes.map(fromWireChannelMinute),
+    answerMsP50: Number(answerMsP50) || undefined,
+    answerMsP95: Number(answerMsP95) || undefined,
+    lastError: textOf(lastError),
+    lastErrorAt: msOf(lastErrorAt),
+  };
+}
+
+function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
+  return {
+    at: msOf(minute.minute) ?? 0,
+    accepted: Number(minute.accepted),
+    refused: Number(minute.refused),
+    unknown: Number(minute.unknown),
+    completed: Number(minute.completed),
+    failed: Number(minute.failed),
+    failedPolls: Number(minute.failedPolls),
+  };
+}

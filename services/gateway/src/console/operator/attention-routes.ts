@@ -1,0 +1,74 @@
+import type { Log } from '@reelgate/platform/log';
+import type { AttentionList, DecisionRequest } from '../../../console/api/operator-attention.ts';
+import type { AttentionQueue, OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import { covers } from '../../domain/operator.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { moneyOf } from '../views/money.ts';
+import { decisionsOf } from './attention-decisions.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorOf } from './operator-session-routes.ts';
+import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
+
+const ITEMS_MAX = 200;
+
+const decision = bodyValidator<DecisionRequest>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['resolution', 'reason'],
+  properties: { resolution: { enum: ['completed', 'failed', 'retry'] }, reason: REASON_SCHEMA },
+});
+
+export interface AttentionParts {
+  readonly attention: AttentionQueue;
+  readonly budget: BodyBudget;
+  readonly log: Log;
+}
+
+/** The tasks and jobs that wait for a person, and the decisions over them. */
+export function attentionRoutes({ attention, budget, log }: AttentionParts): OperatorRouteEntry[] {
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: '/attention',
+      name: 'listAttention',
+      role: 'viewer',
+      answer: async (exchange): Promise<AttentionList> => {
+        const all = await attention.list(exchange.state);
+        const items = all.slice(0, ITEMS_MAX);
+        const money = await ifReadable(log, 'money', attention.money(items, exchange.state));
+        return {
+          items: items.map((item) => rowOf(item, money?.get(item.id))),
+          hasMore: all.length > items.length,
+          canDecide: covers(operatorOf(exchange).role, 'operator'),
+        };
+      },
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: '/attention/{id}',
+      name: 'resolveAttention',
+      role: 'operator',
+      answer: async (exchange) => {
+        const body = decision(await readJsonBody(exchange, { budget }));
+        const { resolution } = body;
+        const reason = reasonIn(body);
+        const id = exchange.params['id'] ?? '';
+        const { name: actor } = operatorOf(exchange);
+        await attention.decide({ id, resolution, actor, reason }, exchange.state);
+        return {};
+      },
+    }),
+  ];
+}
+
+function rowOf(item: WaitingItem, money: OpenMoney | undefined): AttentionList['items'][number] {
+  return {
+    ...item,
+    ...(money === undefined ? {} : { held: moneyOf(money.heldNanos, money.currency) }),
+    decisions: decisionsOf(item, money),
+  };
+}

@@ -1,0 +1,62 @@
+import type { ChannelHour, ChannelRow } from '../../../console/api/operator-channels.ts';
+import type { ChannelPause, TaskChannel } from '../../clients/channels-client.ts';
+import type { ChannelMinute, PulseOfChannel } from '../../clients/pulse-client.ts';
+import type { RelayChannel } from '../../relay/channels/relay-channels.ts';
+import { hourOf } from './lights.ts';
+
+/** A channel of the tasks service, and its last hour if anything happened. */
+export function taskChannelRow(channel: TaskChannel, hour: PulseOfChannel | undefined, now: number): ChannelRow {
+  const { pause, ...rest } = channel;
+  return {
+    ...rest,
+    isRelay: false,
+    ...(pause === undefined ? {} : { pause: pauseOf(pause) }),
+    ...(hour === undefined ? {} : { hour: hourView(hour, now) }),
+  };
+}
+
+/** A channel that this gateway calls itself: its circuit and its calls, as far as they go. */
+export function relayChannelRow({ settings, circuit, permits }: RelayChannel, pause?: ChannelPause): ChannelRow {
+  const { id, enabled, inFlightMax, requestsPerMinute, priority, weight, models, endpoints } = settings;
+  return {
+    id,
+    adapter: 'relay',
+    isRelay: true,
+    upstreamAccount: '',
+    isEnabled: enabled,
+    circuit: circuit.state(),
+    inFlight: permits.inUse(),
+    inFlightMax,
+    perMinuteMax: requestsPerMinute,
+    priority,
+    weight,
+    models: Object.keys(models),
+    endpoints,
+    ...(pause === undefined ? {} : { pause: pauseOf(pause) }),
+  };
+}
+
+function pauseOf({ at, actor, reason }: ChannelPause): NonNullable<ChannelRow['pause']> {
+  return { at, actor, reason };
+}
+
+function hourView(
+  { minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: PulseOfChannel,
+  now: number,
+): ChannelHour {
+  const sum = (count: Exclude<keyof ChannelMinute, 'at'>): number =>
+    minutes.reduce((total, minute) => total + minute[count], 0);
+  return {
+    accepted: sum('accepted'),
+    refused: sum('refused'),
+    unknown: sum('unknown'),
+    completed: sum('completed'),
+    failed: sum('failed'),
+    failedPolls: sum('failedPolls'),
+    minutes: hourOf(minutes, now, ({ accepted, refused, unknown }) => accepted + refused + unknown),
+    ...(answerMsP50 === undefined ? {} : { answerMsP50 }),
+    ...(answerMsP95 === undefined ? {} : { answerMsP95 }),
+    ...(lastError === undefined ? {} : { lastError }),
+    ...(lastErrorAt === undefined ? {} : { lastErrorAt }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { Log } from '@reelgate/platform/log';
+import type { Clock } from '@reelgate/platform/clock';
+import type { ChannelList, ChannelRow, ChannelTest } from '../../../console/api/operator-channels.ts';
+import type { ReadActs } from '../../clients/acts-client.ts';
+import type { TaskChannels } from '../../clients/channels-client.ts';
+import type { ReadPulse } from '../../clients/pulse-client.ts';
+import { covers } from '../../domain/operator.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
+import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
+import { testRelayChannel } from '../../relay/channels/relay-checks.ts';
+import { readJsonBody } from '../read-json-body.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorOf } from './operator-session-routes.ts';
+import { reasonBody, reasonIn } from './reason-body.ts';
+
+const ACTS_READ = 100;
+const ACTS_SHOWN = 10;
+
+export interface ChannelsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly budget: BodyBudget;
+  readonly channels: TaskChannels;
+  readonly pulse: ReadPulse;
+  readonly acts: ReadActs;
+  /** The channels that this gateway calls itself. */
+  readonly relay: Pick<RelayChannels, 'all'>;
+  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
+}
+
+/** The channels of tasks and of synchronous calls, and what operators do with them. */
+export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
+  const { clock, log, acts } = parts;
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: '/channels',
+      name: 'listChannels',
+      role: 'viewer',
+      answer: async (exchange): Promise<ChannelList> => {
+        const [rows, page] = await Promise.all([
+          rowsOf(parts, exchange),
+          ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state)),
+        ]);
+        return {
+          channels: rows,
+          acts: (page?.acts ?? []).filter(({ action }) => action.startsWith('channel_')).slice(0, ACTS_SHOWN),
+          canOperate: covers(operatorOf(exchange).role, 'operator'),
+          now: clock.now(),
+        };
+      },
+    }),
+    changeRoute(parts, 'pause'),
+    changeRoute(parts, 'resume'),
+    operatorRoute({
+      method: 'POST',
+      path: '/channels/{id}/test',
+      name: 'testChannel',
+      role: 'operator',
+      answer: (exchange) => testOf(parts, exchange),
+    }),
+  ];
+}
+
+async function rowsOf(
+  { clock, log, channels, pulse, relay, pauses }: ChannelsParts,
+  { state }: Exchange,
+): Promise<ChannelRow[]> {
+  const [listed, hour] = await Promise.all([
+    channels.list(state),
+    ifReadable(log, 'pulse', pulse(state)),
+    // the pauses of an older read are still shown
+    pauses.refresh().catch(() => undefined),
+  ]);
+  const now = hour?.now ?? clock.now();
+  return [
+    ...listed.map((channel) => taskChannelRow(channel, hour?.channels.get(channel.id), now)),
+    ...relay.all().map((channel) => relayChannelRow(channel, pauses.of(channel.settings.id))),
+  ];
+}
+
+function changeRoute({ budget, channels, pauses }: ChannelsParts, change: 'pause' | 'resume'): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'POST',
+    path: `/channels/{id}/${change}`,
+    name: `${change}Channel`,
+    role: 'operator',
+    answer: async (exchange) => {
+      const reason = reasonIn(reasonBody(await readJsonBody(exchange, { budget })));
+      await channels[change](
+        { id: exchange.params['id'] ?? '', actor: operatorOf(exchange).name, reason },
+        exchange.state,
+      );
+      // this gateway heeds it at once; the others hear of it
+      await pauses.refresh().catch(() => undefined);
+      return {};
+    },
+  });
+}
+
+/** The tasks service tests its channels, and this gateway its own. */
+async function testOf({ clock, channels, relay }: ChannelsParts, exchange: Exchange): Promise<ChannelTest> {
+  const id = exchange.params['id'] ?? '';
+  const own = relay.all().find(({ settings }) => settings.id === id);
+  if (own === undefined) return channels.test({ id, actor: operatorOf(exchange).name }, exchange.state);
+  const startedAt = clock.now();
+  const outcome = await testRelayChannel(own);
+  return { ...outcome, tookMs: clock.now() - startedAt };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { ChannelPause, ReadChannelPauses } from '../../clients/channel-pauses-client.ts';
+
+/** A pause whose event was lost is noticed within this time. */
+const READ_EVERY_MS = 5000;
+
+/** The channels that operators have paused, as this process has heard. */
+export interface ChannelPauses {
+  /** Undefined: the channel is not paused. */
+  of(channel: string): ChannelPause | undefined;
+  /** Reads them now. Rejects if they cannot be read; then the known ones stay. */
+  refresh(): Promise<void>;
+  /** Reads them soon. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+export interface ChannelPausesOptions {
+  readonly read: ReadChannelPauses;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Follows the pauses. While they cannot be read, those that are known stay. */
+export function followChannelPauses({ read, clock, log }: ChannelPausesOptions): ChannelPauses {
+  let known: ReadonlyMap<string, ChannelPause> = new Map();
+  let [asked, shown] = [0, 0];
+  let isAway = false;
+  const refresh = async (): Promise<void> => {
+    asked += 1;
+    const mine = asked;
+    const pauses = await read();
+    // an answer that a newer one has overtaken is old
+    if (mine < shown) return;
+    shown = mine;
+    known = new Map(pauses.map((pause) => [pause.channel, pause]));
+  };
+  const worker = startWorker({
+    name: 'channel pauses',
+    clock,
+    log,
+    idleMs: READ_EVERY_MS,
+    pass: async () => {
+      try {
+        await refresh();
+        isAway = false;
+      } catch (error) {
+        if (!isAway) log.warn({ err: error }, 'the pauses of channels cannot be read; the known ones stay');
+        isAway = true;
+      }
+      return 0;
+    },
+  });
+  return {
+    of: (channel) => known.get(channel),
+    refresh,
+    wake: () => {
+      worker.wake();
+    },
+    stop: () => worker.stop(),
+  };
+}
