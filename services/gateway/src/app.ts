@@ -39,7 +39,6 @@ import { cachedPrincipals } from './operations/principals.ts';
 import { cachedTaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
-import { startPauses } from './relay/channels/start-pauses.ts';
 import { startRelay } from './relay/start-relay.ts';
 import { eventBodies } from './webhooks/event-body.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
@@ -87,8 +86,7 @@ export async function startGateway(
     const reader = cachedTaskReader(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
-    const pauses = await startPauses(foundation, clients, lifecycle);
-    const { relay, channels, realtime } = startRelay(config, foundation, { ...clients, limits, pauses }, lifecycle);
+    const { relay, channels, realtime, pauses } = await startRelay(config, foundation, clients, { limits, lifecycle });
     foundation.checks?.add(relayCheck(channels));
     const links = signedLinks(foundation.publicUrl, foundation.signingKey);
     const parts: GatewayParts = {

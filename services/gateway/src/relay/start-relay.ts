@@ -9,6 +9,7 @@ import { startCallWatch } from './attempts/watch-calls.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
+import { startPauses } from './channels/start-pauses.ts';
 import { batchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
 import { rememberedPriceKeys } from './charges/price-keys.ts';
@@ -22,20 +23,21 @@ export interface RelayParts {
   readonly relay: Relay;
   readonly realtime: Realtime;
   readonly channels: RelayChannels;
-}
-
-interface RelayNeeds {
-  readonly limits: SharedLimits;
   readonly pauses: ChannelPauses;
 }
 
-/** Opens what relays synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements, the connections. */
-export function startRelay(
+/**
+ * Opens what relays synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements, the
+ * connections.
+ */
+export async function startRelay(
   { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
-  { clock, newId, log, metrics, random }: Foundation,
-  { calls, limits, pauses }: Pick<GatewayClients, 'calls'> & RelayNeeds,
-  lifecycle: Lifecycle,
-): RelayParts {
+  foundation: Foundation,
+  clients: Pick<GatewayClients, 'calls' | 'pauses'>,
+  { limits, lifecycle }: { readonly limits: SharedLimits; readonly lifecycle: Lifecycle },
+): Promise<RelayParts> {
+  const { clock, newId, log, metrics, random } = foundation;
+  const pauses = await startPauses(foundation, clients, lifecycle);
   const channels = openRelayChannels(catalogue.relay, {
     clock,
     limits,
@@ -44,7 +46,7 @@ export function startRelay(
   });
   lifecycle.add('relay channels', () => channels.close());
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
-  const charges = batchedCharges({ requests: callsClient(calls), forecast, clock, log });
+  const charges = batchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
   const priceKeys = rememberedPriceKeys();
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
@@ -52,6 +54,7 @@ export function startRelay(
   const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, priceKeys, settings });
   return {
     channels,
+    pauses,
     realtime,
     relay: openRelay({
       channels,
