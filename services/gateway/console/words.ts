@@ -59,19 +59,4 @@ export const words = {
     now: 'just now',
     utc: (text: string) => `${text} UTC`,
   },
-
-  // --- home ---
-  home: {},
-  // --- tasks ---
-  tasks: {},
-  // --- task ---
-  task: {},
-  // --- usage ---
-  usage: {},
-  // --- webhooks ---
-  webhooks: {},
-  // --- try ---
-  try: {},
-  // --- tokens ---
-  tokens: {},
 } as const;

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Topic } from '../api/stream.ts';
 import { ApiError, api } from './api.ts';
 import { useLive } from './live.ts';
+import { setServerClock } from './server-clock.ts';
 
 export interface View<T> {
   /** What was read last; undefined: nothing yet. */
@@ -29,7 +30,9 @@ export function useView<T>(path: string | undefined, topics: readonly Topic[] = 
       setShown((before) => ({ data: isNew ? undefined : before.data, error: undefined, isLoading: true }));
       api<T>(path, { signal: own.signal }).then(
         (data) => {
-          if (running.current === own) setShown({ data, error: undefined, isLoading: false });
+          if (running.current !== own) return;
+          takeClock(data);
+          setShown({ data, error: undefined, isLoading: false });
         },
         (error: unknown) => {
           if (running.current !== own || own.signal.aborted) return;
@@ -48,6 +51,12 @@ export function useView<T>(path: string | undefined, topics: readonly Topic[] = 
   }, [read]);
   useLive(topics, refresh);
   return { ...shown, refresh };
+}
+
+/** Many answers have the time of the service. */
+function takeClock(data: unknown): void {
+  if (typeof data === 'object' && data !== null && 'now' in data && typeof data.now === 'number')
+    setServerClock(data.now);
 }
 
 function asApiError(error: unknown): ApiError {

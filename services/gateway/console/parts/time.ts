@@ -42,6 +42,13 @@ export function localText(at: number): string {
   return LOCAL.format(new Date(at));
 }
 
+const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** The time of the day alone. */
+export function clockText(at: number): string {
+  return CLOCK.format(new Date(at));
+}
+
 export function utcText(at: number): string {
   return words.time.utc(new Date(at).toISOString().slice(0, 19).replace('T', ' '));
 }

@@ -1,6 +1,117 @@
+import type { Home, HomeMoney, Limit } from '../../api/home.ts';
+import type { TaskRow } from '../../api/tasks.ts';
+import { useView } from '../../data/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { moneyText } from '../../parts/money.ts';
+import { TaskTable } from './parts/task-table.ts';
+import { Thumbnail } from './parts/thumbnail.ts';
+import { homeWords as words } from './words/home.ts';
+import { tasksWords } from './words/tasks.ts';
+
+const LIST = '/console/tasks';
 
 export function page(): VNode {
-  return html`<h1>home</h1>`;
+  const view = useView<Home>('/home', ['tasks']);
+  return html`<div class="title-line">
+      <h1>${words.title}</h1>
+      <a class="button main" href="/console/try">${words.create}</a>
+    </div>
+    <${Loaded} view=${view}>${(home: Home) => html`<${HomeView} home=${home} />`}<//>`;
+}
+
+/** What a visitor wants to know first: money, what runs, what came out, what went wrong. */
+export function HomeView({ home }: { home: Home }): VNode {
+  return html`
+    ${home.money === undefined ? html`<p class="note">${words.money.unavailable}</p>` : html`<${Balance} money=${home.money} />`}
+    <section>
+      <${SectionHead} title=${words.running.title} all=${words.running.all} path=${`${LIST}?state=running`} />
+      <${TaskTable} tasks=${home.running} caption=${words.running.title} empty=${words.running.none} />
+    </section>
+    <section>
+      <${SectionHead} title=${words.recent.title} all=${words.recent.all} path=${`${LIST}?state=completed`} />
+      <${Gallery} tasks=${home.recent} />
+    </section>
+    <section>
+      <${SectionHead} title=${words.failures.title} all=${words.failures.all} path=${`${LIST}?state=failed`} />
+      <${TaskTable} tasks=${home.failures} caption=${words.failures.title} empty=${words.failures.none} />
+    </section>
+    <${Limits} limits=${home.limits} />
+  `;
+}
+
+function SectionHead({ title, all, path }: { title: string; all: string; path: string }): VNode {
+  return html`<div class="title-line">
+    <h2>${title}</h2>
+    <a class="small" href=${path}>${all}</a>
+  </div>`;
+}
+
+function Balance({ money }: { money: HomeMoney }): VNode {
+  const { free, balance, held, spentToday, spent30Days } = money;
+  const text = ({ amount, currency }: HomeMoney['free']): string => moneyText(amount, currency);
+  const figures = [
+    [words.money.free, text(free), words.money.balance(text(balance))],
+    [words.money.held, text(held), ''],
+    [words.money.today, text(spentToday), ''],
+    [words.money.month, text(spent30Days), ''],
+  ] as const;
+  return html`<section>
+    <h2 class="spoken">${words.money.title}</h2>
+    <dl class="cards figures">
+      ${figures.map(
+        ([name, amount, more], at) =>
+          html`<div class="card" key=${name}>
+            <dt class="quiet">${name}</dt>
+            <dd class="figure">${amount}</dd>
+            ${more === '' ? null : html`<dd class="quiet small">${more}</dd>`}
+            ${at === figures.length - 1 ? html`<dd class="small"><a href="/console/usage">${words.money.usage}</a></dd>` : null}
+          </div>`,
+      )}
+    </dl>
+  </section>`;
+}
+
+function Gallery({ tasks }: { tasks: readonly TaskRow[] }): VNode {
+  if (tasks.length === 0) return html`<p class="quiet">${words.recent.none}</p>`;
+  return html`<ul class="gallery">
+    ${tasks.map(
+      (task) =>
+        html`<li key=${task.id}>
+          <a href=${`/console/tasks/${encodeURIComponent(task.id)}`}>
+            <${Thumbnail} task=${task} />
+            <span>${task.prompt === '' ? tasksWords.noPrompt : task.prompt}</span>
+          </a>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function Limits({ limits }: { limits: readonly Limit[] }): VNode {
+  const { title, none, names, used: usedText, most } = words.limits;
+  return html`<section>
+    <h2>${title}</h2>
+    ${limits.length === 0 ? html`<p class="quiet">${none}</p>` : null}
+    <dl class="limits">
+      ${limits.map(
+        ({ name, used, limit }) =>
+          html`<div key=${name}>
+            <dt>${names[name]}</dt>
+            <dd>
+              ${used === undefined ? most(limit) : usedText(used, limit)}
+              ${
+                used === undefined
+                  ? null
+                  : html`<progress
+                      max=${limit}
+                      value=${used}
+                      aria-label=${`${names[name]}: ${usedText(used, limit)}`}
+                    ></progress>`
+              }
+            </dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
 }

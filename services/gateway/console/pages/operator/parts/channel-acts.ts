@@ -8,7 +8,7 @@ import { durationText } from '../../../parts/time.ts';
 import { operatorWords } from '../words.ts';
 import type { ChannelCardProps } from './channel-card.ts';
 import { ReasonField } from './reason-field.ts';
-import { useAct } from './use-act.ts';
+import { useAct } from '../../../data/use-act.ts';
 
 const words = operatorWords.channels;
 

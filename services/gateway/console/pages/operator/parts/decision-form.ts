@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { operatorWords } from '../words.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './reason-field.ts';
-import { useAct } from './use-act.ts';
+import { useAct } from '../../../data/use-act.ts';
 
 const words = operatorWords.attention;
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { ApiError, api } from '../../../data/api.ts';
+import { ApiError, api } from './api.ts';
 
 export interface Acting<T> {
   readonly isBusy: boolean;

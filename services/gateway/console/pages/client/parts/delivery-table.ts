@@ -1,0 +1,57 @@
+import type { Delivery } from '../../../api/webhooks.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { Ago } from '../../../parts/time.ts';
+import { deliveryWords as words } from '../words/deliveries.ts';
+import { DeliveryState } from './delivery-state.ts';
+import { SubjectLink } from './subject-link.ts';
+
+export interface DeliveryTableProps {
+  readonly deliveries: readonly Delivery[];
+  readonly empty: string;
+  /** Whether a column names the task; the page of a task needs none. */
+  readonly withSubject: boolean;
+}
+
+export function DeliveryTable({ deliveries, empty, withSubject }: DeliveryTableProps): VNode {
+  return html`<${DataTable}
+    caption=${words.caption}
+    rows=${deliveries}
+    keyOf=${({ id }: Delivery) => id}
+    empty=${empty}
+    columns=${columnsOf(withSubject)}
+  />`;
+}
+
+function columnsOf(withSubject: boolean): readonly Column<Delivery>[] {
+  const { columns } = words;
+  return [
+    { name: columns.state, cell: ({ state }) => html`<${DeliveryState} state=${state} />` },
+    {
+      name: columns.event,
+      isHead: true,
+      cell: ({ id, endpointId, eventType }) =>
+        html`<a href=${`/console/webhooks/${encodeURIComponent(endpointId)}/${encodeURIComponent(id)}`}
+          >${eventType}</a
+        >`,
+    },
+    ...(withSubject
+      ? [{ name: columns.subject, cell: ({ subjectId }: Delivery) => html`<${SubjectLink} id=${subjectId} />` }]
+      : []),
+    { name: columns.last, cell: lastAnswer },
+    { name: columns.attempts, isNumber: true, cell: ({ attemptCount }) => String(attemptCount) },
+    { name: columns.at, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
+    {
+      name: columns.next,
+      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? '–' : html`<${Ago} at=${nextAttemptAt} />`),
+    },
+  ];
+}
+
+/** What the receiver said last. */
+export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
+  if (lastStatus !== undefined) return words.status(lastStatus, lastError);
+  return attemptCount === 0 ? words.notYet : words.noAnswer(lastError);
+}

@@ -1,0 +1,75 @@
+import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { moneyWords as words } from '../words/money.ts';
+
+/** The terms of a price, as the configuration writes them. */
+interface Terms {
+  readonly per_second?: string | Readonly<Record<string, string>>;
+  readonly per_input_second?: string;
+  readonly images?: { readonly free: number; readonly each: string };
+  readonly per_request?: string;
+  readonly per_million_tokens?: { readonly input: string; readonly output: string };
+  readonly per_million_characters?: string;
+}
+
+const NANO_DIGITS = 9;
+
+/** What was held, what was charged and why, and what went back. `clock` writes a time. */
+export function moneySentences(money: TaskMoney, resolution: string, clock: (at: number) => string): readonly string[] {
+  const { held, heldAt, charged, basis } = money;
+  const first = words.held(textOf(held), clock(heldAt), termsText(money, resolution));
+  if (charged === undefined) return [first, basis === 'deferred' ? words.deferred : words.pending];
+  return [first, chargedText(charged, basis), returnText(money, charged)];
+}
+
+function chargedText(charged: Money, basis: Basis | undefined): string {
+  return words.charged[basis === undefined || basis === 'deferred' ? 'usage' : basis](textOf(charged));
+}
+
+function returnText({ held, returned }: TaskMoney, charged: Money): string {
+  const above = nanosOf(charged.amount) - nanosOf(held.amount);
+  if (above > 0n) return words.above(moneyText(decimalOf(above), held.currency));
+  return returned === undefined || nanosOf(returned.amount) === 0n
+    ? words.nothingReturned
+    : words.returned(textOf(returned));
+}
+
+/** How the estimate came about, such as `5 s × $0.08`; empty: the terms do not say. */
+export function termsText({ terms, facts, held }: TaskMoney, resolution: string): string {
+  if (terms === null || typeof terms !== 'object') return '';
+  return termsParts(terms, facts, resolution, held.currency).join(' + ');
+}
+
+function termsParts(terms: Terms, facts: TaskMoney['facts'], resolution: string, currency: string): readonly string[] {
+  const priced = (count: number | undefined, price: string | undefined, text: (n: string, each: string) => string) =>
+    count === undefined || count <= 0 || price === undefined || Number(price) === 0
+      ? []
+      : [text(count.toLocaleString('en'), moneyText(price, currency))];
+  const second = typeof terms.per_second === 'object' ? terms.per_second[resolution] : terms.per_second;
+  const images = (facts['images'] ?? 0) - (terms.images?.free ?? 0);
+  return [
+    ...priced(1, terms.per_request, (_one, each) => words.request(each)),
+    ...priced(facts['seconds'], second, words.seconds),
+    ...priced(facts['input_video_seconds'], terms.per_input_second ?? second, words.inputSeconds),
+    ...priced(images, terms.images?.each, words.images),
+    ...priced(facts['input_tokens'], terms.per_million_tokens?.input, words.inputTokens),
+    ...priced(facts['output_tokens'], terms.per_million_tokens?.output, words.outputTokens),
+    ...priced(facts['characters'], terms.per_million_characters, words.characters),
+  ];
+}
+
+function textOf({ amount, currency }: Money): string {
+  return moneyText(amount, currency);
+}
+
+/** Money is counted in billionths, so that no sum is rounded. */
+function nanosOf(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const nanos = BigInt(whole + fraction.padEnd(NANO_DIGITS, '0').slice(0, NANO_DIGITS));
+  return amount.startsWith('-') ? -nanos : nanos;
+}
+
+function decimalOf(nanos: bigint): string {
+  const digits = String(nanos).padStart(NANO_DIGITS + 1, '0');
+  return `${digits.slice(0, -NANO_DIGITS)}.${digits.slice(-NANO_DIGITS)}`;
+}

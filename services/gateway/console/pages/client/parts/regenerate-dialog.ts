@@ -1,0 +1,71 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { go } from '../../../data/address.ts';
+import { ApiError, api } from '../../../data/api.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { taskWords } from '../words/task.ts';
+import type { Estimate } from './estimate.ts';
+
+const words = taskWords.acts;
+/** The one model and resolution of a regeneration. */
+const RENDERED = { model: 'Alpha-H3', resolution: '2K' };
+
+/** Asks once more with the price, then makes the new task and goes to it. */
+export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose: () => void }): VNode {
+  const [price, setPrice] = useState(words.estimating);
+  const [fault, setFault] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const key = useRef('');
+  useEffect(() => {
+    const asked = new AbortController();
+    api<Estimate>('/v1/videos/estimate', {
+      method: 'POST',
+      body: { ...RENDERED, source_task_id: taskId },
+      signal: asked.signal,
+    }).then(
+      ({ amount, currency }) => {
+        setPrice(words.estimated(moneyText(amount, currency)));
+      },
+      (error: unknown) => {
+        if (!asked.signal.aborted) setPrice(messageOf(error));
+      },
+    );
+    return () => {
+      asked.abort();
+    };
+  }, [taskId]);
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    // a retry of the same dialog makes no second task
+    key.current ||= crypto.randomUUID();
+    try {
+      const made = await api<{ readonly id: string }>(`/v1/videos/${encodeURIComponent(taskId)}/remix`, {
+        method: 'POST',
+        body: RENDERED,
+        headers: { 'idempotency-key': key.current },
+      });
+      go(`/console/tasks/${made.id}`);
+    } catch (error) {
+      setFault(messageOf(error));
+      setBusy(false);
+    }
+  };
+  return html`<${ConfirmDialog}
+    title=${words.regenerateTitle}
+    confirm=${words.regenerate}
+    cancel=${words.back}
+    isBusy=${isBusy}
+    onConfirm=${() => void create()}
+    onCancel=${onClose}
+  >
+    <p>${words.regenerateText}</p>
+    <p role="status"><strong>${price}</strong></p>
+    <p class="fault" role="alert">${fault}</p>
+  <//>`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : String(error);
+}

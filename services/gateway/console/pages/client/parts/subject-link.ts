@@ -1,0 +1,9 @@
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+
+/** What an event is about. A task has a page. */
+export function SubjectLink({ id }: { id: string }): VNode {
+  return id.startsWith('task_')
+    ? html`<a class="id" href=${`/console/tasks/${encodeURIComponent(id)}`}>${id}</a>`
+    : html`<span class="id">${id}</span>`;
+}

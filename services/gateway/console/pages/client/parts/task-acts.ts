@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import type { TaskView } from '../../../api/task.ts';
+import { go } from '../../../data/address.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { taskWords } from '../words/task.ts';
+import { ActDialog } from './act-dialog.ts';
+import { RegenerateDialog } from './regenerate-dialog.ts';
+
+const words = taskWords.acts;
+
+type Open = 'cancel' | 'delete' | 'regenerate';
+
+/** What can be done with a task. What takes something away asks once more. */
+export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () => void }): VNode {
+  const [open, setOpen] = useState<Open | undefined>(undefined);
+  const { task, canCancel, canRegenerate } = view;
+  const opener = (what: Open) => (): void => {
+    setOpen(what);
+  };
+  return html`<div class="actions">
+    ${canCancel ? html`<button type="button" class="danger" onClick=${opener('cancel')}>${words.cancel}</button>` : null}
+    ${canRegenerate ? html`<button type="button" onClick=${opener('regenerate')}>${words.regenerate}</button>` : null}
+    ${
+      task.kind === 'generation'
+        ? html`<a class="button" href=${`/console/try?from=${encodeURIComponent(task.id)}`}>${words.again}</a>`
+        : null
+    }
+    ${
+      task.endedAt === undefined
+        ? null
+        : html`<button type="button" class="danger" onClick=${opener('delete')}>${words.delete}</button>`
+    }
+    <${TaskDialog}
+      open=${open}
+      taskId=${task.id}
+      onChanged=${onChanged}
+      onClose=${() => {
+        setOpen(undefined);
+      }}
+    />
+  </div>`;
+}
+
+interface TaskDialogProps {
+  readonly open: Open | undefined;
+  readonly taskId: string;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+function TaskDialog({ open, taskId, onChanged, onClose }: TaskDialogProps): VNode | null {
+  const path = `/v1/videos/${encodeURIComponent(taskId)}`;
+  if (open === 'regenerate') return html`<${RegenerateDialog} taskId=${taskId} onClose=${onClose} />`;
+  if (open === 'cancel')
+    return html`<${ActDialog}
+      title=${words.cancelTitle}
+      confirm=${words.cancel}
+      cancel=${words.keep}
+      isDanger
+      path=${`${path}/cancel`}
+      onDone=${() => {
+        onClose();
+        onChanged();
+      }}
+      onClose=${onClose}
+    >
+      <p>${words.cancelText}</p>
+    <//>`;
+  if (open === 'delete')
+    return html`<${ActDialog}
+      title=${words.deleteTitle}
+      confirm=${words.delete}
+      cancel=${words.back}
+      isDanger
+      path=${path}
+      method="DELETE"
+      onDone=${() => {
+        go('/console/tasks');
+      }}
+      onClose=${onClose}
+    >
+      <p>${words.deleteText}</p>
+    <//>`;
+  return null;
+}

@@ -1,0 +1,87 @@
+import { setQuery } from '../../../data/address.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { words as common } from '../../../words.ts';
+import { tasksWords } from '../words/tasks.ts';
+import { FILTERS } from './task-query.ts';
+
+const words = tasksWords.filters;
+
+/** The filters stand in the address. A choice acts at once, a text with Enter. */
+export function TaskFilters({ query, models }: { query: URLSearchParams; models: readonly string[] }): VNode {
+  const { states, kinds } = common;
+  const set = (name: string) => (value: string) => {
+    setQuery({ [name]: value, after: '' });
+  };
+  const of = (name: string): string => query.get(name) ?? '';
+  const all = { value: '', name: words.all };
+  const search = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const found = new FormData(event.currentTarget as HTMLFormElement).get('find');
+    setQuery({ find: typeof found === 'string' ? found.trim() : '', after: '' });
+  };
+  const clear = (): void => {
+    setQuery(Object.fromEntries([...FILTERS, 'after'].map((name) => [name, ''])));
+  };
+  const modelNames = of('model') === '' || models.includes(of('model')) ? models : [of('model'), ...models];
+  return html`<form class="filters" role="search" onSubmit=${search}>
+    <${SelectField}
+      label=${words.state}
+      value=${of('state')}
+      options=${[all, { value: 'running', name: words.running }, ...optionsOf(states)]}
+      onChange=${set('state')}
+    />
+    <${SelectField}
+      label=${words.kind}
+      value=${of('kind')}
+      options=${[all, ...optionsOf(kinds)]}
+      onChange=${set('kind')}
+    />
+    <${SelectField}
+      label=${words.model}
+      value=${of('model')}
+      options=${[all, ...modelNames.map((name) => ({ value: name, name }))]}
+      onChange=${set('model')}
+    />
+    <${DateField} name="from" label=${words.from} value=${of('from')} onChange=${set('from')} />
+    <${DateField} name="to" label=${words.to} value=${of('to')} onChange=${set('to')} />
+    <div class="find">
+      <label for="find">${words.find}</label>
+      <input id="find" name="find" type="search" maxlength="255" value=${of('find')} />
+    </div>
+    <p class="filter-actions">
+      <button type="submit">${words.apply}</button>
+      ${
+        FILTERS.some((name) => query.has(name))
+          ? html`<button type="button" class="quiet" onClick=${clear}>${words.clear}</button>`
+          : null
+      }
+    </p>
+  </form>`;
+}
+
+interface DateFieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function DateField({ name, label, value, onChange }: DateFieldProps): VNode {
+  return html`<div>
+    <label for=${name}>${label}</label>
+    <input
+      id=${name}
+      type="date"
+      value=${value}
+      onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        onChange(currentTarget.value);
+      }}
+    />
+  </div>`;
+}
+
+function optionsOf(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
+  return Object.entries(names).map(([value, name]) => ({ value, name }));
+}

@@ -1,0 +1,74 @@
+import type { Reference, SameCall, TaskView } from '../../../api/task.ts';
+import { html } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
+import { CodeBlock } from '../../../parts/code-block.ts';
+import { ExternalLink } from '../../../parts/external-link.ts';
+import { Tabs } from '../../../parts/tabs.ts';
+import { At } from '../../../parts/time.ts';
+import { words as common } from '../../../words.ts';
+import { taskWords } from '../words/task.ts';
+
+const words = taskWords.request;
+
+/** What was ordered, and the call that orders it again. */
+export function TaskRequest({ view }: { view: TaskView }): VNode {
+  const { task, sameCall } = view;
+  return html`<section>
+    <h2>${words.title}</h2>
+    <p class="prompt">${task.fullPrompt}</p>
+    <dl class="facts">
+      ${factsOf(task).map(
+        ([name, value]) =>
+          html`<dt key=${name}>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
+    </dl>
+    <h3>${words.call}</h3>
+    ${sameCall === undefined ? html`<p class="quiet">${words.noCall}</p>` : html`<${CallTabs} call=${sameCall} />`}
+  </section>`;
+}
+
+function CallTabs({ call }: { call: SameCall }): VNode {
+  const tabs = (['curl', 'python', 'javascript'] as const).map((id) => ({
+    id,
+    name: words.languages[id],
+    panel: () => html`<${CodeBlock} text=${call[id]} what=${words.codeOf(words.languages[id])} />`,
+  }));
+  return html`
+    ${call.isPartial ? html`<p class="note">${words.partial}</p>` : null}
+    <${Tabs} label=${words.call} tabs=${tabs} />
+  `;
+}
+
+function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentChildren])[] {
+  const optional = (name: string, value: string | undefined) =>
+    value === undefined || value === '' ? [] : [[name, value] as const];
+  return [
+    [words.kind, common.kinds[task.kind]],
+    [words.model, task.model],
+    ...optional(words.length, task.seconds > 0 ? words.seconds(task.seconds) : ''),
+    ...optional(words.resolution, task.resolution),
+    ...optional(words.ratio, task.ratio),
+    ...Object.entries(task.settings).map(([name, value]) => [name, settingText(value)] as const),
+    ...(task.references.length === 0 ? [] : [[words.references, referenceList(task.references)] as const]),
+    [words.created, html`<${At} at=${task.createdAt} />`],
+    ...optional(words.token, task.tokenName === '' ? task.tokenId : task.tokenName),
+    ...optional(words.requestId, task.requestId),
+  ];
+}
+
+function settingText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function referenceList(references: readonly Reference[]): VNode {
+  return html`<ul class="plain">
+    ${references.map(
+      ({ role, kind, url }) =>
+        html`<li>
+          ${role === '' ? kind : role}:
+          ${url === undefined ? html`<span class="quiet">${words.inline}</span>` : html`<${ExternalLink} url=${url} />`}
+        </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,83 @@
+import type { Charge } from '../../../api/money.ts';
+import type { TaskRow } from '../../../api/tasks.ts';
+import { html } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { StateBadge } from '../../../parts/state-badge.ts';
+import { Ago, durationText, useNow } from '../../../parts/time.ts';
+import { words as common } from '../../../words.ts';
+import { tasksWords as words } from '../words/tasks.ts';
+import { Thumbnail } from './thumbnail.ts';
+
+export interface TaskTableProps {
+  readonly tasks: readonly TaskRow[];
+  readonly caption: string;
+  readonly empty: string;
+}
+
+/** Tasks with what tells them apart: the picture, the prompt, the order, the state, the time, the money. */
+export function TaskTable({ tasks, caption, empty }: TaskTableProps): VNode {
+  return html`<div class="task-table">
+    <${DataTable} caption=${caption} rows=${tasks} keyOf=${({ id }: TaskRow) => id} empty=${empty} columns=${COLUMNS} />
+  </div>`;
+}
+
+const COLUMNS: readonly Column<TaskRow>[] = [
+  { name: words.columns.picture, cell: (task) => html`<${Thumbnail} task=${task} />` },
+  {
+    name: words.columns.prompt,
+    isHead: true,
+    cell: ({ id, prompt, failure }) => html`
+      <a class="prompt-link" href=${`/console/tasks/${encodeURIComponent(id)}`}
+        >${prompt === '' ? words.noPrompt : prompt}</a
+      >
+      <span class="id quiet">${id}</span>
+      ${failure === undefined ? null : html`<span class="fault small">${failure.message}</span>`}
+    `,
+  },
+  { name: words.columns.order, cell: (task) => html`<${Order} task=${task} />` },
+  { name: words.columns.state, cell: (task) => html`<${Standing} task=${task} />` },
+  { name: words.columns.age, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
+  { name: words.columns.took, isNumber: true, cell: (task) => html`<${Took} task=${task} />` },
+  { name: words.columns.charge, isNumber: true, cell: ({ charge }) => chargeText(charge) },
+];
+
+function Order({ task }: { task: TaskRow }): VNode {
+  const { kind, model, seconds, resolution, ratio } = task;
+  const facts = [seconds > 0 ? words.seconds(seconds) : '', resolution, ratio].filter((fact) => fact !== '');
+  return html`<span class="lines">
+    <span>${model}</span>
+    <span class="quiet small">${facts.join(' · ')}</span>
+    ${kind === 'generation' ? null : html`<span class="quiet small">${common.kinds[kind]}</span>`}
+  </span>`;
+}
+
+function Standing({ task: { state, progress } }: { task: TaskRow }): VNode {
+  return html`<span class="lines">
+    <${StateBadge} state=${state} />
+    ${
+      state === 'in_progress'
+        ? html`<span class="progress-line small">
+            <progress max="100" value=${progress} aria-label=${words.progressOf(progress)}></progress>
+            <span aria-hidden="true">${words.percent(progress)}</span>
+          </span>`
+        : null
+    }
+  </span>`;
+}
+
+function Took({ task: { createdAt, endedAt } }: { task: TaskRow }): VNode {
+  const now = useNow(endedAt === undefined);
+  return html`<span>${durationText((endedAt ?? now) - createdAt)}</span>`;
+}
+
+/** What was charged, or what is held until then. */
+export function chargeText(charge: Charge | undefined): ComponentChildren {
+  if (charge === undefined) return words.notYet;
+  const { held, charged } = charge;
+  return charged === undefined
+    ? words.held(moneyText(held.amount, held.currency))
+    : moneyText(charged.amount, charged.currency);
+}

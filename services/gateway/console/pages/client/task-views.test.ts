@@ -1,0 +1,107 @@
+import { describe, expect, test } from '@jest/globals';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { T0, aTaskRow, aTaskView, usd } from '../../testing/a-task.ts';
+import { textOf } from '../../testing/text-of.ts';
+import { HomeView } from './home.ts';
+import { TaskPage } from './task.ts';
+import { TaskListView } from './tasks.ts';
+
+const pageOf = (view = aTaskView(), maySeeWebhooks = true): string =>
+  renderToString(h(TaskPage, { view, maySeeWebhooks, onChanged: () => undefined }));
+
+describe('a task', () => {
+  test('is told from its state to its raw answer', () => {
+    const text = textOf(pageOf());
+    const order = ['Completed in 62 s', '1280 × 720', 'Charged $0.40 by usage', '47 s in the queue', 'The same call'];
+
+    expect(order.map((part) => text.indexOf(part))).toEqual(
+      order.map((part) => text.indexOf(part)).toSorted((one, other) => one - other),
+    );
+    expect(text).toContain('Webhook sent, answered 200');
+    expect(text).toContain('Raw JSON GET /v1/videos/task_1');
+  });
+
+  test('plays nothing by itself and shows what clients wrote as text', () => {
+    const markup = pageOf();
+
+    expect(markup).not.toMatch(/autoplay|<b>|href="javascript:|style=/);
+    expect(markup).toContain('a &lt;b>boat&lt;/b>');
+  });
+
+  test('has its bar beside the list, for sight alone', () => {
+    expect(pageOf()).toMatch(/<div class="lanes" aria-hidden="true">/);
+  });
+
+  test('that runs says how far it is, and what is held', () => {
+    const running = aTaskView();
+    const { endedAt: _ended, ...row } = running.task;
+    const { video: _video, money: _money, ...rest } = running;
+    const text = textOf(
+      pageOf({ ...rest, task: { ...row, state: 'in_progress', progress: 40 }, unavailable: ['money'] }),
+    );
+
+    expect(text).toContain('In progress');
+    expect(text).toContain('40 %');
+    expect(text).toContain('The money of this task cannot be read now.');
+    expect(text).not.toContain('Delete');
+  });
+
+  test('hides webhooks from a token that may not read them', () => {
+    expect(textOf(pageOf(aTaskView(), false))).toContain('This token may not read webhooks.');
+  });
+});
+
+describe('the list of tasks', () => {
+  const list = { tasks: [aTaskRow()], models: ['Alpha-H3'], after: 'task_1' };
+  const shown = (query = '', over: object = {}): string =>
+    renderToString(h(TaskListView, { list: { ...list, ...over }, query: new URLSearchParams(query) }));
+
+  test('has a row for each task, and a link to older ones that keeps the filters', () => {
+    expect(textOf(shown())).toContain('a &lt;b>boat&lt;/b> task_1 Alpha-H3 5 s · 768P · 16:9 ● Completed');
+    expect(shown('state=running')).toContain('href="/console/tasks?state=running&amp;after=task_1"');
+  });
+
+  test('says how far a search has come', () => {
+    const text = textOf(shown('state=failed', { tasks: [], searchedTo: T0 }));
+
+    expect(text).toContain('No task matches.');
+    expect(text).toContain('Searched back to');
+    expect(text).toContain('Search further back');
+  });
+
+  test('of a new account leads to the first task', () => {
+    expect(shown('', { tasks: [], after: undefined })).toContain('href="/console/try"');
+  });
+});
+
+test('home shows the money, what runs, and how much of each limit is used', () => {
+  const text = textOf(
+    renderToString(
+      h(HomeView, {
+        home: {
+          money: {
+            balance: usd('100'),
+            held: usd('0.4'),
+            free: usd('99.6'),
+            spentToday: usd('0'),
+            spent30Days: usd('12.5'),
+          },
+          running: [aTaskRow({ state: 'in_progress', progress: 40 })],
+          failures: [],
+          recent: [],
+          limits: [
+            { name: 'in_flight', used: 1, limit: 20 },
+            { name: 'creates_per_minute', limit: 60 },
+          ],
+          now: T0,
+        },
+      }),
+    ),
+  );
+
+  expect(text).toContain('Free to spend $99.60 of a balance of $100.00');
+  expect(text).toContain('40 %');
+  expect(text).toContain('Tasks at a time 1 of 20');
+  expect(text).toContain('Creates a minute at most 60');
+});

@@ -1,0 +1,13 @@
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+
+/** A URL that somebody sent: a link if it leads to the web, else its text. */
+export function ExternalLink({ url }: { url: string }): VNode {
+  return isWeb(url)
+    ? html`<a href=${url} rel="noreferrer noopener" target="_blank">${url}</a>`
+    : html`<span>${url}</span>`;
+}
+
+export function isWeb(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,32 @@
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { words } from '../words.ts';
+
+export interface PagerProps {
+  /** The address of the list. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Where the next page begins; undefined: there is none. */
+  readonly after: string | undefined;
+  /** What the link to the next page says. */
+  readonly older?: string;
+}
+
+/** Links to the next page and back to the first. Pages are found by the last row, so none is counted. */
+export function Pager({ path, query, after, older = words.pages.older }: PagerProps): VNode | null {
+  const isFirst = !query.has('after');
+  if (isFirst && after === undefined) return null;
+  return html`<p class="pager">
+    ${isFirst ? null : html`<a class="button" href=${addressOf(path, query, undefined)}>${words.pages.newest}</a>`}
+    ${after === undefined ? null : html`<a class="button" href=${addressOf(path, query, after)}>${older}</a>`}
+  </p>`;
+}
+
+/** The same list from another row on. */
+export function addressOf(path: string, query: URLSearchParams, after: string | undefined): string {
+  const next = new URLSearchParams(query);
+  next.delete('after');
+  if (after !== undefined) next.set('after', after);
+  const text = next.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

@@ -1,0 +1,104 @@
+import type { TimelineEntry } from '../api/task.ts';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { moneyText } from './money.ts';
+import { BAR_UNITS, barOf, endOf, isLong, linesOf } from './timeline-lanes.ts';
+import type { Bar, Line } from './timeline-lanes.ts';
+import { timelineWords as words } from './timeline-words.ts';
+import { clockText, durationText, utcText } from './time.ts';
+
+const LANE_HEIGHT = 14;
+
+/** The life of a task: a bar for the proportions, and a list that says the same in words. */
+export function Timeline({ entries, now }: { entries: readonly TimelineEntry[]; now: number }): VNode {
+  const bar = barOf(entries, now);
+  const start = bar?.from ?? entries[0]?.from ?? now;
+  if (entries.length === 0) return html`<p class="quiet">${words.empty}</p>`;
+  return html`<div class="timeline">
+    ${bar === undefined ? null : html`<${TimelineBar} bar=${bar} now=${now} />`}
+    <ol>
+      ${linesOf(entries, now).map((line) => html`<${TimelineLine} key=${keyOf(line)} line=${line} start=${start} now=${now} />`)}
+    </ol>
+  </div>`;
+}
+
+function TimelineBar({ bar, now }: { bar: Bar; now: number }): VNode {
+  const length = bar.to - bar.from;
+  return html`<div class="lanes" aria-hidden="true">
+    ${bar.lanes.map(
+      ({ lane, spans }) =>
+        html`<span key=${`${lane}-name`}>${words.lanes[lane]}</span>
+          <svg
+            key=${lane}
+            viewBox=${`0 0 ${String(BAR_UNITS)} ${String(LANE_HEIGHT)}`}
+            preserveAspectRatio="none"
+            focusable="false"
+          >
+            <rect class="ground" width=${BAR_UNITS} height=${LANE_HEIGHT} />
+            ${spans.map(
+              ({ entry, x, width }) =>
+                html`<rect
+                  class=${`step ${entry.step}${entry.to === undefined ? ' open' : ''}`}
+                  x=${x}
+                  width=${width}
+                  height=${LANE_HEIGHT}
+                >
+                  <title>${textOf(entry, now)}</title>
+                </rect>`,
+            )}
+          </svg>`,
+    )}
+    <span></span>
+    <span class="axis"
+      ><span>0 s</span><span>${durationText(length / 2)}</span><span>${durationText(length)}</span></span
+    >
+  </div>`;
+}
+
+function TimelineLine({ line, start, now }: { line: Line; start: number; now: number }): VNode {
+  const { from } = line.kind === 'gap' ? line : line.entry;
+  return html`<li class=${line.kind === 'gap' ? 'gap' : `step ${line.entry.step}`}>
+    <time datetime=${new Date(from).toISOString()} title=${utcText(from)}>${clockText(from)}</time>
+    <span class="quiet">${words.after(durationText(from - start))}</span>
+    <span>${line.kind === 'gap' ? gapText(line, now) : html`<${EntryText} entry=${line.entry} now=${now} />`}</span>
+  </li>`;
+}
+
+function EntryText({ entry, now }: { entry: TimelineEntry; now: number }): VNode {
+  const duration = durationOf(entry, now);
+  return html`${labelOf(entry)}${duration === undefined ? null : html`<span class="quiet"> · ${duration}</span>`}`;
+}
+
+/** What a step is called, with its fact. */
+function labelOf({ step, to, detail = '' }: TimelineEntry): string {
+  const [done, open] = words.steps[step];
+  const label = to === undefined ? open : done;
+  if (detail === '') return label;
+  return step === 'webhook' ? `${label}, ${words.answered(detail)}` : `${label} ${amountText(detail)}`;
+}
+
+/** How long it took; undefined: it takes no time, or its time is that of the whole task. */
+function durationOf(entry: TimelineEntry, now: number): string | undefined {
+  if (entry.step === 'held' || (entry.to !== undefined && entry.to <= entry.from)) return undefined;
+  const duration = durationText(endOf(entry, now) - entry.from);
+  if (entry.to === undefined) return words.soFar(duration);
+  return (isLong(entry, now) ? words.long[entry.step]?.(duration) : undefined) ?? duration;
+}
+
+function textOf(entry: TimelineEntry, now: number): string {
+  return [labelOf(entry), durationOf(entry, now)].filter(Boolean).join(' · ');
+}
+
+function gapText({ from, to }: Extract<Line, { kind: 'gap' }>, now: number): string {
+  return to === undefined ? words.openGap(durationText(now - from)) : words.gap(durationText(to - from));
+}
+
+/** An amount stands in the answer as `0.4 USD`. */
+function amountText(detail: string): string {
+  const [amount = '', currency = ''] = detail.split(' ');
+  return moneyText(amount, currency);
+}
+
+function keyOf(line: Line): string {
+  return line.kind === 'gap' ? `gap-${String(line.from)}` : `${line.entry.step}-${String(line.entry.from)}`;
+}
