@@ -1,7 +1,7 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 
 /** Accounts that one statement reads: a few milliseconds of an embedded database. */
-export const ACCOUNTS_OF_PART = 5000;
+export const ACCOUNTS_OF_PART = 2000;
 
 const END_OF_PART = `SELECT MAX(id) AS last, COUNT(*) AS count FROM (
   SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2) part`;

@@ -1,9 +1,11 @@
 import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
-import { DAY_MS } from '../../domain/usage.ts';
+import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/sql-account-parts.ts';
 import type { AccountsMoney, MoneyStore, SettledMoney } from './money-store.ts';
 
+/** What one statement reads of the hours of usage: a month is a few hundred short statements. */
+const PART_MS = 3 * HOUR_MS;
 const NANOS_PER_UNIT = 1_000_000_000n;
 // Whole units and the rest are summed separately, so that no sum leaves 64 bits.
 const sumOf = (column: string): string => `CAST(SUM(${column} / ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_units,
@@ -38,9 +40,8 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
     },
     settled: async ({ from, to }) => {
       const sums = new Map<string, SettledMoney>();
-      // A statement reads one day, so that none takes long.
-      for (let day = from; day < to; day += DAY_MS)
-        for (const row of await sql.read(SETTLED, [day, Math.min(day + DAY_MS, to)])) addSettled(sums, row);
+      for (let part = from; part < to; part += PART_MS)
+        for (const row of await sql.read(SETTLED, [part, Math.min(part + PART_MS, to)])) addSettled(sums, row);
       return inOrder(sums);
     },
     counted: async ({ from, to }) =>
