@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { excessOf } from './made-token.ts';
 import type { Rights } from './made-token.ts';
 import { NO_LIMITS } from './token.ts';
+import type { TokenLimits } from './token.ts';
 
 const MAKER: Rights = {
   models: ['Alpha-H3', 'chat'],
@@ -10,6 +11,7 @@ const MAKER: Rights = {
   webhooks: 'read',
   tokens: 'write',
 };
+const CONFIGURED: TokenLimits = { ...NO_LIMITS, readsPerMinute: 600, createsPerMinute: 60 };
 const SAME: Rights = MAKER;
 const FREE: Rights = { models: ['*'], expiresAt: undefined, limits: NO_LIMITS, webhooks: 'write', tokens: 'write' };
 
@@ -19,9 +21,10 @@ test.each<readonly [string, Partial<Rights>]>([
   ['a lesser right of webhooks', { webhooks: 'none' }],
   ['a lesser right of tokens', { tokens: 'read' }],
   ['an earlier end', { expiresAt: 999 }],
+  ['a limit up to the configured one', { limits: { ...MAKER.limits, readsPerMinute: 600 } }],
   ['a lower limit', { limits: { ...NO_LIMITS, createsPerMinute: 9 } }],
 ])('a token may give another one %s', (_what, wanted) => {
-  expect(excessOf({ ...SAME, ...wanted }, MAKER)).toBeUndefined();
+  expect(excessOf({ ...SAME, ...wanted }, MAKER, CONFIGURED)).toBeUndefined();
 });
 
 test.each<readonly [string, Partial<Rights>, string]>([
@@ -32,18 +35,19 @@ test.each<readonly [string, Partial<Rights>, string]>([
   ['no end', { expiresAt: undefined }, 'expires_at'],
   ['a higher limit', { limits: { ...NO_LIMITS, createsPerMinute: 11 } }, 'limits.creates_per_minute'],
   ['no limit in place of its own', { limits: NO_LIMITS }, 'limits.creates_per_minute'],
-  ['a limit in place of the configured one', { limits: { ...MAKER.limits, inFlight: 1 } }, 'limits.in_flight'],
+  ['a limit above the configured one', { limits: { ...MAKER.limits, readsPerMinute: 601 } }, 'limits.reads_per_minute'],
+  ['a limit in place of one that is not known', { limits: { ...MAKER.limits, inFlight: 1 } }, 'limits.in_flight'],
 ])('a token may not give another one %s', (_what, wanted, field) => {
-  expect(excessOf({ ...SAME, ...wanted }, MAKER)?.field).toBe(field);
+  expect(excessOf({ ...SAME, ...wanted }, MAKER, CONFIGURED)?.field).toBe(field);
 });
 
 test('a token that may read tokens gives no right to change them', () => {
-  expect(excessOf(SAME, { ...MAKER, tokens: 'read' })).toEqual({
+  expect(excessOf(SAME, { ...MAKER, tokens: 'read' }, CONFIGURED)).toEqual({
     field: 'tokens',
     message: 'must be at most read, the right of the token that makes it',
   });
 });
 
 test('a token for every model that never ends gives any model and any end', () => {
-  expect(excessOf({ ...FREE, models: ['Beta-V1'], expiresAt: 5 }, FREE)).toBeUndefined();
+  expect(excessOf({ ...FREE, models: ['Beta-V1'], expiresAt: 5 }, FREE, CONFIGURED)).toBeUndefined();
 });

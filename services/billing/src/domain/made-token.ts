@@ -18,13 +18,16 @@ const LIMIT_FIELDS: readonly (readonly [keyof TokenLimits, field: string])[] = [
   ['inFlight', 'limits.in_flight'],
 ];
 
-/** The first thing that the new token could do and its maker cannot; undefined: there is none. */
-export function excessOf(wanted: Rights, maker: Rights): Excess | undefined {
+/**
+ * The first thing that the new token could do and its maker cannot; undefined: there is none. `configured` are the
+ * limits of a token without its own, as far as they are known.
+ */
+export function excessOf(wanted: Rights, maker: Rights, configured: TokenLimits): Excess | undefined {
   return (
     excessiveModels(wanted, maker) ??
     excessiveRight(wanted, maker) ??
     excessiveTime(wanted, maker) ??
-    excessiveLimit(wanted, maker)
+    excessiveLimit(wanted, maker, configured)
   );
 }
 
@@ -47,13 +50,15 @@ function excessiveTime({ expiresAt = Infinity }: Rights, maker: Rights): Excess 
   return { field: 'expires_at', message: `must be at most ${last}, when the token that makes it expires` };
 }
 
-/** A token without a limit of its own has the configured one, which is not known here and may be lower. */
-function excessiveLimit({ limits }: Rights, maker: Rights): Excess | undefined {
+/** The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured. */
+function excessiveLimit({ limits }: Rights, maker: Rights, configured: TokenLimits): Excess | undefined {
   for (const [name, field] of LIMIT_FIELDS) {
-    const [wanted, most] = [limits[name], maker.limits[name]];
-    if (most === undefined && wanted !== undefined)
+    const [wanted, own] = [limits[name], maker.limits[name]];
+    if (wanted === undefined && own === undefined) continue;
+    const most = own ?? configured[name];
+    if (most === undefined)
       return { field, message: 'must be absent, because the token that makes it has no such limit of its own' };
-    if (most !== undefined && (wanted === undefined || wanted > most))
+    if (wanted === undefined || wanted > most)
       return { field, message: `must be from 1 to ${String(most)}, the limit of the token that makes it` };
   }
   return undefined;

@@ -47,6 +47,7 @@ export function fromWireTokenRequest(request: CreateTokenRequest, caller: string
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
     makerId: makerTokenId || undefined,
+    configuredLimits: fromWireLimits(request.configuredLimits),
     actor: actor || caller,
   };
 }

@@ -43,6 +43,16 @@ export interface SiteToken extends TokenSettings {
 /** Who makes or ends a token: a token of the same account, which billing checks, or an operator. */
 export type TokenHand = { readonly tokenId: string } | { readonly operator: string };
 
+/** Of tokens without their own. */
+interface ConfiguredLimits {
+  readonly createsPerMinute: number;
+  readonly readsPerMinute: number;
+  readonly callsPerMinute: number;
+}
+
+/** The same for a new token. A token needs the configured limits: where it has none of its own, they bound the new one. */
+type MakerHand = TokenHand & { readonly configuredLimits?: ConfiguredLimits };
+
 /** The tokens of an account, in the gateway's types. */
 export interface SiteTokens {
   list(caller: AccountCaller): Promise<{ readonly tokens: readonly SiteToken[]; readonly currency: string }>;
@@ -50,7 +60,7 @@ export interface SiteTokens {
   create(
     caller: AccountCaller,
     settings: TokenSettings,
-    by: TokenHand,
+    by: MakerHand,
   ): Promise<{ readonly token: SiteToken; readonly key: Secret; readonly currency: string }>;
   revoke(
     caller: AccountCaller,
@@ -80,7 +90,10 @@ export function tokensClient(rpc: TokenCalls): SiteTokens {
       const { accountId, ...call } = caller;
       // first: the answer has the key, and no failure may lose it
       const currency = await currencyOf(caller);
-      const hand = 'operator' in by ? { actor: by.operator } : { makerTokenId: by.tokenId };
+      const hand =
+        'operator' in by
+          ? { actor: by.operator }
+          : { makerTokenId: by.tokenId, configuredLimits: by.configuredLimits ?? {} };
       const { token, key } = await rpc.createToken({ accountId, ...toWireSettings(settings), ...hand }, bounded(call));
       return { token: fromWireToken(must(token)), key: new Secret(key), currency };
     },

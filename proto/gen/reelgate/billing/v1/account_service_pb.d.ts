@@ -361,6 +361,14 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: string actor = 10;
    */
   actor: string;
+
+  /**
+   * The configured limits, which the maker has where it has none of its own; zero: not known. Where neither is known, the
+   * new token cannot have a limit of its own.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits configured_limits = 11;
+   */
+  configuredLimits?: TokenLimits | undefined;
 };
 
 /**

@@ -4,7 +4,7 @@ import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import { excessOf } from '../../domain/made-token.ts';
 import { disabledBecause } from '../../domain/token.ts';
-import type { Token } from '../../domain/token.ts';
+import type { Token, TokenLimits } from '../../domain/token.ts';
 import {
   badField,
   disabledToken,
@@ -30,6 +30,8 @@ export interface TokenRequest extends Pick<
 > {
   /** The token that makes it; undefined: an operator does. */
   readonly makerId: string | undefined;
+  /** What the maker has where it has no limits of its own, as far as that is known. */
+  readonly configuredLimits: TokenLimits;
   readonly actor: string;
 }
 
@@ -41,7 +43,7 @@ type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'ne
  */
 export async function createToken(
   deps: Deps,
-  { makerId, actor, ...request }: TokenRequest,
+  { makerId, configuredLimits, actor, ...request }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<{ readonly token: Token; readonly key: Secret }> {
   const now = deps.clock.now();
@@ -63,19 +65,25 @@ export async function createToken(
   const isMade =
     makerId === undefined
       ? await deps.tokens.insert(made, actBy(actor))
-      : await deps.tokens.insertBy(makerId, made, (maker, count) => actBy(tokenActor(permitted(token, maker, count))));
+      : await deps.tokens.insertBy(makerId, made, (maker, count) =>
+          actBy(tokenActor(permitted({ token, configuredLimits }, maker, count))),
+        );
   if (!isMade) throw new Error('a new key is taken already: the source of randomness is broken');
   return { token, key: new Secret(key) };
 }
 
 /** The maker, or a refusal. Several tokens with one spending limit would spend it several times. */
-function permitted(wanted: Token, maker: Token | undefined, made: MadeTokens): Token {
+function permitted(
+  { token, configuredLimits }: { readonly token: Token; readonly configuredLimits: TokenLimits },
+  maker: Token | undefined,
+  made: MadeTokens,
+): Token {
   if (maker === undefined) throw unknownToken('maker_token_id');
-  const disabled = disabledBecause(maker, wanted.createdAt);
+  const disabled = disabledBecause(maker, token.createdAt);
   if (disabled !== undefined) throw disabledToken(disabled);
   if (maker.tokens !== 'write') throw tokensNotAllowed();
   if (maker.limit !== undefined) throw limitedMaker();
-  const excess = excessOf(wanted, maker);
+  const excess = excessOf(token, maker, configuredLimits);
   if (excess !== undefined) throw badField(excess.field, excess.message);
   if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${String(LIVE_MADE_MAX)} valid tokens; revoke one first`);
   if (made.all >= MADE_MAX) throw tooManyTokens(`has made ${String(MADE_MAX)} tokens; ask the operator for more`);

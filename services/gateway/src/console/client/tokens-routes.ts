@@ -19,7 +19,7 @@ const REFUSALS = {
   write: 'this token may not make or revoke tokens; use a token with the right tokens: write',
 } as const;
 
-export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget' | 'principals'> {
+export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget' | 'principals' | 'limits'> {
   readonly tokens: SiteTokens;
 }
 
@@ -62,7 +62,9 @@ async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange
 async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<MadeToken> {
   const { tokenId } = assertRight(exchange, 'write');
   const settings = readNewToken(await readJsonBody(exchange, parts));
-  const made = await inFormTerms(parts.tokens.create(callerOf(exchange), settings, { tokenId }));
+  const { createsPerMinute, readsPerMinute, callsPerMinute } = parts.limits;
+  const by = { tokenId, configuredLimits: { createsPerMinute, readsPerMinute, callsPerMinute } };
+  const made = await inFormTerms(parts.tokens.create(callerOf(exchange), settings, by));
   return { token: tokenView(made.token, { currency: made.currency, ownTokenId: tokenId }), key: made.key.reveal() };
 }
 
