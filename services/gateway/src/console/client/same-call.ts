@@ -11,8 +11,6 @@ export interface CreateCall {
 
 const GENERATIONS = '/v1/video/generations';
 const VIDEOS = '/v1/videos';
-/** A field of `POST /v1/videos` that is none of `POST /v1/video/generations`. */
-const FIELD_OF_VIDEOS = 'input_reference';
 const URL_OBJECTS = { image: 'image_url', video: 'video_url', audio: 'audio_url' } as const;
 
 /**
@@ -69,9 +67,14 @@ export function createCallOf(order: PlainOrder): CreateCall | undefined {
   if (order.kind === 'regeneration') return { path: VIDEOS, body: regenerationBody(order) };
   const { ratio, size, extra, content } = order;
   if (ratio !== undefined && content.some((item) => 'text' in item && item.text.trim() !== ''))
-    return { path: Object.hasOwn(extra, FIELD_OF_VIDEOS) ? GENERATIONS : VIDEOS, body: generationBody(order) };
+    return { path: isPlainForVideos(extra) ? VIDEOS : GENERATIONS, body: generationBody(order) };
   if (size !== undefined || Object.keys(extra).length > 0) return undefined;
   return { path: '/v2/video_generation', body: vendorBody(order) };
+}
+
+/** Whether `POST /v1/videos` passes these fields on. It has two that are unknown to `POST /v1/video/generations`. */
+function isPlainForVideos({ input_reference: picture, aigc_watermark: watermark }: PlainOrder['extra']): boolean {
+  return picture === undefined && (watermark === undefined || typeof watermark === 'boolean');
 }
 
 function generationBody({ model, content, duration, resolution, ratio, size, extra }: PlainOrder) {
@@ -87,16 +90,20 @@ function contextIrBody({ model, content, duration, ratio, callbackUrl }: PlainOr
 }
 
 function regenerationBody({ model, content, resolution, sourceTaskId, aigcWatermark, extra }: PlainOrder) {
-  const items = content.length === 0 ? {} : { content: content.flatMap(wireItem) };
-  return withExtra({ model, resolution, source_task_id: sourceTaskId, ...items, aigc_watermark: aigcWatermark }, extra);
+  const own = { model, resolution, source_task_id: sourceTaskId, ...itemsOf(content), aigc_watermark: aigcWatermark };
+  return withExtra(own, extra);
 }
 
 /** A single text before the media is the prompt. Any other order of texts and media stays in `content`. */
 function wordsAndMedia(content: readonly PlainItem[]): Readonly<Record<string, unknown>> {
   const [first, ...rest] = content;
-  if (first === undefined || !('text' in first) || rest.some((item) => 'text' in item))
-    return { content: content.flatMap(wireItem) };
-  return rest.length === 0 ? { prompt: first.text } : { prompt: first.text, content: rest.flatMap(wireItem) };
+  if (first === undefined || !('text' in first) || rest.some((item) => 'text' in item)) return itemsOf(content);
+  return { prompt: first.text, ...itemsOf(rest) };
+}
+
+function itemsOf(content: readonly PlainItem[]): { readonly content?: readonly object[] } {
+  const items = content.flatMap(wireItem);
+  return items.length === 0 ? {} : { content: items };
 }
 
 function wireItem(item: PlainItem): readonly object[] {

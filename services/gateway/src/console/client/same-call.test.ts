@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process';
+import vm from 'node:vm';
+import { create, toJson } from '@bufbuild/protobuf';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
+import { plainOrder } from '../../clients/plain-task.ts';
+import { dialects } from '../../dialects/index.ts';
+import { anOrder } from '../../../testing/a-task.ts';
+import { createCallOf, sameCall } from './same-call.ts';
+import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
+
+const PUBLIC_URL = 'https://gateway.example';
+const media = (role: MediaRole, kind = MediaKind.IMAGE, url = 'https://x.example/a?b=1&c=2') => ({
+  item: { case: 'media' as const, value: { kind, role, url } },
+});
+const text = (value: string) => ({ item: { case: 'text' as const, value } });
+
+/** The order that the gateway would make of a call. */
+function decoded(path: string, body: unknown): Order {
+  const route = dialects.flatMap(({ creates }) => creates).find((one) => one.path === path);
+  if (route === undefined) throw new Error(`no create is at ${path}`);
+  return route.decode({ json: JSON.parse(JSON.stringify(body)) }, { models: new Map(), params: {} }).order;
+}
+
+/** The extra fields may change their order, which means nothing. */
+function meaningOf(order: Order): unknown {
+  const extra = order.extraJson === '' ? {} : (JSON.parse(order.extraJson) as object);
+  return { ...(toJson(OrderSchema, order) as object), extra, extraJson: '' };
+}
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((value) => value.trim() !== '');
+const references = fc.array(
+  fc.constantFrom(
+    media(MediaRole.FIRST_FRAME),
+    media(MediaRole.LAST_FRAME),
+    media(MediaRole.UNSPECIFIED),
+    media(MediaRole.REFERENCE_VIDEO, MediaKind.VIDEO),
+    media(MediaRole.REFERENCE_AUDIO, MediaKind.AUDIO),
+  ),
+  { maxLength: 4 },
+);
+const content = fc
+  .tuple(fc.array(words, { minLength: 1, maxLength: 2 }), references)
+  .chain(([texts, items]) => fc.shuffledSubarray([...texts.map(text), ...items], { minLength: texts.length }))
+  .filter((items) => items.some(({ item }) => item.case === 'text'));
+const extras = fc
+  .dictionary(fc.constantFrom('seed', 'fps', 'metadata', 'aigc_watermark', 'user'), fc.jsonValue({ maxDepth: 2 }))
+  .map((fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
+const duration = fc.integer({ min: 1, max: 60 });
+const orders = fc.oneof(
+  fc
+    .record({
+      content,
+      duration,
+      resolution: fc.constantFrom('768P', '2K'),
+      ratio: fc.constantFrom('16:9', 'adaptive'),
+      size: fc.constantFrom('1280x720', undefined),
+      extraJson: extras.map((fields) => (Object.keys(fields).length === 0 ? '' : JSON.stringify(fields))),
+    })
+    .map(({ size, ...rest }) => anOrder({ ...rest, ...(size === undefined ? {} : { size }) })),
+  // the vendor's shape: no field beyond its own, and a ratio only if it was given
+  fc
+    .record({ content, duration })
+    .map((rest) => create(OrderSchema, { kind: TaskKind.GENERATION, model: 'Alpha-H3', resolution: '768P', ...rest })),
+  fc
+    .record({ content, duration })
+    .map((rest) => create(OrderSchema, { kind: TaskKind.CONTEXT_IR, model: 'Alpha-H3', ratio: '1:1', ...rest })),
+  fc.boolean().map((aigcWatermark) =>
+    create(OrderSchema, {
+      kind: TaskKind.REGENERATION,
+      model: 'Alpha-H3',
+      resolution: '2K',
+      sourceTaskId: 'task_1',
+      aigcWatermark,
+    }),
+  ),
+  content.map((items) =>
+    create(OrderSchema, {
+      kind: TaskKind.REGENERATION,
+      model: 'Alpha-H3',
+      resolution: '2K',
+      content: [...items, media(MediaRole.BASE_VIDEO, MediaKind.VIDEO)],
+    }),
+  ),
+);
+
+describe('the call of an order', () => {
+  test('makes the same order, whatever the order is', () => {
+    fc.assert(
+      fc.property(orders, (order) => {
+        const call = createCallOf(plainOrder(order));
+        if (call === undefined) throw new Error('there is no call for it');
+
+        expect(meaningOf(decoded(call.path, call.body))).toEqual(meaningOf(order));
+      }),
+    );
+  });
+
+  test.each<[string, Partial<Parameters<typeof anOrder>[0]>, string, object]>([
+    ['a prompt alone', {}, '/v1/videos', { prompt: 'a red boat' }],
+    [
+      'a field of another path',
+      { extraJson: '{"input_reference":"x"}' },
+      '/v1/video/generations',
+      { input_reference: 'x' },
+    ],
+    [
+      'a picture without words',
+      { content: [media(MediaRole.FIRST_FRAME)] },
+      '/v2/video_generation',
+      { content: [{ type: 'image_url', role: 'first_frame' }] },
+    ],
+  ])('with %s goes to the path that takes it', (_what, over, path, body) => {
+    expect(createCallOf(plainOrder(anOrder(over)))).toMatchObject({ path, body });
+  });
+
+  test('is unknown if no path expresses the order', () => {
+    const order = anOrder({ content: [media(MediaRole.FIRST_FRAME)], extraJson: '{"seed":1}' });
+
+    expect(sameCall(plainOrder(order), PUBLIC_URL)).toBeUndefined();
+  });
+
+  test('leaves out media that came as bytes, and says so', () => {
+    const bytes = { item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, object: 'obj_1' } } };
+    const calls = [anOrder(), anOrder({ content: [text('a red boat'), bytes] })].map((order) =>
+      sameCall(plainOrder(order), PUBLIC_URL),
+    );
+
+    expect(calls.map((call) => call?.isPartial)).toEqual([false, true]);
+    expect(calls[1]?.curl).toBe(calls[0]?.curl);
+  });
+
+  test('reads its token from the environment, in each language', () => {
+    const call = sameCall(plainOrder(anOrder()), PUBLIC_URL);
+
+    expect(call?.curl).toBe(
+      [
+        "curl -X POST 'https://gateway.example/v1/videos' \\",
+        '  -H "Authorization: Bearer $REELGATE_API_KEY" \\',
+        "  -H 'Content-Type: application/json' \\",
+        "  --data-raw '{",
+        '  "model": "Alpha-H3",',
+        '  "prompt": "a red boat",',
+        '  "duration": 5,',
+        '  "resolution": "768P",',
+        '  "ratio": "16:9"',
+        "}'",
+        '',
+      ].join('\n'),
+    );
+    expect(call?.python).toContain(`headers={"Authorization": f"Bearer {os.environ['REELGATE_API_KEY']}"}`);
+    expect(call?.javascript).toContain("Authorization: 'Bearer ' + process.env.REELGATE_API_KEY");
+  });
+});
+
+const NASTY = `'"\\$(id)\`id\`\${HOME}\n\r\t\u2028\u202e\u0000</script>🚤%s`;
+const values = fc.oneof(
+  fc.constant({ [NASTY]: [NASTY, true, null, {}, []], ['__proto__']: 1 }),
+  fc.jsonValue({ maxDepth: 2, stringUnit: 'binary' }),
+);
+
+describe('a literal is the value that it stands for', () => {
+  test('in JavaScript', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        const read: unknown = vm.runInNewContext(`JSON.stringify(${javascriptLiteral(value)})`);
+
+        expect(read).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  test('in a shell, which runs nothing of it', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        const word = shellWord(jsonText(value));
+        const read = execFileSync('sh', ['-c', `printf %s ${word}`], { encoding: 'utf8' });
+
+        expect(JSON.parse(read)).toEqual(value);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('in Python', () => {
+    const value = { [NASTY]: [NASTY, true, false, null, 0.5, {}, []] };
+
+    expect(pythonLiteral(value)).toBe(
+      [
+        '{',
+        `    "'\\"\\\\$(id)\`id\`\${HOME}\\n\\r\\t\\u2028\\u202e\\u0000</script>🚤%s": [`,
+        `        "'\\"\\\\$(id)\`id\`\${HOME}\\n\\r\\t\\u2028\\u202e\\u0000</script>🚤%s",`,
+        '        True,',
+        '        False,',
+        '        None,',
+        '        0.5,',
+        '        {},',
+        '        []',
+        '    ]',
+        '}',
+      ].join('\n'),
+    );
+  });
+});
