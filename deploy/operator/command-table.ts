@@ -2,10 +2,13 @@ import type { Command } from './command.ts';
 import { accountCredit } from './commands/account-credit.ts';
 import { accountList } from './commands/account-list.ts';
 import { accountShow } from './commands/account-show.ts';
+import { actList } from './commands/act-list.ts';
 import { attentionList } from './commands/attention-list.ts';
 import { attentionResolve } from './commands/attention-resolve.ts';
 import { backup } from './commands/backup.ts';
 import { channelList } from './commands/channel-list.ts';
+import { channelPause } from './commands/channel-pause.ts';
+import { channelResume } from './commands/channel-resume.ts';
 import { channelTest } from './commands/channel-test.ts';
 import { configCheck } from './commands/config-check.ts';
 import { configSchema } from './commands/config-schema.ts';
@@ -76,6 +79,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'usage show': usageShow,
   'channel list': channelList,
   'channel test': channelTest,
+  'channel pause': channelPause,
+  'channel resume': channelResume,
+  'act list': actList,
   'media verify': mediaVerify,
   migrate,
   backup,

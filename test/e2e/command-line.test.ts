@@ -273,9 +273,10 @@ describe('a list', () => {
     ['token list --account demo', /^ID +ACCOUNT +NAME +USED +LIMIT +STATE +MODELS\n\S+ +demo /],
     [
       'channel list',
-      /^ID +ADAPTER +ENABLED +CIRCUIT +IN FLIGHT +MODELS\nchannel-of-the-test +alpha-v2 +yes +closed +\d+\/1000 /,
+      /^ID +ADAPTER +ENABLED +PAUSED +CIRCUIT +IN FLIGHT +MODELS\nchannel-of-the-test +alpha-v2 +yes +no +closed +\d+\/1000 /,
     ],
     ['attention list', /^none$/m],
+    ['act list', /^WHEN +WHO +ACTION +SUBJECT +REASON\n\d+[sm] ago +\S+ +token_created /],
     ['price list', /^KEY +VERSION +CURRENT +SINCE +TERMS\nAlpha-H3\S* +1 +yes +\d+[sm] ago +\{/],
   ])('%s is a table', async (line, expected) => {
     const { code, out } = await run(...line.split(' '));

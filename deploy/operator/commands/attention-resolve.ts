@@ -15,6 +15,7 @@ export const attentionResolve = defineCommand({
   words: 'ID',
   options: {
     as: { value: 'OUTCOME', means: 'the decision', needed: true, choices: Object.keys(RESOLUTIONS) },
+    reason: { value: 'TEXT', means: 'why, for the record' },
     actor: ACTOR_OPTION,
   },
   example: 'attention resolve task_06f2k3h8v0s7m1q9c4x5b2n6d0 --as failed',
@@ -22,6 +23,7 @@ export const attentionResolve = defineCommand({
     const { record, jobRecord } = await services.tasks.resolveAttention({
       taskId: oneId(words, 'task'),
       resolution: RESOLUTIONS[options.as ?? ''] ?? Resolution.UNSPECIFIED,
+      reason: options.reason ?? '',
       actor: actorOf(options.actor, environment),
     });
     return { answer: record === undefined ? shownJob(jobRecord) : shownTask(record, undefined) };

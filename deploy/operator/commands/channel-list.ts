@@ -1,12 +1,17 @@
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
 import { defineCommand, noWords } from '../command.ts';
+import { shownPause } from '../format/channel-pause.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
+import { relativeTime } from '../format/times.ts';
 
 const COLUMNS: readonly Column<ChannelStatus>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'ADAPTER', of: ({ adapter }) => adapter },
   { title: 'ENABLED', of: ({ enabled }) => (enabled ? 'yes' : 'no') },
+  { title: 'PAUSED', of: ({ pause }) => (pause === undefined ? 'no' : relativeTime(pause.at)) },
+  { title: 'PAUSED BY', of: ({ pause }) => pause?.actor ?? '', isWide: true },
+  { title: 'PAUSE REASON', of: ({ pause }) => pause?.reason ?? '', isWide: true },
   { title: 'CIRCUIT', of: ({ circuit }) => circuit },
   { title: 'IN FLIGHT', of: ({ inFlight, inFlightLimit }) => `${String(inFlight)}/${String(inFlightLimit)}` },
   { title: 'PER MINUTE', of: ({ requestsPerMinute }) => String(requestsPerMinute), isWide: true },
@@ -38,6 +43,7 @@ function shownChannel(channel: ChannelStatus): object {
     adapter: channel.adapter,
     upstream_account: channel.upstreamAccount,
     enabled: channel.enabled,
+    ...(channel.pause === undefined ? {} : { pause: shownPause(channel.pause) }),
     circuit: channel.circuit,
     in_flight: channel.inFlight,
     limits: { in_flight: channel.inFlightLimit, requests_per_minute: channel.requestsPerMinute },

@@ -1,12 +1,16 @@
+import { ACTOR_OPTION, actorOf } from '../actor.ts';
 import { defineCommand, oneId } from '../command.ts';
 
 export const channelTest = defineCommand({
   summary: 'make a call to the upstream of a channel that costs nothing',
   words: 'ID',
-  options: {},
+  options: { actor: ACTOR_OPTION },
   example: 'channel test sandbox',
-  run: async ({ services, words }) => {
-    const { ok, detail, tookMs } = await services.tasks.testChannel({ id: oneId(words, 'channel') });
+  run: async ({ services, words, options, environment }) => {
+    const { ok, detail, tookMs } = await services.tasks.testChannel({
+      id: oneId(words, 'channel'),
+      actor: actorOf(options.actor, environment),
+    });
     return { ok, answer: { ok, detail, took_ms: Number(tookMs) } };
   },
 });

@@ -1,6 +1,8 @@
 import type { Client } from '@reelgate/platform/rpc/service';
 import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { isoTime } from '../format/times.ts';
 import type { DoctorLine } from './doctor-line.ts';
 
 /** The tasks service ends a test itself after 20 s. */
@@ -43,7 +45,7 @@ export async function askChannels(tasks: Tasks, signal: AbortSignal): Promise<re
 
 async function askChannel(
   tasks: Tasks,
-  { id, circuit }: ChannelStatus,
+  { id, circuit, pause }: ChannelStatus,
   signal: AbortSignal,
 ): Promise<readonly DoctorLine[]> {
   const subject = `channel ${id}`;
@@ -61,7 +63,17 @@ async function askChannel(
               : 'half open: one create tries whether the channel works again',
           advice: 'it closes by itself when the upstream works again; reelgate task list --state failed',
         };
-  return [tested, state];
+  return pause === undefined ? [tested, state] : [tested, state, pausedLine(subject, id, pause)];
+}
+
+function pausedLine(subject: string, id: string, { at, actor, reason }: ChannelPause): DoctorLine {
+  return {
+    subject,
+    part: 'pause',
+    grade: 'warn',
+    detail: `${actor} paused it at ${isoTime(at) ?? ''}: ${reason}`,
+    advice: `reelgate channel resume ${id}`,
+  };
 }
 
 async function testOf(tasks: Tasks, id: string, signal: AbortSignal): Promise<DoctorLine> {

@@ -62,8 +62,13 @@ const TELL: Readonly<Record<string, Tell | undefined>> = {
   attention: (at, { reason, detail }) => [
     { at, text: `needs a person: ${words(reason)} (${shortened(String(detail))})` },
   ],
-  attention_resolved: (at, { resolution, actor }) => [
-    { at, text: `no longer needs a person: ${words(resolution)}, by ${shortened(String(actor))}` },
+  attention_resolved: (at, { resolution, actor, reason }) => [
+    {
+      at,
+      text:
+        `no longer needs a person: ${words(resolution)}, by ${shortened(String(actor))}` +
+        (typeof reason === 'string' ? ` (${shortened(reason)})` : ''),
+    },
   ],
   refused: (at, detail) => [{ at, text: `refused: ${failure(detail)}` }],
   failed: (at, detail, told) => [...worked(at, told), { at, text: `failed: ${failure(detail)}` }],

@@ -1148,7 +1148,7 @@ export declare type TestChannelRequest = Message<"reelgate.tasks.v1.TestChannelR
   id: string;
 
   /**
-   * Who tests it; empty: the caller.
+   * Who tests it; empty: no person does, and the test is not recorded as an act.
    *
    * @generated from field: string actor = 2;
    */
