@@ -151,12 +151,56 @@ describe('attention', () => {
     const {
       items: [item],
     } = await client.listAttention({});
-    expect(item).toMatchObject({ taskId: task.id, reason: 'unknown_status', detail: 'it says "paused"' });
+    expect(item).toMatchObject({
+      taskId: task.id,
+      reason: 'unknown_status',
+      detail: 'it says "paused"',
+      accountId: 'acme',
+      model: 'Alpha-H3',
+      channel: 'first',
+      state: TaskState.QUEUED,
+      isJob: false,
+    });
     expect(timestampMs(item!.since!)).toBe(world.clock.now());
 
     const { record } = await client.resolveAttention({ taskId: task.id, resolution: Resolution.FAILED, actor: 'ann' });
     expect(record?.task?.state).toBe(TaskState.FAILED);
     expect((await client.listAttention({})).items).toEqual([]);
+  });
+
+  test('is resolved by one act, with the reason of the operator', async () => {
+    const { world, client } = await open();
+    const { task } = await world.create();
+    await raiseAttention(world.deps, task, 'unknown_status', 'why');
+    const decision = { taskId: task.id, resolution: Resolution.FAILED, actor: 'ann', reason: 'the vendor lost it' };
+
+    await client.resolveAttention(decision);
+    await expect(client.resolveAttention(decision)).rejects.toMatchObject({ reason: 'not_in_attention' });
+
+    expect((await client.listActs({ subject: task.id })).acts).toMatchObject([
+      {
+        action: 'attention_resolved',
+        subject: task.id,
+        actor: 'ann',
+        reason: 'the vendor lost it',
+        detailJson: '{"resolution":"failed"}',
+      },
+    ]);
+    expect(await world.deps.store.events(task.id)).toContainEqual(
+      expect.objectContaining({
+        detailJson: '{"resolution":"failed","actor":"ann","reason":"the vendor lost it"}',
+      }),
+    );
+  });
+
+  test('that the service itself ends is no act', async () => {
+    const { world, client } = await open();
+    const { task } = await world.create();
+    await raiseAttention(world.deps, task, 'unknown_status', 'why');
+
+    await world.deps.store.resolve(task.id, { resolution: 'mended', actor: 'service', at: 1 });
+
+    expect((await client.listActs({})).acts).toEqual([]);
   });
 
   test.each<Resolution>([Resolution.UNSPECIFIED, 77 as never])('is not resolved with %s', async (resolution) => {
@@ -200,11 +244,60 @@ describe('channels', () => {
     const { client } = await open();
 
     expect(await client.testChannel({ id: 'first' })).toMatchObject({ ok: true, detail: 'the list was read' });
+    expect((await client.listActs({})).acts).toEqual([]);
+    await client.testChannel({ id: 'first', actor: 'ann' });
+    expect((await client.listActs({})).acts).toMatchObject([
+      { action: 'channel_tested', subject: 'first', actor: 'ann', detailJson: '{"ok":true,"tookMs":0}' },
+    ]);
     await expect(client.testChannel({ id: 'none' })).rejects.toMatchObject({
       kind: 'not_found',
       reason: 'channel_not_found',
     });
   });
+});
+
+describe('a pause', () => {
+  test('is shown with its channel, and to those that send work to channels', async () => {
+    const { world, client } = await open();
+    const pause = { channel: 'first', actor: 'ann', reason: 'it loses results' };
+
+    expect(await client.pauseChannel({ id: 'first', actor: 'ann', reason: 'it loses results' })).toMatchObject({
+      pause,
+    });
+    await client.pauseChannel({ id: 'relay', reason: 'slow' });
+
+    expect((await client.listChannels({})).channels).toMatchObject([{ id: 'first', pause }, { id: 'second' }]);
+    expect((await client.listChannelPauses({})).pauses).toMatchObject([
+      pause,
+      { channel: 'relay', actor: aCaller().name },
+    ]);
+    expect(world.counted).toEqual(['announce pause first', 'announce pause relay']);
+
+    expect(await client.resumeChannel({ id: 'first' })).toMatchObject({ wasPaused: true });
+    expect((await client.listChannels({})).channels.map(({ pause: left }) => left)).toEqual([undefined, undefined]);
+  });
+
+  test('needs a reason', async () => {
+    const { client } = await open();
+
+    await expect(client.pauseChannel({ id: 'first' })).rejects.toMatchObject({ kind: 'invalid', field: 'reason' });
+  });
+});
+
+test('GetPulse says what waits now', async () => {
+  const { world, client } = await open();
+  const { task } = await world.create();
+  await raiseAttention(world.deps, task, 'unknown_status', 'why');
+  const ended = (await world.create()).task;
+  await world.deps.store.finish(ended.id, { state: 'completed', at: world.clock.now() });
+  const at = world.clock.now();
+  await world.clock.advance(60_000);
+
+  const pulse = await client.getPulse({});
+
+  expect(pulse).toMatchObject({ unfinished: 1n, unsettled: 1n, unsettledMs: 60_000n, attention: 1n, minutes: [] });
+  expect([timestampMs(pulse.now!), timestampMs(pulse.attentionSince!)]).toEqual([at + 60_000, at]);
+  expect(pulse.pollLagMs).toBe(BigInt(at + 60_000 - task.nextPollAt!));
 });
 
 test('ClassifyHolds accepts a thousand ids, and refuses more', async () => {

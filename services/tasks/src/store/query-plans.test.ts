@@ -12,6 +12,8 @@ import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
 import { sqlBacklog } from './tasks/sql-backlog.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
+import type { OperatorStore } from './operator-store.ts';
+import { sqlOperators } from './operators/sql-operators.ts';
 import type { TaskStore } from './task-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import { sqlWebhooks } from './webhooks/sql-webhooks.ts';
@@ -226,6 +228,36 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
   expect(plans).not.toContainEqual(
     expect.stringMatching(/^SCAN (?!(?:waiting|asked)$|.* USING COVERING INDEX |attention USING INDEX |CONSTANT)/),
   );
+});
+
+test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStore) => Promise<unknown>]>([
+  [
+    'the attention queue',
+    ['INDEX attention_open', 'tasks USING INDEX sqlite_autoindex_tasks_1', 'jobs USING INDEX sqlite_autoindex_jobs_1'],
+    (store) => store.open(),
+  ],
+  ['the acts', ['autoindex_operator_acts_1'], (_store, operators) => operators.acts({}, { limit: 9, after: 'x' })],
+  [
+    'the acts over a subject',
+    ['operator_acts_by_subject'],
+    (_store, operators) => operators.acts({ subject: 'main' }, { limit: 9, after: 'x' }),
+  ],
+  ['the removal of acts', ['autoindex_operator_acts_1'], (_store, operators) => operators.removeActs(1, 9)],
+  ['the counts of an hour', ['autoindex_minute_counts_1'], (_store, operators) => operators.minutesSince(1, 9)],
+  ['the removal of counts', ['autoindex_minute_counts_1'], (_store, operators) => operators.removeMinutes(1, 9)],
+])('%s uses %j for any number of rows', async (_what, indexes, call) => {
+  const plans: string[] = [];
+  const watched = explained(plans);
+  const newId = newIds(fakeClock());
+  await call(
+    sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
+    sqlOperators(watched, newId),
+  );
+
+  for (const index of indexes) expect(plans).toContainEqual(expect.stringContaining(index));
+  // a page of acts is read along its index
+  const whole = plans.filter((step) => /^(SCAN (?!.*USING|waiting$)|.*TEMP B-TREE)/.test(step));
+  expect(whole.filter((step) => !step.startsWith('USE TEMP B-TREE FOR LAST TERM'))).toEqual([]);
 });
 
 const OF_WHAT_WAITS = [

@@ -170,7 +170,7 @@ describe('an unknown status', () => {
       progress: 30,
       nextPollAt: world.clock.now() + 2400,
     });
-    expect(await world.deps.store.open()).toEqual([
+    expect(await world.deps.store.open()).toMatchObject([
       { taskId: id, reason: 'unknown_status', detail: expect.stringContaining('"paused"'), since: world.clock.now() },
     ]);
     expect(world.announced).toHaveLength(1);

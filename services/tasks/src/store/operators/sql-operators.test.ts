@@ -1,0 +1,87 @@
+import path from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { migrate } from '@reelgate/platform/sql/migrate';
+import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { NewAct, OperatorStore } from '../operator-store.ts';
+import { sqlOperators } from './sql-operators.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
+const DAY_MS = 24 * 3_600_000;
+const AT = Date.UTC(2026, 0, 1);
+
+const anAct = (subject: string): NewAct => ({ at: AT, actor: 'ann', action: 'channel_tested', subject, reason: '' });
+const aPause = (channel: string, actor = 'ann') => ({ channel, at: AT, actor, reason: 'why' });
+const row = (minute: number, channel: string, json: object = {}) => ({ minute, channel, json: JSON.stringify(json) });
+
+describeOnEngines('the store of operators', (open) => {
+  let clock: FakeClock;
+  let store: OperatorStore;
+  beforeEach(async () => {
+    clock = fakeClock(AT);
+    const sql = open();
+    await migrate(sql, MIGRATIONS);
+    store = sqlOperators(sql, newIds(clock));
+  });
+  const subjects = async (...page: Parameters<OperatorStore['acts']>): Promise<string[]> =>
+    (await store.acts(...page)).map(({ subject }) => subject);
+
+  test('pauses a channel once, with one act, however many do it at one moment', async () => {
+    const pauses = await Promise.all(['ann', 'bob', 'eve'].map((actor) => store.pause(aPause('main', actor))));
+
+    expect(new Set(pauses.map(({ actor }) => actor)).size).toBe(1);
+    expect(await store.pauses()).toEqual([pauses[0]]);
+    expect(await store.acts({}, { limit: 10 })).toMatchObject([
+      { action: 'channel_paused', subject: 'main', actor: pauses[0]?.actor, reason: 'why', detailJson: '{}' },
+    ]);
+  });
+
+  test('resumes a channel once, with one act', async () => {
+    await store.pause(aPause('main'));
+
+    expect([await store.resume(aPause('main')), await store.resume(aPause('main'))]).toEqual([true, false]);
+
+    expect(await store.pauses()).toEqual([]);
+    expect((await store.acts({}, { limit: 10 })).map(({ action }) => action)).toEqual([
+      'channel_resumed',
+      'channel_paused',
+    ]);
+  });
+
+  test('lists acts in pages, the newest first, or those over one subject', async () => {
+    for (const subject of ['one', 'two', 'one', 'three']) await store.addAct(anAct(subject));
+    const [newest] = await store.acts({}, { limit: 1 });
+
+    expect(newest?.subject).toBe('three');
+    expect(await subjects({}, { limit: 2, after: newest?.id })).toEqual(['one', 'two']);
+    expect(await subjects({ subject: 'one' }, { limit: 10 })).toEqual(['one', 'one']);
+    expect(await subjects({ subject: 'none\0' }, { limit: 10 })).toEqual([]);
+  });
+
+  test('removes acts by their time, the oldest first', async () => {
+    await store.addAct(anAct('old'));
+    await clock.advance(1000);
+    await store.addAct(anAct('older than the bound'));
+    await clock.advance(DAY_MS);
+    await store.addAct(anAct('new'));
+
+    expect(await store.removeActs(AT + DAY_MS, 1)).toBe(1);
+    expect(await subjects({}, { limit: 10 })).toEqual(['new', 'older than the bound']);
+    expect(await store.removeActs(AT + DAY_MS, 10)).toBe(1);
+    expect(await subjects({}, { limit: 10 })).toEqual(['new']);
+  });
+
+  test('keeps the last counts of each process, and removes old ones', async () => {
+    await store.writeMinutes('proc_1', [row(60_000, 'main', { accepted: 1 }), row(120_000, '')]);
+    await store.writeMinutes('proc_1', [row(60_000, 'main', { accepted: 2 })]);
+    await store.writeMinutes('proc_2', [row(60_000, 'main', { accepted: 5 })]);
+
+    const kept = await store.minutesSince(60_000, 10);
+    expect(kept.map(({ minute }) => minute)).toEqual([120_000, 60_000, 60_000]);
+    expect(kept.map(({ json }) => json).sort()).toEqual(['{"accepted":2}', '{"accepted":5}', '{}']);
+    expect(await store.minutesSince(60_000, 1)).toHaveLength(1);
+    expect([await store.removeMinutes(120_000, 10), (await store.minutesSince(0, 10)).length]).toEqual([2, 1]);
+  });
+});
