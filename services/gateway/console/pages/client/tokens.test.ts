@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { render } from 'preact-render-to-string';
+import type { Token } from '../../api/tokens.ts';
+import { html } from '../../html.ts';
+import { readTokenForm } from './parts/read-token-form.ts';
+import { tokenState } from './parts/token-state.ts';
+import { TokensView } from './tokens.ts';
+
+const token = (over: Partial<Token> = {}): Token => ({
+  id: 'token_1',
+  name: 'batch',
+  models: ['*'],
+  used: { amount: '0.4', currency: 'USD' },
+  limits: {},
+  webhooks: 'none',
+  tokens: 'none',
+  createdAt: 0,
+  isOwn: false,
+  isMadeHere: false,
+  ...over,
+});
+const shown = (tokens: readonly Token[], canChange: boolean): string =>
+  render(
+    html`<${TokensView}
+      list=${{ tokens, canChange, models: ['Alpha-H3'], currency: 'USD' }}
+      refresh=${() => undefined}
+    />`,
+  );
+
+test.each([
+  ['live', {}],
+  ['live', { expiresAt: 101 }],
+  ['expired', { expiresAt: 100 }],
+  ['revoked', { expiresAt: 1, revokedAt: 50 }],
+] as const)('a token is %s', (state, times) => {
+  expect(tokenState(times, 100)).toBe(state);
+});
+
+describe('the list', () => {
+  test('names what a token may do and what it has spent of its limit', () => {
+    const text = shown([token({ webhooks: 'read', tokens: 'write', limit: { amount: '2.5', currency: 'USD' } })], true);
+
+    for (const words of ['every model', '$0.40 of $2.50', 'sees webhooks, makes tokens']) expect(text).toContain(words);
+  });
+
+  test('offers nothing that the visitor may not do', () => {
+    expect(shown([token()], false)).not.toContain('<button');
+  });
+
+  test('offers no end for a token that has ended', () => {
+    expect(shown([token({ revokedAt: 1 })], true)).not.toContain('Revoke batch');
+  });
+});
+
+test('a form sends what was filled in, and nothing for what was left empty', () => {
+  const data = new FormData();
+  for (const [name, value] of [
+    ['name', ' batch '],
+    ['models', 'Alpha-H3'],
+    ['models', 'Beta-V1'],
+    ['limit', '2.50'],
+    ['expiresAt', ''],
+    ['createsPerMinute', '3'],
+    ['webhooks', 'read'],
+    ['tokens', 'none'],
+  ] as const)
+    data.append(name, value);
+
+  expect(readTokenForm(data)).toEqual({
+    name: 'batch',
+    models: ['Alpha-H3', 'Beta-V1'],
+    limit: '2.50',
+    createsPerMinute: 3,
+    webhooks: 'read',
+    tokens: 'none',
+  });
+});
