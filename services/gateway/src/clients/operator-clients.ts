@@ -9,7 +9,7 @@ import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 export interface OperatorClients {
   readonly tasks: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
-  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'listCharges'>;
+  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'getPrincipal' | 'listCharges'>;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly reach: ReachPeers;

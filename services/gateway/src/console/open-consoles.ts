@@ -71,6 +71,7 @@ export async function openConsoles(
       clients: clients.operator,
       relay: channels,
       pauses,
+      taskPages: pageReads.taskPages,
       budget: parts.budget,
       observe,
     }),

@@ -88,7 +88,8 @@ function readQuestion(query: URLSearchParams): TaskQuestion {
   };
 }
 
-function timeOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+/** A time of a filter; undefined: it is not set. */
+export function timeOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;
   const time = MILLISECONDS.test(text) ? Number(text) : parseTimestamp(text, name === 'from' ? 'beginning' : 'end');

@@ -1,6 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
+import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { koaApp } from '../../http/koa-app.ts';
@@ -30,6 +31,7 @@ export interface OperatorConsoleDeps {
   readonly clients: OperatorClients;
   readonly relay: Pick<RelayChannels, 'all'>;
   readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
+  readonly taskPages: Pick<TaskPages, 'timeline'>;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
 }

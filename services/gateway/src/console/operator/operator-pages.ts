@@ -7,11 +7,15 @@ import { attentionQueue } from '../../clients/attention-client.ts';
 import { taskChannels } from '../../clients/channels-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
+import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import { pulseOfTasks } from '../../clients/pulse-client.ts';
+import type { TaskPages } from '../../clients/task-pages-client.ts';
+import { taskRecordsClient } from '../../clients/task-records-client.ts';
 import { changeTokenLimits } from '../../clients/token-limits-client.ts';
 import { tokensClient } from '../../clients/tokens-client.ts';
 import { billingUsage } from '../../clients/usage-client.ts';
+import { webhooksClient } from '../../clients/webhooks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
@@ -24,6 +28,8 @@ import { jobsRoutes } from './jobs-routes.ts';
 import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorTaskRoute } from './task-route.ts';
+import { operatorTasksRoute } from './tasks-route.ts';
 
 /** What the routes of the operators' pages are made of. */
 export interface OperatorPagesParts {
@@ -35,6 +41,8 @@ export interface OperatorPagesParts {
   /** The channels that this gateway calls itself. */
   readonly relay: Pick<RelayChannels, 'all'>;
   readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
+  /** What the owner of a task may see of its life. */
+  readonly taskPages: Pick<TaskPages, 'timeline'>;
 }
 
 /** What the pages of operators read and do. */
@@ -42,10 +50,17 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
   const [acts, pulse, channels] = [actsOfServices(clients), pulseOfTasks(clients), taskChannels(clients)];
   const tokens = tokensClient(clients.accounts);
+  const [records, books, webhooks] = [
+    taskRecordsClient(clients),
+    accountBooks(clients),
+    webhooksClient(clients.webhooks),
+  ];
   return [
     nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
     ...attentionRoutes({ ...parts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
+    operatorTasksRoute({ ...parts, records, books }),
+    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts }),
     ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),
     ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),

@@ -1,0 +1,134 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { AttemptRecord, TaskRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { OperatorClients } from './operator-clients.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES, plainTask } from './plain-task.ts';
+import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
+import { fromWireHistory } from './task-history.ts';
+import type { StoredEvent } from './task-history.ts';
+import { msOf, must, textOf } from './wire-values.ts';
+
+const DEADLINE_MS = 15_000;
+
+/** One try of a task on a channel. */
+export interface TaskAttempt {
+  readonly number: number;
+  readonly channel: string;
+  readonly upstreamId: string;
+  readonly outcome: string;
+  readonly error: string;
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+}
+
+/** A task with its private facts. */
+export interface TaskRecord {
+  readonly task: PlainTask;
+  /** For the answer that its owner gets. */
+  readonly wire: Task;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly channel: string;
+  readonly upstreamId: string;
+  readonly upstreamStatus: string;
+  readonly admission: string;
+  readonly nextPollAt: number | undefined;
+  readonly pollErrors: number;
+  readonly traceId: string;
+  readonly requestId: string | undefined;
+  /** A list has none of these. */
+  readonly attempts: readonly TaskAttempt[];
+  readonly history: readonly StoredEvent[];
+}
+
+/** Which tasks of all accounts are listed, the newest first. What is undefined selects all. */
+export interface RecordsQuestion {
+  readonly limit: number;
+  readonly accountId?: string | undefined;
+  readonly state?: PlainState | undefined;
+  readonly kind?: PlainKind | undefined;
+  readonly model?: string | undefined;
+  readonly channel?: string | undefined;
+  readonly upstreamId?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly to?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+export interface FoundRecords {
+  readonly records: readonly TaskRecord[];
+  /** The last task that was examined, if older ones remain. */
+  readonly continueAfter: string | undefined;
+}
+
+type Caller = Pick<CallOptions, 'requestId' | 'span'>;
+
+/** The tasks of all accounts as operators see them, in the gateway's types. */
+export interface TaskRecords {
+  list(question: RecordsQuestion, caller: Caller): Promise<FoundRecords>;
+  get(taskId: string, caller: Caller): Promise<TaskRecord>;
+  /** Whether a task waits for a decision of a person. */
+  isInAttention(taskId: string, caller: Caller): Promise<boolean>;
+}
+
+export function taskRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>): TaskRecords {
+  return {
+    list: async (question, caller) => {
+      const { records, continueAfter } = await rpc.listTaskRecords(toWireQuestion(question), bounded(caller));
+      return { records: records.map(fromWireRecord), continueAfter: textOf(continueAfter) };
+    },
+    get: async (taskId, caller) => fromWireRecord(must((await rpc.showTask({ taskId }, bounded(caller))).record)),
+    isInAttention: async (id, caller) =>
+      (await rpc.listAttention({}, bounded(caller))).items.some(({ taskId }) => taskId === id),
+  };
+}
+
+function toWireQuestion({ state, kind, from, to, ...question }: RecordsQuestion) {
+  const { limit, accountId = '', model = '', channel = '', upstreamId = '', after = '' } = question;
+  return {
+    ...{ limit, accountId, model, channel, upstreamId, after, brief: true, inSteps: true },
+    state: state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state],
+    kind: kind === undefined ? TaskKind.UNSPECIFIED : WIRE_KINDS[kind],
+    ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),
+    ...(to === undefined ? {} : { createdBefore: timestampFromMs(to) }),
+  };
+}
+
+function fromWireRecord(record: WireRecord): TaskRecord {
+  const { tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId } = record;
+  const wire = must(record.task);
+  return {
+    ...{ tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId, wire },
+    task: plainTask(wire),
+    accountId: wire.accountId,
+    nextPollAt: msOf(record.nextPollAt),
+    requestId: textOf(record.requestId),
+    attempts: record.attempts.map(fromWireAttempt),
+    history: fromWireHistory(record.events),
+  };
+}
+
+function fromWireAttempt({
+  number,
+  channel,
+  upstreamId,
+  outcome,
+  error,
+  startedAt,
+  endedAt,
+}: AttemptRecord): TaskAttempt {
+  return {
+    ...{ number, channel, upstreamId, outcome, error },
+    startedAt: msOf(startedAt) ?? 0,
+    endedAt: msOf(endedAt),
+  };
+}
+
+function bounded({ requestId, span }: Caller): CallOptions {
+  return { requestId, span, timeoutMs: DEADLINE_MS };
+}

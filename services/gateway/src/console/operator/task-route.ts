@@ -1,0 +1,134 @@
+import type { OperatorTaskView } from '../../../console/api/operator-tasks.ts';
+import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { Act, ReadActs } from '../../clients/acts-client.ts';
+import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
+import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
+import type { TaskRecord } from '../../clients/task-records-client.ts';
+import type { SiteTokens } from '../../clients/tokens-client.ts';
+import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
+import type { Webhooks } from '../../clients/webhooks-client.ts';
+import { encodeVideo } from '../../dialects/compat/encode.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import { taskIdOf } from '../../http/routes/task-id.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { deliveryView } from '../views/delivery.ts';
+import { taskMoneyOf } from '../views/money.ts';
+import { present } from '../views/present.ts';
+import { wholeTask } from '../views/task-view.ts';
+import { timelineOf } from '../views/timeline.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import type { TasksParts } from './tasks-route.ts';
+
+const ACTS_SHOWN = 20;
+/** An operator does not see the video of a client. */
+const NO_LINKS = { videoOf: () => undefined };
+
+export interface TaskParts extends Omit<TasksParts, 'books'> {
+  readonly books: Pick<AccountBooks, 'hold' | 'terms'>;
+  readonly tokens: Pick<SiteTokens, 'list'>;
+  readonly taskPages: Pick<TaskPages, 'timeline'>;
+  readonly webhooks: Pick<Webhooks, 'listAbout'>;
+  readonly acts: ReadActs;
+}
+
+/** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
+export function operatorTaskRoute(parts: TaskParts): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'GET',
+    path: '/tasks/{task_id}',
+    name: 'getTaskOfOperators',
+    role: 'viewer',
+    answer: (exchange) => viewOf(parts, exchange),
+  });
+}
+
+async function viewOf(parts: TaskParts, exchange: Exchange): Promise<OperatorTaskView> {
+  const { requestId, span } = exchange.state;
+  const record = await parts.records.get(taskIdOf(exchange), exchange.state);
+  const caller = { accountId: record.accountId, requestId, span };
+  const { timeline, priced, deliveries, tokenName, acts, isInAttention, unavailable } = await partsOf(
+    parts,
+    caller,
+    record,
+  );
+  const now = parts.clock.now();
+  const money = priced?.money;
+  return {
+    task: { ...taskOf(record, money?.hold, now), tokenName },
+    ...present({ video: record.task.video, text: record.task.text }),
+    ...(money === undefined ? {} : { money: taskMoneyOf(money.hold, money.terms) }),
+    timeline: timelineOf({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    deliveries: deliveries.map(deliveryView),
+    raw: encodeVideo(record.wire, NO_LINKS),
+    attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...present({ endedAt }) })),
+    history: record.history,
+    acts,
+    isInAttention,
+    unavailable,
+    now,
+  };
+}
+
+function taskOf(
+  record: TaskRecord,
+  hold: TaskHold | undefined,
+  now: number,
+): Omit<OperatorTaskView['task'], 'tokenName'> {
+  const { accountId, tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId } = record;
+  const { thumbnail: _, ...task } = wholeTask(record.task, hold, now);
+  return {
+    ...task,
+    ...{ accountId, tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId },
+    ...present({ nextPollAt: record.nextPollAt, requestId: record.requestId }),
+  };
+}
+
+interface PartsOfTask {
+  readonly timeline: TaskTimeline | undefined;
+  readonly priced: Priced | undefined;
+  readonly deliveries: readonly WebhookDelivery[];
+  readonly tokenName: string;
+  readonly acts: readonly Act[];
+  readonly isInAttention: boolean;
+  readonly unavailable: OperatorTaskView['unavailable'];
+}
+
+interface Priced {
+  /** Undefined: the task has no hold. */
+  readonly money: { readonly hold: TaskHold; readonly terms: unknown } | undefined;
+}
+
+/** Read at once. A part that cannot be read is named. */
+async function partsOf(parts: TaskParts, caller: AccountCaller, { task, tokenId }: TaskRecord): Promise<PartsOfTask> {
+  const { log, taskPages, webhooks, tokens, acts, records } = parts;
+  const { id } = task;
+  const [timeline, priced, deliveries, listed, page, isInAttention] = await Promise.all([
+    ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
+    ifReadable(log, 'money', priceOf(parts, caller, id)),
+    ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
+    ifReadable(log, 'token', tokens.list(caller)),
+    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, caller)),
+    records.isInAttention(id, caller),
+  ]);
+  return {
+    timeline,
+    priced,
+    deliveries: deliveries ?? [],
+    tokenName: listed?.tokens.find((token) => token.id === tokenId)?.name ?? '',
+    acts: page?.acts ?? [],
+    isInAttention,
+    unavailable: [
+      ...(priced === undefined ? ['money' as const] : []),
+      ...(timeline === undefined ? ['timeline' as const] : []),
+      ...(deliveries === undefined ? ['deliveries' as const] : []),
+    ],
+  };
+}
+
+/** Without its terms a price is still shown. */
+async function priceOf({ log, books }: TaskParts, caller: AccountCaller, taskId: string): Promise<Priced> {
+  const hold = await books.hold(caller, taskId);
+  if (hold === undefined) return { money: undefined };
+  return { money: { hold, terms: await ifReadable(log, 'terms', books.terms(caller, hold.contract, hold.version)) } };
+}
