@@ -5,7 +5,8 @@ import type { ComponentChildren, VNode } from '../html.ts';
 export interface ConfirmDialogProps {
   readonly title: string;
   readonly confirm: string;
-  readonly cancel: string;
+  /** Undefined: there is nothing to cancel. */
+  readonly cancel?: string;
   readonly isBusy?: boolean;
   /** Whether confirming takes something away. */
   readonly isDanger?: boolean;
@@ -18,7 +19,12 @@ export interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const before = document.activeElement;
     dialog.current?.showModal();
+    return () => {
+      // the reader goes on where the dialog was opened
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   const { title, confirm, cancel, isBusy = false, isDanger = false, children, onConfirm, onCancel } = props;
   return html`<dialog ref=${dialog} aria-labelledby="dialog-title" onClose=${onCancel}>
@@ -31,7 +37,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
       <h2 id="dialog-title">${title}</h2>
       ${children}
       <div class="actions">
-        <button type="button" onClick=${onCancel}>${cancel}</button>
+        ${cancel === undefined ? null : html`<button type="button" onClick=${onCancel}>${cancel}</button>`}
         <button type="submit" class=${isDanger ? 'danger' : 'main'} disabled=${isBusy}>${confirm}</button>
       </div>
     </form>

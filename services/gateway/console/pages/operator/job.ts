@@ -1,6 +1,54 @@
+import type { JobView } from '../../api/operator-jobs.ts';
+import { useView } from '../../data/use-view.ts';
+import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { CopyButton } from '../../parts/copy-button.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { StateBadge } from '../../parts/state-badge.ts';
+import { At, durationText } from '../../parts/time.ts';
+import { AttentionNote } from './parts/attention-note.ts';
+import { HistoryList } from './parts/history-list.ts';
+import { operatorWords } from './words.ts';
 
-export function page(): VNode {
-  return html`<h1>job</h1>`;
+const words = operatorWords.jobs;
+
+export function page({ params }: PageProps): VNode {
+  const id = params['jobId'] ?? '';
+  const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
+  return html`<h1>${words.job} <span class="id">${id}</span></h1>
+    <${Loaded} view=${view}>${(job: JobView) => html`<${OneJobView} view=${job} />`}<//>`;
+}
+
+export function OneJobView({ view: { job, history, isInAttention } }: { view: JobView }): VNode {
+  const { id, accountId, tokenId, endpoint, model, state, starts, createdAt, endedAt, failure } = job;
+  return html`
+    <p><${StateBadge} state=${state} /> <${CopyButton} text=${id} what=${id} /></p>
+    ${isInAttention ? html`<${AttentionNote} id=${id} />` : null}
+    ${
+      failure === undefined
+        ? null
+        : html`<p class="note"><strong>${failure.message}</strong> <code>${failure.code}</code></p>`
+    }
+    <dl class="facts">
+      <dt>${words.account}</dt>
+      <dd><a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a></dd>
+      <dt>${words.token}</dt>
+      <dd class="id">${tokenId}</dd>
+      <dt>${words.endpoint}</dt>
+      <dd>${endpoint}</dd>
+      <dt>${words.model}</dt>
+      <dd>${model}</dd>
+      <dt>${words.startsLong}</dt>
+      <dd>${starts}</dd>
+      <dt>${words.created}</dt>
+      <dd><${At} at=${createdAt} /></dd>
+      <dt>${words.ended}</dt>
+      <dd>
+        ${endedAt === undefined ? words.notEnded : html`<${At} at=${endedAt} /> (${durationText(endedAt - createdAt)})`}
+      </dd>
+    </dl>
+    <h2>${words.history}</h2>
+    <${HistoryList} history=${history} isOpen=${true} />
+  `;
 }

@@ -1,6 +1,67 @@
+import type { JobList, JobRow } from '../../api/operator-jobs.ts';
+import { useView } from '../../data/use-view.ts';
+import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import type { Column } from '../../parts/data-table.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { Pager } from '../../parts/pager.ts';
+import { StateBadge } from '../../parts/state-badge.ts';
+import { Ago, durationText } from '../../parts/time.ts';
+import { words as shared } from '../../words.ts';
+import { FilterForm } from './parts/filter-form.ts';
+import type { FilterField } from './parts/filter-form.ts';
+import { operatorWords } from './words.ts';
 
-export function page(): VNode {
-  return html`<h1>jobs</h1>`;
+const words = operatorWords.jobs;
+const PATH = '/console/jobs';
+
+const FIELDS: readonly FilterField[] = [
+  { name: 'account', label: words.account, type: 'text' },
+  { name: 'state', label: words.state, type: 'select', options: [['', words.any], ...Object.entries(shared.states)] },
+];
+
+const COLUMNS: readonly Column<JobRow>[] = [
+  { name: words.created, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
+  {
+    name: words.job,
+    isHead: true,
+    cell: ({ id }) => html`<a class="id" href=${`${PATH}/${encodeURIComponent(id)}`}>${id}</a>`,
+  },
+  { name: words.state, cell: ({ state }) => html`<${StateBadge} state=${state} />` },
+  {
+    name: words.account,
+    cell: ({ accountId }) => html`<a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a>`,
+  },
+  { name: words.endpoint, cell: ({ endpoint }) => endpoint },
+  { name: words.model, cell: ({ model }) => model },
+  { name: words.starts, isNumber: true, cell: ({ starts }) => starts },
+  {
+    name: words.took,
+    isNumber: true,
+    cell: ({ createdAt, endedAt }) => (endedAt === undefined ? '–' : durationText(endedAt - createdAt)),
+  },
+  { name: words.failure, cell: ({ failure }) => failure?.message ?? '–' },
+];
+
+export function page({ query }: PageProps): VNode {
+  const view = useView<JobList>(`/jobs?${query.toString()}`);
+  return html`<h1>${words.title}</h1>
+    <p class="lead">${words.intro}</p>
+    <${FilterForm} fields=${FIELDS} query=${query} path=${PATH} />
+    <${Loaded} view=${view}>${(list: JobList) => html`<${JobsView} list=${list} query=${query} />`}<//>`;
+}
+
+export function JobsView({ list, query }: { list: JobList; query: URLSearchParams }): VNode {
+  return html`
+    <${DataTable}
+      caption=${words.title}
+      columns=${COLUMNS}
+      rows=${list.jobs}
+      keyOf=${({ id }: JobRow) => id}
+      empty=${words.empty}
+    />
+    <${Pager} path=${PATH} query=${query} after=${list.after} />
+  `;
 }

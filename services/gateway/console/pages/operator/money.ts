@@ -1,6 +1,93 @@
+import type { LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
+import { useView } from '../../data/use-view.ts';
+import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { moneyText } from '../../parts/money.ts';
+import { ContractList } from './parts/contract-list.ts';
+import { FilterForm } from './parts/filter-form.ts';
+import type { FilterField } from './parts/filter-form.ts';
+import { LedgerState } from './parts/ledger-state.ts';
+import { MARGIN_COLUMNS, SETTLED_COLUMNS, withTotals } from './parts/margin-columns.ts';
+import { operatorWords } from './words.ts';
 
-export function page(): VNode {
-  return html`<h1>money</h1>`;
+const words = operatorWords.money;
+
+const FIELDS: readonly FilterField[] = [
+  { name: 'from', label: words.from, type: 'date' },
+  { name: 'to', label: words.to, type: 'date' },
+];
+
+export function page({ query }: PageProps): VNode {
+  const view = useView<Answer>(`/money?${query.toString()}`);
+  return html`<h1>${words.title}</h1>
+    <${Loaded} view=${view}>
+      ${(money: Answer) => html`<${MoneyView} money=${money} query=${query} onVerified=${view.refresh} />`}
+    <//>`;
+}
+
+export interface MoneyViewProps {
+  readonly money: Answer;
+  readonly query: URLSearchParams;
+  readonly onVerified: (check: LedgerCheck) => void;
+}
+
+export function MoneyView({ money, query, onVerified }: MoneyViewProps): VNode {
+  return html`
+    <div class="cards">
+      <${Held} held=${money.held} />
+      <${LedgerState} check=${money.lastCheck} canVerify=${money.canVerify} onVerified=${onVerified} />
+    </div>
+    <h2>${words.period}</h2>
+    <${FilterForm} fields=${FIELDS} query=${query} defaults=${datesOf(money)} path="/console/money" />
+    <dl class="facts">
+      <dt>${words.overruns}</dt>
+      <dd>
+        ${words.overrunText(money.overruns, moneyText(money.overrunAmount, money.held[0]?.balance.currency ?? ''))}
+      </dd>
+      <dt>${words.lapses}</dt>
+      <dd>${words.lapseText(money.lapses)}</dd>
+    </dl>
+    <h3>${words.margins}</h3>
+    <p class="small quiet">${words.marginsNote}</p>
+    <${DataTable}
+      caption=${words.margins}
+      columns=${MARGIN_COLUMNS}
+      rows=${withTotals(money.margins)}
+      keyOf=${(row: Answer['margins'][number]) => `${row.channel} ${row.priceKey} ${row.charged.currency}`}
+      empty=${words.noMargins}
+    />
+    <h3>${words.settled}</h3>
+    <${DataTable}
+      caption=${words.settled}
+      columns=${SETTLED_COLUMNS}
+      rows=${money.settled}
+      keyOf=${(row: Answer['settled'][number]) => `${row.priceKey} ${row.charged.currency}`}
+      empty=${words.noSettled}
+    />
+    <h2>${words.contracts}</h2>
+    <${ContractList} contracts=${money.contracts} />
+  `;
+}
+
+function Held({ held }: { held: Answer['held'] }): VNode {
+  if (held.length === 0) return html`<section class="card"><p class="quiet">${words.noAccounts}</p></section>`;
+  return html`${held.map(
+    ({ balance, held: reserved, accounts }) =>
+      html`<section class="card" key=${balance.currency}>
+        <h2>${words.balance}</h2>
+        <p class="figure">${moneyText(balance.amount, balance.currency)}</p>
+        <p>${words.held}: <strong>${moneyText(reserved.amount, reserved.currency)}</strong></p>
+        <p><a href="/console/accounts?order=balance">${words.accounts(accounts)}</a></p>
+      </section>`,
+  )}`;
+}
+
+/** The dates of the answer stand in the form until the reader chooses others. */
+export function datesOf({ from, to }: { readonly from: number; readonly to: number }): Record<'from' | 'to', string> {
+  const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  // the end of the period is the beginning of the next day
+  return { from: dateOf(from), to: dateOf(to - 1) };
 }

@@ -59,15 +59,15 @@ function LightCard({ light }: { light: Light }): VNode {
       minutes.length === 0
         ? null
         : html`<${Sparkline} values=${minutes} />
-            <p class="small quiet">${hourText(minutes)}</p>`
+            <p class="small quiet">${hourText(words.counted[name], minutes)}</p>`
     }
     <a href=${HREFS[name]}>${words.open[name]}</a>
   </li>`;
 }
 
 /** What the picture of an hour shows. */
-export function hourText(minutes: readonly number[]): string {
-  return words.hour(Math.min(...minutes), Math.max(...minutes), minutes.at(-1) ?? 0);
+export function hourText(what: string, minutes: readonly number[]): string {
+  return words.hour(what, Math.min(...minutes), Math.max(...minutes), minutes.at(-1) ?? 0);
 }
 
 function Service({ service }: { service: ServiceState }): VNode {

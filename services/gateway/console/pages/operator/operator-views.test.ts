@@ -42,7 +42,7 @@ describe('now', () => {
 
   test('says each light in words beside its colour and its picture', () => {
     expect(text(shown)).toContain(
-      'Creates ● In order 12 / min Orders are taken. 60 minutes: lowest 1, highest 4, last 2',
+      'Creates ● In order 12 / min orders are taken Last hour, creates a minute: 1 to 4, now 2',
     );
     expect(text(shown)).toContain('Channels ■ Act now 1 of 3 east is paused');
     expect(text(shown)).toContain('One light needs a look.');

@@ -1,6 +1,63 @@
+import type { OperatorTaskView } from '../../api/operator-tasks.ts';
+import { useView } from '../../data/use-view.ts';
+import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { CodeBlock } from '../../parts/code-block.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { Timeline } from '../../parts/timeline.ts';
+import { useNow } from '../../parts/time.ts';
+import { MoneyLine } from '../client/parts/money-line.ts';
+import { ActList } from './parts/act-list.ts';
+import { AttemptTable } from './parts/attempt-table.ts';
+import { AttentionNote } from './parts/attention-note.ts';
+import { HistoryList } from './parts/history-list.ts';
+import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
+import { DeliveryFacts } from './parts/delivery-facts.ts';
+import { TaskOrder } from './parts/task-order.ts';
+import { operatorWords } from './words.ts';
 
-export function page(): VNode {
-  return html`<h1>task</h1>`;
+const words = operatorWords.task;
+
+export function page({ params }: PageProps): VNode {
+  const id = params['taskId'] ?? '';
+  const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
+  return html`<h1>${words.title} <span class="id">${id}</span></h1>
+    <${Loaded} view=${view}>${(task: OperatorTaskView) => html`<${TaskView} view=${task} />`}<//>`;
+}
+
+export function TaskView({ view }: { view: OperatorTaskView }): VNode {
+  const { task, video, text, money, timeline, attempts, history, acts, deliveries, raw, isInAttention } = view;
+  const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
+  const now = useNow(task.endedAt === undefined);
+  return html`
+    <${TaskStatus} task=${task} />
+    ${isInAttention ? html`<${AttentionNote} id=${task.id} />` : null}
+    <${TaskFacts} task=${task} video=${video} />
+    <h2>${words.attempts}</h2>
+    <${AttemptTable} attempts=${attempts} />
+    <h2>${words.timeline}</h2>
+    ${
+      isUnavailable('timeline')
+        ? html`<p class="note">${words.noTimeline}</p>`
+        : html`<${Timeline} entries=${timeline} now=${now} />`
+    }
+    <${HistoryList} history=${history} />
+    <h2>${words.money}</h2>
+    <${MoneyLine} money=${money} resolution=${task.resolution} isUnavailable=${isUnavailable('money')} />
+    <h2>${words.order}</h2>
+    <${TaskOrder} task=${task} text=${text} />
+    <h2>${words.webhooks}</h2>
+    ${
+      isUnavailable('deliveries')
+        ? html`<p class="note">${words.noWebhooks}</p>`
+        : html`<${DeliveryFacts} deliveries=${deliveries} />`
+    }
+    <${ActList} acts=${acts} title=${words.acts} />
+    <h2>${words.raw}</h2>
+    <details>
+      <summary>${words.rawShow}</summary>
+      <${CodeBlock} text=${JSON.stringify(raw, null, 2)} what=${words.raw} />
+    </details>
+  `;
 }

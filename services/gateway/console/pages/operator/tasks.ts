@@ -1,6 +1,119 @@
+import type { OperatorTaskList, OperatorTaskRow } from '../../api/operator-tasks.ts';
+import { useSteadyRows } from '../../data/steady-rows.ts';
+import { useView } from '../../data/use-view.ts';
+import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
-import type { VNode } from '../../html.ts';
+import type { ComponentChildren, VNode } from '../../html.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import type { Column } from '../../parts/data-table.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { moneyText } from '../../parts/money.ts';
+import { NewRows } from '../../parts/new-rows.ts';
+import { Pager } from '../../parts/pager.ts';
+import { StateBadge } from '../../parts/state-badge.ts';
+import { Ago, At, durationText } from '../../parts/time.ts';
+import { words as shared } from '../../words.ts';
+import { FilterForm } from './parts/filter-form.ts';
+import type { FilterField } from './parts/filter-form.ts';
+import { operatorWords } from './words.ts';
 
-export function page(): VNode {
-  return html`<h1>tasks</h1>`;
+const words = operatorWords.tasks;
+const PATH = '/console/tasks';
+const NONE = '–';
+
+const FIELDS: readonly FilterField[] = [
+  { name: 'find', label: words.find, type: 'text', hint: words.findHint },
+  { name: 'account', label: words.account, type: 'text' },
+  {
+    name: 'state',
+    label: words.state,
+    type: 'select',
+    options: [['', words.any], ['running', words.running], ...Object.entries(shared.states)],
+  },
+  { name: 'kind', label: words.kind, type: 'select', options: [['', words.any], ...Object.entries(shared.kinds)] },
+  { name: 'model', label: words.model, type: 'text' },
+  { name: 'channel', label: words.channel, type: 'text' },
+  { name: 'from', label: words.from, type: 'date' },
+  { name: 'to', label: words.to, type: 'date' },
+];
+
+const COLUMNS: readonly Column<OperatorTaskRow>[] = [
+  { name: words.created, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
+  {
+    name: words.task,
+    isHead: true,
+    cell: ({ id }) => html`<a class="id" href=${`${PATH}/${encodeURIComponent(id)}`}>${id}</a>`,
+  },
+  { name: words.state, cell: (row) => html`<${StateBadge} state=${row.state} />${progressOf(row)}` },
+  {
+    name: words.account,
+    cell: ({ accountId }) => html`<a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a>`,
+  },
+  {
+    name: words.order,
+    cell: ({ kind, model, seconds, resolution }) =>
+      html`${model}<br /><span class="small quiet">${orderText(kind, seconds, resolution)}</span>`,
+  },
+  { name: words.channel, cell: ({ channel }) => (channel === '' ? NONE : html`<span class="id">${channel}</span>`) },
+  {
+    name: words.took,
+    isNumber: true,
+    cell: ({ createdAt, endedAt }) => (endedAt === undefined ? NONE : durationText(endedAt - createdAt)),
+  },
+  { name: words.charge, isNumber: true, cell: chargeOf },
+];
+
+export function page({ query }: PageProps): VNode {
+  // older pages do not change under a reader
+  const isLive = !query.has('after');
+  const path = `/tasks?${query.toString()}`;
+  const view = useView<OperatorTaskList>(path, isLive ? ['tasks'] : []);
+  return html`<h1>${words.title}</h1>
+    <${FilterForm} fields=${FIELDS} query=${query} path=${PATH} />
+    <${Loaded} view=${view}>
+      ${(list: OperatorTaskList) => html`<${TasksView} key=${path} list=${list} query=${query} />`}
+    <//>`;
+}
+
+export function TasksView({ list, query }: { list: OperatorTaskList; query: URLSearchParams }): VNode {
+  const { shown, waiting, accept } = useSteadyRows(list.tasks, ({ id }) => id);
+  const { after, searchedTo } = list;
+  return html`
+    <${NewRows} count=${waiting} onAccept=${accept} />
+    <${DataTable}
+      caption=${words.title}
+      columns=${COLUMNS}
+      rows=${shown}
+      keyOf=${({ id }: OperatorTaskRow) => id}
+      empty=${searchedTo === undefined ? words.empty : words.emptySoFar}
+    />
+    ${searchedTo === undefined ? null : html`<p class="quiet">${words.searchedTo} <${At} at=${searchedTo} /></p>`}
+    <${Pager}
+      path=${PATH}
+      query=${query}
+      after=${after}
+      older=${searchedTo === undefined ? shared.pages.older : shared.pages.searchOn}
+    />
+  `;
+}
+
+function progressOf({ state, progress }: OperatorTaskRow): string {
+  return state === 'in_progress' && progress > 0 ? ` ${String(progress)} %` : '';
+}
+
+function orderText(kind: OperatorTaskRow['kind'], seconds: number, resolution: string): string {
+  const facts = [
+    kind === 'generation' ? '' : shared.kinds[kind],
+    seconds > 0 ? `${String(seconds)} s` : '',
+    resolution,
+  ];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
+
+function chargeOf({ charge, failure }: OperatorTaskRow): ComponentChildren {
+  if (charge === undefined) return NONE;
+  const { charged, held } = charge;
+  if (charged !== undefined) return moneyText(charged.amount, charged.currency);
+  const text = words.held(moneyText(held.amount, held.currency));
+  return failure === undefined ? html`<span class="quiet">${text}</span>` : text;
 }

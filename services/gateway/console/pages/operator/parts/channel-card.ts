@@ -116,7 +116,11 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
       hour.minutes.length === 0
         ? null
         : html`<dt>${words.perMinuteNow}</dt>
-            <dd><${Sparkline} values=${hour.minutes} /><span class="small quiet">${hourText(hour.minutes)}</span></dd>`
+            <dd>
+              <${Sparkline} values=${hour.minutes} /><span class="small quiet"
+                >${hourText(words.attemptsCounted, hour.minutes)}</span
+              >
+            </dd>`
     }
     <dt>${words.lastError}</dt>
     <dd><${LastError} hour=${hour} /></dd>

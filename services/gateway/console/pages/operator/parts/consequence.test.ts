@@ -9,8 +9,8 @@ test.each([
   ['completed', usd('0.4'), undefined, 'Charges $0.40 and returns nothing.', 'Charge $0.40'],
   ['failed', usd('0'), usd('0.5'), 'Charges nothing and returns $0.50.', 'Return $0.50'],
   ['failed', undefined, usd('0.5'), 'Charges nothing and returns $0.50.', 'Return $0.50'],
-  ['retry', undefined, undefined, 'Moves no money yet.', 'Try again'],
-  ['completed', usd('0.00'), undefined, 'Moves no money.', 'Decide'],
+  ['retry', undefined, undefined, 'Moves no money now.', 'Try again'],
+  ['completed', usd('0.00'), undefined, 'Moves no money now.', 'Decide'],
 ] as const)('%s with charge %j and release %j says "%s"', (resolution, charge, release, consequence, confirm) => {
   const decision = {
     resolution,
@@ -20,4 +20,8 @@ test.each([
 
   expect(consequenceText(decision)).toBe(consequence);
   expect(confirmText(decision)).toBe(confirm);
+});
+
+test('a decision whose amounts are not known says so', () => {
+  expect(consequenceText({ resolution: 'completed', isUnpriced: true })).toContain('The amount is not known here.');
 });

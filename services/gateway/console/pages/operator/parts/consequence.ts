@@ -5,16 +5,16 @@ import { operatorWords } from '../words.ts';
 
 const words = operatorWords.attention;
 
-type Moved = Pick<Decision, 'resolution' | 'charge' | 'release'>;
+type Moved = Pick<Decision, 'resolution' | 'charge' | 'release' | 'isUnpriced'>;
 
 /** What a decision does to the money, in a sentence. */
-export function consequenceText({ charge, release }: Moved): string {
+export function consequenceText({ resolution, charge, release, isUnpriced }: Moved): string {
+  if (isUnpriced === true) return words.consequence.unpriced[resolution];
   const charged = amountOf(charge);
   const released = amountOf(release);
   if (charged !== undefined && released !== undefined) return words.consequence.both(charged, released);
   if (charged !== undefined) return words.consequence.charge(charged);
-  if (released !== undefined) return words.consequence.release(released);
-  return charge === undefined && release === undefined ? words.consequence.notYet : words.consequence.nothing;
+  return released === undefined ? words.consequence.nothing : words.consequence.release(released);
 }
 
 /** What the button of the second step says: the money that it moves. */

@@ -11,10 +11,17 @@ export interface ReasonFieldProps {
   /** Told under the field. */
   readonly fault?: string | undefined;
   readonly isDisabled?: boolean;
+  readonly charactersMax?: number;
 }
 
 /** Why an operator does something. */
-export function ReasonField({ value, onInput, fault, isDisabled = false }: ReasonFieldProps): VNode {
+export function ReasonField({
+  value,
+  onInput,
+  fault,
+  isDisabled = false,
+  charactersMax = CHARACTERS_MAX,
+}: ReasonFieldProps): VNode {
   const id = useId();
   return html`<div>
     <label for=${id}>${operatorWords.reason.label}</label>
@@ -22,7 +29,7 @@ export function ReasonField({ value, onInput, fault, isDisabled = false }: Reaso
       id=${id}
       rows="2"
       required
-      maxlength=${CHARACTERS_MAX}
+      maxlength=${charactersMax}
       disabled=${isDisabled}
       aria-invalid=${fault === undefined ? undefined : 'true'}
       aria-describedby=${`${id}-hint ${id}-fault`}
@@ -31,7 +38,7 @@ export function ReasonField({ value, onInput, fault, isDisabled = false }: Reaso
         onInput(currentTarget.value);
       }}
     ></textarea>
-    <p id=${`${id}-hint`} class="small quiet">${operatorWords.reason.hint}</p>
+    <p id=${`${id}-hint`} class="small quiet">${operatorWords.reason.hint(charactersMax)}</p>
     <p id=${`${id}-fault`} class="fault">${fault ?? ''}</p>
   </div>`;
 }

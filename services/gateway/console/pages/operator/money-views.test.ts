@@ -1,0 +1,156 @@
+import { describe, expect, test } from '@jest/globals';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { AccountView as Answer } from '../../api/operator-accounts.ts';
+import type { MoneyView as Money } from '../../api/operator-money.ts';
+import { AccountView } from './account.ts';
+import { MoneyView } from './money.ts';
+import { BeforeAndAfter } from './parts/credit-form.ts';
+import { daysOf } from './parts/statement.ts';
+
+const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
+const text = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const query = new URLSearchParams();
+
+const money: Money = {
+  from: 0,
+  to: 86_400_000,
+  held: [{ balance: usd('12650.25'), held: usd('43.2'), accounts: 17 }],
+  settled: [{ priceKey: 'Alpha-H3', charged: usd('3120.4'), requests: 7801 }],
+  margins: [
+    {
+      channel: 'east',
+      priceKey: 'Alpha-H3',
+      requests: 2,
+      charged: usd('2800'),
+      cost: usd('2240.5'),
+      margin: usd('559.5'),
+    },
+    {
+      channel: 'west',
+      priceKey: 'Alpha-H3',
+      requests: 1,
+      charged: usd('320.4'),
+      cost: usd('341.02'),
+      margin: usd('-20.62'),
+    },
+  ],
+  overruns: 3,
+  overrunAmount: '1.25',
+  lapses: 0,
+  lastCheck: { at: 0, tookMs: 812, ok: false, entries: 48_122, faults: ['account demo is off by 0.01'], actor: 'ada' },
+  contracts: [
+    { key: 'Alpha-H3', version: 1, since: 0, isCurrent: false, terms: { per_second: '0.07' } },
+    { key: 'Alpha-H3', version: 2, since: 0, isCurrent: true, terms: { per_second: '0.08' } },
+  ],
+  canVerify: true,
+  now: 0,
+};
+
+describe('money', () => {
+  const view = (changes: Partial<Money> = {}): string =>
+    renderToString(h(MoneyView, { money: { ...money, ...changes }, query, onVerified: () => undefined }));
+
+  test('sums the margins exactly, and a loss is told by a word', () => {
+    const shown = text(view());
+
+    expect(shown).toContain('west 1 $320.40 $341.02 −$20.62 loss −6.4 %');
+    expect(shown).toContain('All 3 $3,120.40 $2,581.52 $538.88 17.3 %');
+  });
+
+  test('says what the last check of the ledger found', () => {
+    expect(text(view())).toContain('✕ The ledger has faults.');
+    expect(text(view())).toContain('account demo is off by 0.01');
+  });
+
+  test('who may not verify is told the role that may', () => {
+    const shown = view({ canVerify: false });
+
+    expect(shown).toMatch(/<button type="button" disabled/);
+    expect(text(shown)).toContain('Needs the role treasurer.');
+  });
+
+  test('shows the versions of a price, the one in use first', () => {
+    expect(text(view())).toMatch(/Version 2 in use, .*0\.08 .*Version 1 .*0\.07/);
+  });
+});
+
+const answer: Answer = {
+  account: { id: 'demo', balance: usd('74.12'), held: usd('80'), free: usd('-5.88'), createdAt: 0 },
+  tokens: [
+    {
+      id: 'tok_1',
+      name: 'studio',
+      models: ['*'],
+      limit: usd('100'),
+      used: usd('25.88'),
+      limits: { inFlight: 5 },
+      webhooks: 'write',
+      tokens: 'none',
+      createdAt: 0,
+      isOwn: false,
+      isMadeHere: false,
+    },
+  ],
+  credits: [{ at: 0, amount: usd('250'), reason: 'invoice 7', actor: 'ada' }],
+  usage: {
+    currency: 'USD',
+    from: 0,
+    to: 0,
+    split: 'model',
+    days: ['2026-11-01', '2026-11-02', '2026-11-03'],
+    series: [
+      { key: 'a', name: 'Alpha-H3', amounts: ['0.4', '0', '0.1'], total: sums('0.5') },
+      { key: 'b', name: 'Beta-V1', amounts: ['0.2', '0', '0.000000001'], total: sums('0.200000001') },
+    ],
+    total: sums('0.700000001'),
+    isTruncated: false,
+  },
+  acts: [],
+  canChange: true,
+};
+
+function sums(amount: string): Answer['usage']['total'] {
+  return { amount, requests: 3, seconds: 15, inputTokens: 0, outputTokens: 0, images: 0 };
+}
+
+describe('an account', () => {
+  const view = (changes: Partial<Answer> = {}): string =>
+    renderToString(h(AccountView, { view: { ...answer, ...changes }, query, onChanged: () => undefined }));
+
+  test('shows its money, its tokens with their limits, and its credits', () => {
+    const shown = text(view());
+
+    expect(shown).toContain('Free −$5.88');
+    expect(shown).toMatch(/studio tok_1 ● Live every model \$25\.88 of \$100\.00 Running tasks: 5/);
+    expect(shown).toContain('$250.00 invoice 7 ada');
+  });
+
+  test('its statement leaves out days without a charge, and sums each day exactly', () => {
+    expect(daysOf(answer.usage)).toEqual([
+      { day: '2026-11-03', amounts: ['0.1', '0.000000001'], total: '0.100000001' },
+      { day: '2026-11-01', amounts: ['0.4', '0.2'], total: '0.6' },
+    ]);
+  });
+
+  test('who may not change it sees every act disabled, with the role that they need', () => {
+    const shown = view({ canChange: false });
+
+    expect(shown).toContain('<fieldset class="plain" disabled aria-describedby="may-not-change">');
+    expect(shown.match(/<button type="button"[^>]*disabled/g)).toHaveLength(3);
+    expect(text(shown)).toContain('Needs the role treasurer.');
+  });
+});
+
+describe('the second step of a credit', () => {
+  const step = (amount: string): string => text(renderToString(h(BeforeAndAfter, { account: answer.account, amount })));
+
+  test('says the balance before and after', () => {
+    expect(step('250.5')).toContain('Balance before $74.12 Change $250.50 Balance after $324.62');
+  });
+
+  test('warns when the balance goes below zero', () => {
+    expect(step('-75')).toContain('Balance after −$0.88');
+    expect(step('-75')).toContain('The balance will be below zero.');
+  });
+});

@@ -1,0 +1,86 @@
+import { setQuery } from '../../../data/address.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { operatorWords } from '../words.ts';
+
+export interface FilterField {
+  /** The parameter of the query. */
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'text' | 'date' | 'select';
+  /** Values and names of a select; the first is the default, and empty. */
+  readonly options?: readonly (readonly [string, string])[];
+  readonly hint?: string;
+}
+
+export interface FilterFormProps {
+  readonly fields: readonly FilterField[];
+  readonly query: URLSearchParams;
+  /** The address without filters. */
+  readonly path: string;
+  /** What stands in a field whose filter is not set. */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
+/** Filters live in the address, so a list can be sent to a colleague. A select acts at once, a text with Enter. */
+export function FilterForm({ fields, query, path, defaults = {} }: FilterFormProps): VNode {
+  const apply = (form: HTMLFormElement): void => {
+    setQuery(filtersIn(new FormData(form), fields));
+  };
+  const isFiltered = fields.some(({ name }) => query.has(name));
+  return html`<form
+    role="search"
+    onSubmit=${(event: SubmitEvent) => {
+      event.preventDefault();
+      apply(event.currentTarget as HTMLFormElement);
+    }}
+  >
+    <div class="filters" key=${query.toString()}>
+      ${fields.map((field) => html`<${Field} key=${field.name} field=${field} value=${query.get(field.name) ?? defaults[field.name] ?? ''} onPick=${apply} />`)}
+    </div>
+    <div class="actions filter-actions">
+      <button type="submit">${operatorWords.filters.apply}</button>
+      ${isFiltered ? html`<a class="button" href=${path}>${operatorWords.filters.clear}</a>` : null}
+    </div>
+  </form>`;
+}
+
+/** What a form says about the query. A change begins at the first page. */
+export function filtersIn(data: FormData, fields: readonly Pick<FilterField, 'name'>[]): Record<string, string> {
+  const values = fields.map(({ name }) => {
+    const value = data.get(name);
+    return [name, typeof value === 'string' ? value.trim() : ''] as const;
+  });
+  return { ...Object.fromEntries(values), after: '' };
+}
+
+interface FieldProps {
+  readonly field: FilterField;
+  readonly value: string;
+  readonly onPick: (form: HTMLFormElement) => void;
+}
+
+function Field({ field: { name, label, type, options = [], hint }, value, onPick }: FieldProps): VNode {
+  const id = `filter-${name}`;
+  const control =
+    type === 'select'
+      ? html`<select
+          id=${id}
+          name=${name}
+          onChange=${({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
+            if (currentTarget.form !== null) onPick(currentTarget.form);
+          }}
+        >
+          ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
+        </select>`
+      : html`<input
+          id=${id}
+          name=${name}
+          type=${type}
+          value=${value}
+          placeholder=${hint}
+          autocomplete="off"
+          spellcheck=${false}
+        />`;
+  return html`<div><label for=${id}>${label}</label>${control}</div>`;
+}

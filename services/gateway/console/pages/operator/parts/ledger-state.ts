@@ -1,0 +1,59 @@
+import type { LedgerCheck } from '../../../api/operator-money.ts';
+import { announce } from '../../../data/announce.ts';
+import { useAct } from '../../../data/use-act.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { Ago, durationText } from '../../../parts/time.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.money;
+
+export interface LedgerStateProps {
+  /** The last one that is kept; undefined: none is. */
+  readonly check: LedgerCheck | undefined;
+  readonly canVerify: boolean;
+  readonly onVerified: (check: LedgerCheck) => void;
+}
+
+/** What the last check of the ledger found, and a way to check it now. */
+export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode {
+  const { act, isBusy, fault, answer } = useAct<LedgerCheck>((told) => {
+    announce(told.ok ? words.passed : words.failed);
+    onVerified(told);
+  });
+  const last = answer ?? check;
+  return html`<section class="card">
+    <h2>${words.ledger}</h2>
+    ${last === undefined ? html`<p class="quiet">${words.neverChecked}</p>` : html`<${Check} check=${last} />`}
+    <div class="actions">
+      <button
+        type="button"
+        disabled=${!canVerify || isBusy}
+        aria-describedby="verify-note"
+        onClick=${() => {
+          act('/money/verify');
+        }}
+      >
+        ${isBusy ? words.verifying : words.verify}
+      </button>
+    </div>
+    <p id="verify-note" class="small quiet">${canVerify ? words.verifyHint : operatorWords.needsRole('treasurer')}</p>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  </section>`;
+}
+
+function Check({ check: { ok, at, tookMs, entries, faults, actor } }: { check: LedgerCheck }): VNode {
+  return html`
+    <p class=${ok ? 'good' : 'bad'}>
+      <span aria-hidden="true">${ok ? '●' : '✕'}</span> ${ok ? words.passed : words.failed}
+    </p>
+    <p class="small quiet"><${Ago} at=${at} />${words.checkFacts(actor, entries, durationText(tookMs))}</p>
+    ${
+      faults.length === 0
+        ? null
+        : html`<ul class="error-text">
+            ${faults.map((fault) => html`<li key=${fault}>${fault}</li>`)}
+          </ul>`
+    }
+  `;
+}

@@ -1,0 +1,53 @@
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { operatorWords } from '../words.ts';
+import { LimitFields } from './limit-fields.ts';
+import type { NewTokenTexts } from './new-token.ts';
+import { RightField } from './right-field.ts';
+import { TextField } from './text-field.ts';
+import type { LimitFaults } from './token-limits.ts';
+
+const words = operatorWords.tokens;
+
+export interface NewTokenFieldsProps {
+  readonly form: NewTokenTexts;
+  readonly faults: LimitFaults;
+  readonly currency: string;
+  readonly onChange: (form: NewTokenTexts) => void;
+}
+
+/** What a new token is called, and what it may do. */
+export function NewTokenFields({ form, faults, currency, onChange }: NewTokenFieldsProps): VNode {
+  const setter =
+    <Name extends keyof NewTokenTexts>(name: Name) =>
+    (value: NewTokenTexts[Name]): void => {
+      onChange({ ...form, [name]: value });
+    };
+  return html`
+    <${TextField}
+      label=${words.name}
+      hint=${words.nameHint}
+      value=${form.name}
+      isRequired=${true}
+      onInput=${setter('name')}
+    />
+    <${TextField}
+      label=${words.models}
+      hint=${words.modelsHint}
+      value=${form.models}
+      isLong=${true}
+      isRequired=${true}
+      onInput=${setter('models')}
+    />
+    <${LimitFields} texts=${form.limits} faults=${faults} currency=${currency} onChange=${setter('limits')} />
+    <${TextField}
+      label=${words.expiresAt}
+      hint=${words.expiresHint}
+      value=${form.expires}
+      type="date"
+      onInput=${setter('expires')}
+    />
+    <${RightField} label=${words.webhooksRight} value=${form.webhooks} onPick=${setter('webhooks')} />
+    <${RightField} label=${words.tokensRight} value=${form.tokens} onPick=${setter('tokens')} />
+  `;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { NEW_TOKEN, readNewToken } from './new-token.ts';
+import { textsOf } from './token-limits.ts';
+
+const limits = textsOf({ limits: {} });
+
+test('a form becomes the token that it describes', () => {
+  const form = {
+    ...NEW_TOKEN,
+    name: ' batch ',
+    models: 'Alpha-H3\n Beta-V1, Alpha-H3\n',
+    expires: '2026-12-31',
+    limits: { ...limits, limit: '12.50', inFlight: '5' },
+  };
+
+  expect(readNewToken(form)).toEqual({
+    token: {
+      name: 'batch',
+      models: ['Alpha-H3', 'Beta-V1'],
+      limit: '12.50',
+      inFlight: 5,
+      expiresAt: Date.UTC(2027, 0, 1) - 1,
+      webhooks: 'write',
+      tokens: 'none',
+    },
+    faults: {},
+  });
+});
+
+test.each([
+  ['a name', { name: '' }],
+  ['a model', { name: 'batch', models: ' , ' }],
+])('without %s there is no token yet', (_what, changes) => {
+  expect(readNewToken({ ...NEW_TOKEN, ...changes }).token).toBeUndefined();
+});
+
+test.each([
+  ['limit', '0'],
+  ['limit', '-5'],
+  ['limit', '1,50'],
+  ['limit', '0.0000000001'],
+  ['inFlight', '0'],
+  ['createsPerMinute', '2.5'],
+  ['readsPerMinute', 'many'],
+] as const)('%s of %j is a fault at its field', (name, text) => {
+  const { token, faults } = readNewToken({ ...NEW_TOKEN, name: 'batch', limits: { ...limits, [name]: text } });
+
+  expect(Object.keys(faults)).toEqual([name]);
+  expect(token).toBeUndefined();
+});

@@ -1,0 +1,52 @@
+import type { NewToken, Right } from '../../../api/tokens.ts';
+import { readLimits, textsOf } from './token-limits.ts';
+import type { LimitFaults, LimitTexts } from './token-limits.ts';
+
+/** A token as a form holds it. */
+export interface NewTokenTexts {
+  readonly name: string;
+  /** One on each line. */
+  readonly models: string;
+  /** A date; empty: never. */
+  readonly expires: string;
+  readonly webhooks: Right;
+  readonly tokens: Right;
+  readonly limits: LimitTexts;
+}
+
+export const NEW_TOKEN: NewTokenTexts = {
+  name: '',
+  models: '*',
+  expires: '',
+  webhooks: 'write',
+  tokens: 'none',
+  limits: textsOf({ limits: {} }),
+};
+
+/** The token that a form describes; undefined: it is not complete, or its limits have faults. */
+export function readNewToken({ name, models, expires, webhooks, tokens, limits }: NewTokenTexts): {
+  readonly token: NewToken | undefined;
+  readonly faults: LimitFaults;
+} {
+  const { values, faults } = readLimits(limits);
+  const named = modelsIn(models);
+  const expiresAt = expiryOf(expires);
+  const isWhole = name.trim() !== '' && named.length > 0 && Object.keys(faults).length === 0;
+  const token = {
+    ...{ name: name.trim(), models: named, webhooks, tokens, ...values },
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+  return { token: isWhole ? token : undefined, faults };
+}
+
+/** The models that a text names, one on each line or between commas, each once. */
+export function modelsIn(text: string): readonly string[] {
+  const models = text.split(/[\n,]/).map((model) => model.trim());
+  return [...new Set(models.filter((model) => model !== ''))];
+}
+
+/** The end of a day in UTC; undefined: the text names none. */
+function expiryOf(date: string): number | undefined {
+  const at = Date.parse(`${date}T23:59:59.999Z`);
+  return Number.isNaN(at) ? undefined : at;
+}

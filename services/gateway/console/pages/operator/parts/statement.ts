@@ -1,0 +1,72 @@
+import type { UsageView } from '../../../api/usage.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { sumOf } from '../../../parts/decimal.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { datesOf } from '../money.ts';
+import { operatorWords } from '../words.ts';
+import { FilterForm } from './filter-form.ts';
+import type { FilterField } from './filter-form.ts';
+
+const words = operatorWords.accounts;
+
+const FIELDS: readonly FilterField[] = [
+  { name: 'from', label: words.from, type: 'date' },
+  { name: 'to', label: words.to, type: 'date' },
+];
+
+export interface Day {
+  readonly day: string;
+  /** One for each series, in their order. */
+  readonly amounts: readonly string[];
+  readonly total: string;
+}
+
+/** The days that have a charge, the newest first. */
+export function daysOf({ days, series }: Pick<UsageView, 'days' | 'series'>): readonly Day[] {
+  return days
+    .map((day, at) => {
+      const amounts = series.map((each) => each.amounts[at] ?? '0');
+      return { day, amounts, total: sumOf(amounts) };
+    })
+    .filter(({ amounts }) => amounts.some((amount) => /[1-9]/.test(amount)))
+    .toReversed();
+}
+
+export interface StatementProps {
+  readonly usage: UsageView;
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** What was charged, by day and model. */
+export function Statement({ usage, path, query }: StatementProps): VNode {
+  const { currency, series, total, isTruncated } = usage;
+  const amountOf = (amount: string): string => (/[1-9]/.test(amount) ? moneyText(amount, currency) : '–');
+  const columns: readonly Column<Day>[] = [
+    { name: words.day, isHead: true, cell: ({ day }) => day },
+    ...series.map(({ name }, at) => ({
+      name,
+      isNumber: true,
+      cell: ({ amounts }: Day) => amountOf(amounts[at] ?? '0'),
+    })),
+    ...(series.length > 1
+      ? [{ name: words.sum, isNumber: true, cell: (day: Day) => html`<strong>${amountOf(day.total)}</strong>` }]
+      : []),
+  ];
+  return html`<section>
+    <h2>${words.statement}</h2>
+    <${FilterForm} fields=${FIELDS} query=${query} path=${path} defaults=${datesOf(usage)} />
+    <p>${words.total(moneyText(total.amount, currency), total.requests)}</p>
+    <p class="small quiet">${isTruncated ? words.truncated : words.statementNote}</p>
+    <${DataTable}
+      caption=${words.statement}
+      columns=${columns}
+      rows=${daysOf(usage)}
+      keyOf=${({ day }: Day) => day}
+      empty=${words.noUsage}
+    />
+  </section>`;
+}

@@ -1,0 +1,98 @@
+import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import { html } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
+import { CopyButton } from '../../../parts/copy-button.ts';
+import { StateBadge } from '../../../parts/state-badge.ts';
+import { At, durationText, useNow } from '../../../parts/time.ts';
+import { words as shared } from '../../../words.ts';
+import { bytesText } from '../../client/parts/bytes-text.ts';
+import { operatorWords } from '../words.ts';
+
+const words = operatorWords.task;
+
+type Task = OperatorTaskView['task'];
+
+/** The state of a task, how far it is, and why it failed. */
+export function TaskStatus({ task }: { task: Task }): VNode {
+  const { state, progress, createdAt, endedAt, failure } = task;
+  const now = useNow(endedAt === undefined);
+  const took = durationText((endedAt ?? now) - createdAt);
+  return html`
+    <p class="status">
+      <${StateBadge} state=${state} />
+      <span class="quiet">${endedAt === undefined ? words.since(took) : words.took(took)}</span>
+      <${CopyButton} text=${task.id} what=${task.id} />
+    </p>
+    ${
+      state === 'in_progress'
+        ? html`<p><progress max="100" value=${progress} aria-label=${words.progress}></progress> ${progress} %</p>`
+        : null
+    }
+    ${failure === undefined ? null : html`<p class="note"><strong>${failure.message}</strong> <code>${failure.code}</code></p>`}
+  `;
+}
+
+/** Where a task is: whose, on which channel, and under which ids. */
+export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
+  return html`<dl class="facts">
+    ${factsOf(task, video).map(
+      ([name, value]) =>
+        html`<dt key=${name}>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+function factsOf(task: Task, video: OperatorTaskView['video']): readonly Fact[] {
+  const { accountId, tokenId, tokenName, channel, upstreamStatus, nextPollAt, pollErrors, endedAt } = task;
+  const ended = endedAt !== undefined;
+  return [
+    [words.account, html`<a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a>`],
+    [words.token, html`${tokenName === '' ? null : `${tokenName} `}<span class="id">${tokenId}</span>`],
+    [words.channel, channel === '' ? words.noChannel : html`<span class="id">${channel}</span>`],
+    [words.upstreamId, idOf(task.upstreamId)],
+    [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
+    [words.admission, operatorWords.evidence.admissions[task.admission] ?? task.admission],
+    ...(ended
+      ? []
+      : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : html`<${At} at=${nextPollAt} />`]] as const)),
+    ...(pollErrors === 0 ? [] : ([[words.pollErrors, pollErrors]] as const)),
+    [words.requestId, idOf(task.requestId ?? '')],
+    [words.traceId, idOf(task.traceId)],
+    [words.created, html`<${At} at=${task.createdAt} />`],
+    ...(endedAt === undefined ? [] : ([[words.ended, html`<${At} at=${endedAt} />`]] as const)),
+    ...(task.expiresAt === undefined ? [] : ([[words.expires, html`<${At} at=${task.expiresAt} />`]] as const)),
+    ...(video === undefined ? [] : ([[words.video, videoText(video)]] as const)),
+  ];
+}
+
+function idOf(id: string): ComponentChildren {
+  if (id === '') return words.none;
+  return html`<span class="id">${id}</span> <${CopyButton} text=${id} what=${id} />`;
+}
+
+function videoText({
+  width,
+  height,
+  durationMs,
+  frameRate,
+  bytes,
+  mediaType,
+}: NonNullable<OperatorTaskView['video']>): string {
+  const rate = Math.round(frameRate * 100) / 100;
+  return [
+    `${String(width)} × ${String(height)}`,
+    durationText(durationMs),
+    words.frames(rate),
+    bytesText(bytes),
+    mediaType,
+  ].join(', ');
+}
+
+/** What a client ordered, in one line. */
+export function orderLine({ kind, model, seconds, resolution, ratio }: Task): string {
+  const facts = [shared.kinds[kind], model, seconds > 0 ? `${String(seconds)} s` : '', resolution, ratio];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}
