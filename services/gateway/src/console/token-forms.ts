@@ -65,6 +65,7 @@ const FORM_NAMES: Readonly<Record<string, string>> = {
   limit_nanos: 'limit',
   expires_at: 'expiresAt',
   amount_nanos: 'amount',
+  request_id: 'requestId',
   'limits.creates_per_minute': 'createsPerMinute',
   'limits.reads_per_minute': 'readsPerMinute',
   'limits.calls_per_minute': 'callsPerMinute',

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { httpCaller } from '../harness/client.ts';
+import type { Answer } from '../harness/client.ts';
+import { newProgram } from '../harness/program.ts';
+import type { Program, Shape } from '../harness/program.ts';
+import { KEYS } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
+import { describeWith } from '../servers/describe-with.ts';
+import { natsServer } from '../servers/nats-server.ts';
+
+const TIMEOUT_MS = 120_000;
+/** Nothing listens there: no test of this file submits work. */
+const NO_UPSTREAM = '127.0.0.1:9';
+const ADA = { name: 'ada', key: 'operator-key-of-ada', role: 'treasurer' };
+const FORM = { name: 'batch', models: ['Beta-V1'], webhooks: 'read', tokens: 'none' };
+
+function withConsoles(config: TestConfig): TestConfig {
+  const accounts = config.accounts.map((account) => ({
+    ...account,
+    tokens: account.tokens.map((token) => ({ ...token, tokens: 'write' })),
+  }));
+  return { ...config, operators: [ADA], accounts } as TestConfig;
+}
+
+/** A browser at one of the consoles. */
+type Browser = (method: string, path: string, body?: object) => Promise<Answer>;
+
+async function signIn(base: string, credential: object): Promise<Browser> {
+  const { call } = httpCaller(base, undefined);
+  const own = { origin: base, 'x-reelgate-console': '1' };
+  const session = await call('POST', '/console/api/session', credential, own);
+  if (session.status !== 200) throw new Error(`nothing is signed in: ${session.text}`);
+  const [cookie = ''] = (session.headers.get('set-cookie') ?? '').split(';');
+  return (method, path, body) => call(method, `/console/api${path}`, body, { ...own, cookie });
+}
+
+function suite(shape: Shape, bus?: () => string): void {
+  let program: Program;
+  beforeAll(async () => {
+    program = await newProgram(shape, { upstream: NO_UPSTREAM, bus: bus?.() }, withConsoles);
+    await program.start();
+    await program.ready();
+  }, TIMEOUT_MS);
+  afterAll(() => program?.end(), TIMEOUT_MS);
+
+  const atConsole = (token: string): Promise<Browser> => signIn(program.base, { token });
+  const asOperator = (): Promise<Browser> => signIn(`http://${program.config.gateway.admin}`, { key: ADA.key });
+
+  test(
+    'a token makes a token that can do no more than itself, and ends it for programs and for the console at once',
+    async () => {
+      const demo = await atConsole(KEYS.demo);
+      const made = (await demo('POST', '/tokens', FORM)).json;
+      const client = httpCaller(program.base, made.key);
+      const models = await client.call('GET', '/v1/models');
+      const session = await atConsole(made.key);
+      const before = await session('GET', '/me');
+      const others = await (await atConsole(KEYS.other))('DELETE', `/tokens/${made.token.id}`);
+      await demo('DELETE', `/tokens/${made.token.id}`);
+
+      expect(models.json.data).toMatchObject([{ id: 'Beta-V1' }]);
+      expect(before.json).toMatchObject({ accountId: 'demo', tokenName: 'batch', webhooks: 'read', tokens: 'none' });
+      expect({ status: others.status, code: others.json.error.code }).toEqual({ status: 404, code: 'token_not_found' });
+      expect((await client.call('GET', '/v1/models')).status).toBe(403);
+      expect((await session('GET', '/me')).status).toBe(403);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a token cannot give a model that it does not have itself',
+    async () => {
+      const narrow = await atConsole(KEYS.narrow);
+      const { status, json } = await narrow('POST', '/tokens', { ...FORM, models: ['Alpha-H3'] });
+
+      expect({ status, param: json.error.param }).toEqual({ status: 400, param: 'models' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a repeated click credits an account once, and the act has the name of the operator',
+    async () => {
+      const ada = await asOperator();
+      const credit = { amount: '5.25', reason: 'an invoice', requestId: 'click-0001' };
+      await ada('POST', '/accounts/other/credit', credit);
+      const { json } = await ada('POST', '/accounts/other/credit', credit);
+      const other = { ...credit, amount: '6' };
+      const refused = await ada('POST', '/accounts/other/credit', other);
+      const view = (await ada('GET', '/accounts/other')).json;
+
+      expect(json.balance).toEqual({ amount: '105.25', currency: 'USD' });
+      expect({ status: refused.status, param: refused.json.error.param }).toEqual({ status: 409, param: 'requestId' });
+      expect(view.acts).toMatchObject([{ actor: 'ada', action: 'account_credited', reason: 'an invoice' }]);
+      expect(view.credits).toMatchObject([{ amount: { amount: '5.25' }, actor: 'ada' }, { amount: { amount: '100' } }]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'an operator makes, limits and revokes a token, and sees the books checked',
+    async () => {
+      const ada = await asOperator();
+      const tokens = '/accounts/demo/tokens';
+      const { token } = (await ada('POST', tokens, { ...FORM, limit: '2' })).json;
+      const limited = await ada('POST', `${tokens}/${token.id}/limits`, { inFlight: 2, reason: 'a new plan' });
+      const revoked = await ada('DELETE', `${tokens}/${token.id}`);
+      const check = await ada('POST', '/money/verify');
+      const money = await ada('GET', '/money');
+
+      expect(limited.json).toMatchObject({ id: token.id, limits: { inFlight: 2 } });
+      expect(limited.json).not.toHaveProperty('limit');
+      expect(revoked.json).toMatchObject({ revokedAt: expect.any(Number), isMadeHere: false });
+      expect(check.json).toMatchObject({ ok: true, faults: [], actor: 'ada' });
+      expect(money.json.lastCheck).toMatchObject({ ok: true, actor: 'ada', entries: check.json.entries });
+    },
+    TIMEOUT_MS,
+  );
+}
+
+describe('in one program', () => {
+  suite('one program');
+});
+describeWith(natsServer, 'over four processes', (bus) => {
+  suite('four processes', bus);
+});
