@@ -12,6 +12,7 @@ import { channelResume } from './commands/channel-resume.ts';
 import { channelTest } from './commands/channel-test.ts';
 import { configCheck } from './commands/config-check.ts';
 import { configSchema } from './commands/config-schema.ts';
+import { consoleKey } from './commands/console-key.ts';
 import { doctor } from './commands/doctor.ts';
 import { jobList } from './commands/job-list.ts';
 import { jobShow } from './commands/job-show.ts';
@@ -83,6 +84,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel resume': channelResume,
   'act list': actList,
   'media verify': mediaVerify,
+  'console key': consoleKey,
   migrate,
   backup,
   restore,

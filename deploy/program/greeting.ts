@@ -1,13 +1,50 @@
+import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
+import type { HostPort } from '@reelgate/platform/config/units';
 import type { Secret } from '@reelgate/platform/secret';
 
-/** The lines that a start prints: the address, and at the first start the token and the first calls to make. */
+/** The consoles that a gateway serves. */
+interface Consoles {
+  readonly isForClients: boolean;
+  /** Undefined: it has none for operators. */
+  readonly operator: { readonly address: string; readonly isLocal: boolean } | undefined;
+}
+
+/** The consoles of the configuration. */
+export function consolesOf(value: unknown, signingKey: Secret): Consoles {
+  const config = gatewayConfig(value);
+  const address = operatorsOf(config, signingKey).length > 0 ? consoleAddress(config.admin) : undefined;
+  const isLocal = config.console.operators.length === 0;
+  return {
+    isForClients: config.console.isForClients,
+    operator: address === undefined ? undefined : { address, isLocal },
+  };
+}
+
+/** Where operators open their console. */
+export function consoleAddress(admin: HostPort | undefined): string | undefined {
+  if (admin === undefined) return undefined;
+  const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host;
+  return `http://${host}:${String(admin.port)}/console`;
+}
+
+/** The lines that a start prints: the addresses, and at the first start the token and the first calls to make. */
 export function greeting(
   url: string,
   newKeys: readonly { readonly account: string; readonly key: Secret }[],
+  consoles: Consoles,
 ): readonly string[] {
   const [first] = newKeys;
-  const lines = [`ready: ${url}`, ...newKeys.map(({ key }) => `token: ${key.reveal()}`)];
+  const lines = [
+    `ready: ${url}`,
+    ...newKeys.map(({ key }) => `token: ${key.reveal()}`),
+    ...(consoles.isForClients ? [`console: ${url}/console`] : []),
+    ...(consoles.operator === undefined ? [] : [`operator console: ${operatorLine(consoles.operator)}`]),
+  ];
   return first === undefined ? lines : [...lines, ...firstCalls(url, first.key.reveal())];
+}
+
+function operatorLine({ address, isLocal }: NonNullable<Consoles['operator']>): string {
+  return isLocal ? `${address} (its key: npm run -s reelgate -- console key)` : address;
 }
 
 function firstCalls(url: string, token: string): readonly string[] {

@@ -23,7 +23,7 @@ import { tasksConfig } from '@reelgate/tasks/config';
 import { checkedFoundation, diagnosable, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
 import type { ServiceName } from './config/program-config.ts';
-import { greeting } from './greeting.ts';
+import { consolesOf, greeting } from './greeting.ts';
 import { identityOf } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
@@ -85,7 +85,10 @@ export async function startAll(starting: Starting): Promise<Started> {
     ),
   );
   startedGateway(starting, running, gateway);
-  return { services: [...running, gateway], greeting: greeting(config.publicUrl, billing.newKeys) };
+  return {
+    services: [...running, gateway],
+    greeting: greeting(config.publicUrl, billing.newKeys, consolesOf(value, starting.foundation.signingKey)),
+  };
 }
 
 type Media = Awaited<ReturnType<typeof startMedia>>;

@@ -12,7 +12,7 @@ import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
-import { greeting } from '../greeting.ts';
+import { consolesOf, greeting } from '../greeting.ts';
 import { keyOf } from '../identities.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { Started, Starting } from '../starting.ts';
@@ -60,7 +60,10 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     times: drainTimes(config.drains.gateway, true),
     drain: async (drain) => service.drain?.(drain),
   });
-  return { services: [service], greeting: greeting(config.publicUrl, []) };
+  return {
+    services: [service],
+    greeting: greeting(config.publicUrl, [], consolesOf(config.value, foundation.signingKey)),
+  };
 }
 
 /** Connections of their own: a connection carries the key of one identity. */

@@ -117,7 +117,7 @@ export async function startGateway(
     const observe = observer({ clock, log, metrics });
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
-    const consoles = await openConsoles(config.console, deps, lifecycle);
+    const consoles = await openConsoles(config, deps, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);

@@ -34,6 +34,7 @@ export const operatorsSchema = {
   },
 } as const;
 
+export { operatorsOf } from './console/operator/operators-of.ts';
 export { relayChannelSchema } from './relay/channels/channel-config.ts';
 export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
 

@@ -16,6 +16,7 @@ export interface Finding {
 export interface ComparedConfig {
   readonly public_url: string;
   readonly internal_callers: readonly ComparedCaller[];
+  readonly operators: readonly { readonly name: string; readonly key: string }[];
   readonly gateway: { readonly services: ComparedServices };
   readonly billing: ComparedListener;
   readonly media: ComparedListener;

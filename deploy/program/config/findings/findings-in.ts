@@ -4,6 +4,7 @@ import { alphaEndpoints, callbackAddresses, channelEndpoints, channelIds, channe
 import type { ComparedConfig, Finding, Rule } from './finding.ts';
 import { modelRanges, unusedModels } from './models.ts';
 import { alphaPrices, unpricedModels, unusedPrices } from './prices.ts';
+import { operatorNames } from './operators.ts';
 import { bothSides, clientAuthorities, clientPair, unverifiedDatabases } from './tls.ts';
 import { pollOrder, zeroes } from './values.ts';
 
@@ -14,6 +15,7 @@ const RULES: readonly Rule[] = [
   modelRanges,
   callerNames,
   callerCredentials,
+  operatorNames,
   clientPair,
   clientAuthorities,
   bothSides,

@@ -140,6 +140,16 @@ describe('a setting that can never work is refused with file, line, key and what
       /gateway\.limits\.creates_per_minute: expected a whole number from 1/,
     ],
     [
+      'two operators with one name',
+      { operators: ['key-of-operator-1', 'key-of-operator-2'].map((key) => ({ name: 'ada', key })) },
+      /operators\.1\.name: expected a name that no other operator has/,
+    ],
+    [
+      'two operators with one key',
+      { operators: ['ada', 'bob'].map((name) => ({ name, key: 'key-of-operator-1' })) },
+      /operators\.1\.key: expected a key that no other operator has/,
+    ],
+    [
       'two internal callers of one name',
       { internal_callers: ['key-number-1', 'key-number-2'].map((key) => ({ name: 'a', key, accounts: ['demo'] })) },
       /internal_callers\.1\.name: expected a name that no other caller has/,

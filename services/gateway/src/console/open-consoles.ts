@@ -5,7 +5,7 @@ import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { accountBooks } from '../clients/money-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
 import { tokensClient } from '../clients/tokens-client.ts';
-import type { ConsoleConfig } from '../config.ts';
+import type { GatewayConfig } from '../config.ts';
 import { onServiceSignals } from '../events/on-service-signals.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
@@ -40,7 +40,7 @@ export interface ConsolesDeps {
 
 /** The consoles of both doors. They have the same files. */
 export async function openConsoles(
-  config: ConsoleConfig,
+  config: Pick<GatewayConfig, 'admin' | 'console'>,
   { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,
   lifecycle: Lifecycle,
 ): Promise<Consoles> {
@@ -52,7 +52,7 @@ export async function openConsoles(
   const { clock, changes, stopping } = parts;
   const streams = { clock, changes, stopping, signals, permits: consoleStreamPermits() };
   const assets = loadAssets();
-  const sessions = openClientSessions(config, foundation);
+  const sessions = openClientSessions(config.console, foundation);
   const pageReads = {
     books: accountBooks(clients),
     taskPages: taskPages(clients.tasks),
@@ -61,7 +61,7 @@ export async function openConsoles(
   };
   return {
     sessions,
-    clientRoutes: config.isForClients
+    clientRoutes: config.console.isForClients
       ? clientConsoleRoutes(sessions, { parts: { ...parts, ...pageReads }, streams, assets, api })
       : [],
     operator: operatorConsole(config, {

@@ -19,6 +19,8 @@ import type { StreamParts } from '../stream/serve-stream.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import { operatorsOf } from './operators-of.ts';
+import type { OperatorsConfig } from './operators-of.ts';
 
 const COOKIE = 'reelgate-operator';
 const PURPOSE = 'operator-session';
@@ -36,12 +38,15 @@ export interface OperatorConsoleDeps {
   readonly observe: ReturnType<typeof observer>;
 }
 
-/** The console of operators on the admin port. It takes the requests below `/console`. */
+/** The console of operators on the admin port. It takes the requests below `/console`, if there are operators. */
 export function operatorConsole(
-  { operators, sessionMs }: Pick<ConsoleConfig, 'operators' | 'sessionMs'>,
+  { admin, console }: OperatorsConfig & { readonly console: Pick<ConsoleConfig, 'sessionMs'> },
   { foundation, assets, streams, budget, observe, ...pages }: OperatorConsoleDeps,
 ): HttpRoute {
   const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
+  const { sessionMs } = console;
+  const operators = operatorsOf({ admin, console }, foundation.signingKey);
+  if (operators.length === 0) return () => false;
   const sessions = operatorSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
     // the admin port speaks plain http, behind a proxy or on the loopback address

@@ -1,0 +1,24 @@
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
+import type { Operator } from '../session/operator-sessions.ts';
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
+const KEY_PURPOSE = 'console-operator';
+
+export interface OperatorsConfig {
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly console: { readonly operators: readonly Operator[] };
+}
+
+/**
+ * Who may sign in at the operator console. Without operators in the configuration an admin port that this machine alone
+ * reaches has one, `local`, whose key follows from the signing key. Nobody: there is no operator console.
+ */
+export function operatorsOf(
+  { admin, console: { operators } }: OperatorsConfig,
+  signingKey: Secret,
+): readonly Operator[] {
+  if (operators.length > 0) return operators;
+  if (admin === undefined || !LOOPBACK.test(admin.host)) return [];
+  return [{ name: 'local', role: 'treasurer', key: deriveSecret(signingKey, KEY_PURPOSE) }];
+}
