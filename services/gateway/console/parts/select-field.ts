@@ -7,16 +7,21 @@ export interface SelectFieldProps {
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly name: string }[];
   readonly onChange: (value: string) => void;
+  readonly hint?: string;
+  /** What is wrong with it, told under the field. */
+  readonly fault?: string | undefined;
 }
 
 /** A choice of one. */
-export function SelectField({ label, value, options, onChange }: SelectFieldProps): VNode {
+export function SelectField({ label, value, options, onChange, hint = '', fault = '' }: SelectFieldProps): VNode {
   const id = useId();
-  return html`<div>
+  return html`<div class="field">
     <label for=${id}>${label}</label>
     <select
       id=${id}
       value=${value}
+      aria-invalid=${fault === '' ? undefined : 'true'}
+      aria-describedby=${hint === '' && fault === '' ? undefined : `${id}-hint ${id}-fault`}
       onChange=${({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
         onChange(currentTarget.value);
       }}
@@ -28,5 +33,7 @@ export function SelectField({ label, value, options, onChange }: SelectFieldProp
           </option>`,
       )}
     </select>
+    ${hint === '' ? null : html`<p id=${`${id}-hint`} class="hint small quiet">${hint}</p>`}
+    ${fault === '' ? null : html`<p id=${`${id}-fault`} class="fault small">${fault}</p>`}
   </div>`;
 }

@@ -1,6 +1,64 @@
+import { useState } from 'preact/hooks';
+import type { EndpointList } from '../../api/webhooks.ts';
+import { useMe } from '../../data/door.ts';
+import { useView } from '../../data/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { SecretOnce } from '../../parts/secret-once.ts';
+import { EndpointForm } from './parts/endpoint-form.ts';
+import type { EndpointAnswer } from './parts/endpoint-form.ts';
+import { EndpointTable } from './parts/endpoint-table.ts';
+import { webhooksWords as words } from './words/webhooks.ts';
 
 export function page(): VNode {
-  return html`<h1>webhooks</h1>`;
+  const { webhooks } = useMe();
+  return html`<h1>${words.title}</h1>
+    <p class="quiet">${words.intro}</p>
+    ${webhooks === 'none' ? html`<p class="note">${words.noRight}</p>` : html`<${Endpoints} />`}`;
+}
+
+function Endpoints(): VNode {
+  const view = useView<EndpointList>('/webhooks', ['webhooks']);
+  return html`<${Loaded} view=${view}>
+    ${(list: EndpointList) => html`<${EndpointsPage} list=${list} onChanged=${view.refresh} />`}
+  <//>`;
+}
+
+/** The secret of a new endpoint stands above the list until it is put away. */
+export function EndpointsPage({ list, onChanged }: { list: EndpointList; onChanged: () => void }): VNode {
+  const [made, setMade] = useState<EndpointAnswer | undefined>(undefined);
+  return html`
+    ${
+      made === undefined
+        ? null
+        : html`<${SecretOnce}
+            title=${words.secret.title(made.name)}
+            text=${words.secret.text}
+            secret=${made.signing_secret ?? ''}
+            what=${words.secret.what}
+            done=${words.secret.done}
+            onDone=${() => {
+              setMade(undefined);
+            }}
+          />`
+    }
+    <${EndpointTable} endpoints=${list.endpoints} />
+    ${
+      list.canChange
+        ? html`<section>
+            <h2>${words.form.create}</h2>
+            <${EndpointForm}
+              eventTypes=${list.eventTypes}
+              path="/v1/webhook_endpoints"
+              submit=${words.form.submit}
+              onDone=${(endpoint: EndpointAnswer) => {
+                setMade(endpoint);
+                onChanged();
+              }}
+            />
+          </section>`
+        : null
+    }
+  `;
 }

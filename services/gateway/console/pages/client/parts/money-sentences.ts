@@ -1,5 +1,6 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
 import { moneyText } from '../../../parts/money.ts';
+import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
 import { moneyWords as words } from '../words/money.ts';
 
 /** The terms of a price, as the configuration writes them. */
@@ -11,8 +12,6 @@ interface Terms {
   readonly per_million_tokens?: { readonly input: string; readonly output: string };
   readonly per_million_characters?: string;
 }
-
-const NANO_DIGITS = 9;
 
 /** What was held, what was charged and why, and what went back. `clock` writes a time. */
 export function moneySentences(money: TaskMoney, resolution: string, clock: (at: number) => string): readonly string[] {
@@ -27,7 +26,7 @@ function chargedText(charged: Money, basis: Basis | undefined): string {
 }
 
 function returnText({ held, returned }: TaskMoney, charged: Money): string {
-  const above = nanosOf(charged.amount) - nanosOf(held.amount);
+  const above = (nanosOf(charged.amount) ?? 0n) - (nanosOf(held.amount) ?? 0n);
   if (above > 0n) return words.above(moneyText(decimalOf(above), held.currency));
   return returned === undefined || nanosOf(returned.amount) === 0n
     ? words.nothingReturned
@@ -60,16 +59,4 @@ function termsParts(terms: Terms, facts: TaskMoney['facts'], resolution: string,
 
 function textOf({ amount, currency }: Money): string {
   return moneyText(amount, currency);
-}
-
-/** Money is counted in billionths, so that no sum is rounded. */
-function nanosOf(amount: string): bigint {
-  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
-  const nanos = BigInt(whole + fraction.padEnd(NANO_DIGITS, '0').slice(0, NANO_DIGITS));
-  return amount.startsWith('-') ? -nanos : nanos;
-}
-
-function decimalOf(nanos: bigint): string {
-  const digits = String(nanos).padStart(NANO_DIGITS + 1, '0');
-  return `${digits.slice(0, -NANO_DIGITS)}.${digits.slice(-NANO_DIGITS)}`;
 }

@@ -1,0 +1,37 @@
+import type { Attempt } from '../../../api/webhooks.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { At, durationText } from '../../../parts/time.ts';
+import { webhooksWords } from '../words/webhooks.ts';
+
+const words = webhooksWords.delivery;
+
+/** One attempt: when, how it went, and both sides of it. The answer is text, whatever it is. */
+export function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
+  const { number, at, durationMs, status, error, requestHeaders, answer } = attempt;
+  const outcome = status === undefined ? words.noAnswer : words.answered(status);
+  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  return html`<div class="card">
+    <h3>${words.attempt(number)}</h3>
+    <p>
+      <span class=${`state ${error === undefined ? 'completed' : 'failed'}`}>
+        <span aria-hidden="true">${error === undefined ? '●' : '✕'}</span> ${outcome}
+      </span>
+      ${' '}${error === undefined ? '' : `(${error}) `}${words.took(durationText(durationMs))}
+      <span class="quiet"> · <${At} at=${at} /></span>
+    </p>
+    <details>
+      <summary>${words.headers}</summary>
+      <pre tabindex="0" aria-label=${words.headers}>${headers.join('\n')}</pre>
+      <p class="quiet small">${words.withoutSignature}</p>
+    </details>
+    <details open=${error !== undefined && answer !== ''}>
+      <summary>${words.answer}</summary>
+      ${
+        answer === ''
+          ? html`<p class="quiet">${words.emptyAnswer}</p>`
+          : html`<pre tabindex="0" aria-label=${words.answer}>${answer}</pre>`
+      }
+    </details>
+  </div>`;
+}

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import type { Endpoint } from '../../../api/webhooks.ts';
+import { useAct } from '../../../data/use-act.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { webhooksWords } from '../words/webhooks.ts';
+import { EndpointDialog } from './endpoint-dialog.ts';
+import type { EndpointAct } from './endpoint-dialog.ts';
+import { DEFAULT_ENDPOINT } from './endpoint-table.ts';
+
+const words = webhooksWords.acts;
+
+export interface EndpointActsProps {
+  readonly endpoint: Endpoint;
+  readonly onEdit: () => void;
+  readonly onSecret: (secret: string) => void;
+  readonly onChanged: () => void;
+}
+
+/** What can be done with an endpoint. The one of request URLs has a secret and deliveries, and nothing else. */
+export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: EndpointActsProps): VNode {
+  const [open, setOpen] = useState<EndpointAct | undefined>(undefined);
+  const { act, isBusy, fault } = useAct<unknown>(onChanged);
+  const path = `/v1/webhook_endpoints/${encodeURIComponent(endpoint.id)}`;
+  const opener = (what: EndpointAct): VNode =>
+    html`<button
+      type="button"
+      class=${what === 'delete' ? 'danger' : undefined}
+      onClick=${() => {
+        setOpen(what);
+      }}
+    >
+      ${words[what]}
+    </button>`;
+  const enable = (): void => {
+    act(path, { status: 'enabled' });
+  };
+  return html`<div>
+    <div class="actions">
+      ${
+        endpoint.id === DEFAULT_ENDPOINT
+          ? null
+          : html`<button type="button" onClick=${onEdit}>${words.edit}</button> ${opener('test')}
+              ${
+                endpoint.disabledAt === undefined
+                  ? opener('disable')
+                  : html`<button type="button" disabled=${isBusy} onClick=${enable}>${words.enable}</button>`
+              }`
+      }
+      ${opener('rotate')} ${opener('resendFailed')} ${endpoint.id === DEFAULT_ENDPOINT ? null : opener('delete')}
+    </div>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+    ${
+      open === undefined
+        ? null
+        : html`<${EndpointDialog}
+            act=${open}
+            endpoint=${endpoint}
+            path=${path}
+            onSecret=${onSecret}
+            onChanged=${onChanged}
+            onClose=${() => {
+              setOpen(undefined);
+            }}
+          />`
+    }
+  </div>`;
+}

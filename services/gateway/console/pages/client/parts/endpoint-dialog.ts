@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import type { Endpoint } from '../../../api/webhooks.ts';
+import { go } from '../../../data/address.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { webhooksWords } from '../words/webhooks.ts';
+import { ActDialog } from './act-dialog.ts';
+import type { EndpointAnswer } from './endpoint-form.ts';
+import { ResendDialog } from './resend-dialog.ts';
+import { TestDialog } from './test-dialog.ts';
+
+const words = webhooksWords.acts;
+
+export type EndpointAct = 'disable' | 'rotate' | 'test' | 'delete' | 'resendFailed';
+
+export interface EndpointDialogProps {
+  readonly act: EndpointAct;
+  readonly endpoint: Endpoint;
+  /** Of the endpoint below `/console/api`. */
+  readonly path: string;
+  readonly onSecret: (secret: string) => void;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+/** The second step of an act on an endpoint. */
+export function EndpointDialog(props: EndpointDialogProps): VNode {
+  const { act, endpoint, path, onChanged, onClose } = props;
+  if (act === 'rotate') return html`<${RotateDialog} ...${props} />`;
+  if (act === 'test') return html`<${TestDialog} eventTypes=${endpoint.eventTypes} path=${path} onClose=${onClose} />`;
+  if (act === 'resendFailed') return html`<${ResendDialog} path=${path} onChanged=${onChanged} onClose=${onClose} />`;
+  const isDelete = act === 'delete';
+  return html`<${ActDialog}
+    title=${isDelete ? words.deleteTitle : words.disableTitle}
+    confirm=${words[act]}
+    cancel=${words.back}
+    isDanger
+    path=${path}
+    method=${isDelete ? 'DELETE' : 'POST'}
+    body=${isDelete ? undefined : { status: 'disabled' }}
+    onDone=${() => {
+      onClose();
+      if (isDelete) go('/console/webhooks');
+      else onChanged();
+    }}
+    onClose=${onClose}
+  >
+    <p>${isDelete ? words.deleteText : words.disableText}</p>
+  <//>`;
+}
+
+function RotateDialog({ path, onSecret, onChanged, onClose }: EndpointDialogProps): VNode {
+  const [keepsOld, setKeepsOld] = useState(true);
+  return html`<${ActDialog}
+    title=${words.rotateTitle}
+    confirm=${words.rotate}
+    cancel=${words.back}
+    path=${`${path}/rotate_secret`}
+    body=${{ keep_old_secret_active_for_24_hours: keepsOld }}
+    onDone=${(answer: EndpointAnswer) => {
+      onSecret(answer.signing_secret ?? '');
+      onClose();
+      onChanged();
+    }}
+    onClose=${onClose}
+  >
+    <p>${words.rotateText}</p>
+    <label>
+      <input
+        type="checkbox"
+        checked=${keepsOld}
+        onChange=${() => {
+          setKeepsOld(!keepsOld);
+        }}
+      />
+      ${words.keepOld}
+    </label>
+  <//>`;
+}

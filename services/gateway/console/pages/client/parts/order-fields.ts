@@ -1,0 +1,153 @@
+import type { TryModel, TryView } from '../../../api/try.ts';
+import type { ApiError } from '../../../data/api.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { TextField } from '../../../parts/text-field.ts';
+import { tryWords as words } from '../words/try.ts';
+import { ReferenceFields } from './reference-fields.ts';
+import { withField, withModel } from './try-order.ts';
+import type { Order, Uploads } from './try-order.ts';
+
+const PROMPT_CHARACTERS_MAX = 7000;
+const URL_CHARACTERS_MAX = 2048;
+
+export interface OrderFieldsProps {
+  readonly view: TryView;
+  readonly order: Order;
+  readonly uploads: Uploads;
+  readonly fault: ApiError | undefined;
+  readonly onChange: (order: Order, uploads: Uploads) => void;
+}
+
+/** The order as a form. Its choices are the model's own. */
+export function OrderFields({ view, order, uploads, fault, onChange }: OrderFieldsProps): VNode {
+  const model = view.models.find(({ id }) => id === order['model']);
+  const set = (name: string) => (value: string | number) => {
+    onChange(withField(order, name, value), uploads);
+  };
+  const choose = (id: string): void => {
+    const chosen = view.models.find((one) => one.id === id);
+    if (chosen !== undefined) onChange(withModel(order, chosen), uploads);
+  };
+  return html`
+    <${TextField}
+      label=${words.prompt}
+      value=${textOf(order['prompt'])}
+      onInput=${set('prompt')}
+      hint=${words.promptHint}
+      fault=${faultAt(fault, 'prompt')}
+      rows=${5}
+      charactersMax=${PROMPT_CHARACTERS_MAX}
+      isRequired
+    />
+    <div class="filters">
+      <${SelectField}
+        label=${words.model}
+        value=${textOf(order['model'])}
+        options=${optionsOf(
+          view.models.map(({ id }) => id),
+          order['model'],
+        )}
+        onChange=${choose}
+      />
+      <${FrameFields} model=${model} order=${order} fault=${fault} set=${set} />
+    </div>
+    <${ReferenceFields}
+      order=${order}
+      uploads=${uploads}
+      bytesMax=${view.bodyBytesMax}
+      fault=${faultAt(fault, 'content') ?? faultAt(fault, 'image')}
+      onChange=${onChange}
+    />
+    <${MoreFields} withWebhook=${view.webhooks} order=${order} fault=${fault} set=${set} />
+  `;
+}
+
+interface PartProps {
+  readonly order: Order;
+  readonly fault: ApiError | undefined;
+  readonly set: (name: string) => (value: string | number) => void;
+}
+
+function FrameFields({ model, order, fault, set }: PartProps & { model: TryModel | undefined }): VNode {
+  const { min, max } = model?.duration ?? {};
+  return html`
+    <${TextField}
+      label=${words.duration}
+      type="number"
+      min=${min}
+      max=${max}
+      value=${textOf(order['duration'])}
+      onInput=${(value: string) => {
+        set('duration')(numberOr(value));
+      }}
+      hint=${min === undefined || max === undefined ? '' : words.durationHint(min, max)}
+      fault=${faultAt(fault, 'duration')}
+    />
+    <${SelectField}
+      label=${words.resolution}
+      value=${textOf(order['resolution'])}
+      options=${optionsOf(model?.resolutions ?? [], order['resolution'])}
+      onChange=${set('resolution')}
+      fault=${faultAt(fault, 'resolution')}
+    />
+    <${SelectField}
+      label=${words.ratio}
+      value=${textOf(order['ratio'])}
+      options=${optionsOf(model?.ratios ?? [], order['ratio'])}
+      onChange=${set('ratio')}
+      hint=${words.ratioHint}
+      fault=${faultAt(fault, 'ratio')}
+    />
+  `;
+}
+
+function MoreFields({ withWebhook, order, fault, set }: PartProps & { withWebhook: boolean }): VNode {
+  return html`<details open=${order['seed'] !== undefined || order['webhook_url'] !== undefined}>
+    <summary>${words.more}</summary>
+    <${TextField}
+      label=${words.seed}
+      type="number"
+      value=${textOf(order['seed'])}
+      onInput=${(value: string) => {
+        set('seed')(numberOr(value));
+      }}
+      hint=${words.seedHint}
+      fault=${faultAt(fault, 'seed')}
+    />
+    ${
+      withWebhook
+        ? html`<${TextField}
+            label=${words.webhook}
+            type="url"
+            value=${textOf(order['webhook_url'])}
+            onInput=${set('webhook_url')}
+            hint=${words.webhookHint}
+            fault=${faultAt(fault, 'webhook_url')}
+            charactersMax=${URL_CHARACTERS_MAX}
+          />`
+        : null
+    }
+  </details>`;
+}
+
+/** The message of a refusal about this field. */
+function faultAt(fault: ApiError | undefined, name: string): string | undefined {
+  return fault?.field?.startsWith(name) === true ? fault.message : undefined;
+}
+
+/** The choices, and the value of the order even if it is none of them. */
+function optionsOf(values: readonly string[], own: unknown): readonly { value: string; name: string }[] {
+  const all = own === undefined || values.includes(textOf(own)) ? values : [textOf(own), ...values];
+  return all.map((value) => ({ value, name: value }));
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+function numberOr(text: string): number | string {
+  return text === '' || Number.isNaN(Number(text)) ? text : Number(text);
+}

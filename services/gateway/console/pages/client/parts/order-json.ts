@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { TextField } from '../../../parts/text-field.ts';
+import { tryWords } from '../words/try.ts';
+import { parseOrder } from './try-order.ts';
+import type { Order } from './try-order.ts';
+
+const words = tryWords.json;
+const ROWS = 18;
+
+export interface OrderJsonProps {
+  readonly order: Order;
+  /** Undefined: what is written is no order. */
+  readonly onChange: (order: Order | undefined) => void;
+  readonly fault: string | undefined;
+}
+
+/** The order as the body of the call. */
+export function OrderJson({ order, onChange, fault }: OrderJsonProps): VNode {
+  const [text, setText] = useState(() => JSON.stringify(order, null, 2));
+  const parsed = parseOrder(text);
+  const invalid = 'fault' in parsed ? words.invalid(parsed.fault === '' ? words.noObject : parsed.fault) : undefined;
+  return html`<div class="json-field">
+    <${TextField}
+      label=${words.label}
+      value=${text}
+      rows=${ROWS}
+      hint=${words.hint}
+      fault=${invalid ?? fault}
+      onInput=${(value: string) => {
+        setText(value);
+        const read = parseOrder(value);
+        onChange('order' in read ? read.order : undefined);
+      }}
+    />
+  </div>`;
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { TextField } from '../../../parts/text-field.ts';
+import { tryWords } from '../words/try.ts';
+import { bytesText } from './bytes-text.ts';
+import { kindOfFile, readUpload } from './read-upload.ts';
+import { ReferenceItem } from './reference-item.ts';
+import { mediaOf, uploadName, withMedia, withRole, withoutMedia } from './try-order.ts';
+import type { MediaKind, Order, Uploads } from './try-order.ts';
+
+const words = tryWords.references;
+const KINDS = (['image', 'video', 'audio'] as const).map((value) => ({ value, name: words.kinds[value] }));
+
+export interface ReferenceFieldsProps {
+  readonly order: Order;
+  readonly uploads: Uploads;
+  readonly bytesMax: number;
+  readonly fault: string | undefined;
+  readonly onChange: (order: Order, uploads: Uploads) => void;
+}
+
+/** The media that the model follows: files of the visitor, and URLs. */
+export function ReferenceFields({ order, uploads, bytesMax, fault = '', onChange }: ReferenceFieldsProps): VNode {
+  const [refusal, setRefusal] = useState('');
+  const media = mediaOf(order);
+  const addFiles = async (files: readonly File[]): Promise<void> => {
+    const added = await addedFiles(order, uploads, files);
+    const total = [...added.uploads.values()].reduce((sum, { dataUrl }) => sum + dataUrl.length, 0);
+    if (total > bytesMax) {
+      setRefusal(words.tooLarge(bytesText(total), bytesText(bytesMax)));
+      return;
+    }
+    setRefusal(added.refused.map((name) => words.wrongType(name)).join(' '));
+    onChange(added.order, added.uploads);
+  };
+  return html`<fieldset>
+    <legend>${words.legend}</legend>
+    ${media.length === 0 ? html`<p class="quiet small">${words.none}</p>` : null}
+    <ul class="references">
+      ${media.map(
+        (one) =>
+          html`<${ReferenceItem}
+            key=${`${String(one.at)} ${one.url}`}
+            media=${one}
+            upload=${uploads.get(one.url)}
+            onRole=${(role: string) => {
+              onChange(withRole(order, one.at, role), uploads);
+            }}
+            onRemove=${() => {
+              onChange(withoutMedia(order, one.at), without(uploads, one.url));
+            }}
+          />`,
+      )}
+    </ul>
+    <label for="files">${words.add}</label>
+    <input
+      id="files"
+      type="file"
+      multiple
+      accept="image/*,video/*,audio/*"
+      aria-describedby="files-fault"
+      onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        void addFiles([...(currentTarget.files ?? [])]);
+        currentTarget.value = '';
+      }}
+    />
+    <${UrlField}
+      onAdd=${(kind: MediaKind, url: string) => {
+        onChange(withMedia(order, kind, url), uploads);
+      }}
+    />
+    <p id="files-fault" class="fault small" role="alert">${[refusal, fault].filter(Boolean).join(' ')}</p>
+  </fieldset>`;
+}
+
+function UrlField({ onAdd }: { onAdd: (kind: MediaKind, url: string) => void }): VNode {
+  const [url, setUrl] = useState('');
+  const [kind, setKind] = useState<MediaKind>('image');
+  return html`<div class="url-field">
+    <${TextField} label=${words.url} type="url" value=${url} onInput=${setUrl} />
+    <${SelectField} label=${words.kind} value=${kind} options=${KINDS} onChange=${setKind} />
+    <button
+      type="button"
+      disabled=${!URL.canParse(url)}
+      onClick=${() => {
+        onAdd(kind, url);
+        setUrl('');
+      }}
+    >
+      ${words.addUrl}
+    </button>
+  </div>`;
+}
+
+async function addedFiles(
+  order: Order,
+  uploads: Uploads,
+  files: readonly File[],
+): Promise<{ readonly order: Order; readonly uploads: Uploads; readonly refused: readonly string[] }> {
+  const read = await Promise.all(files.filter(({ type }) => kindOfFile(type) !== undefined).map(readUpload));
+  let changed = order;
+  const all = new Map(uploads);
+  for (const upload of read) {
+    const name = uploadName(all, upload.name);
+    all.set(name, upload);
+    changed = withMedia(changed, kindOfFile(upload.type) ?? 'image', name);
+  }
+  const refused = files.filter(({ type }) => kindOfFile(type) === undefined).map(({ name }) => name);
+  return { order: changed, uploads: all, refused };
+}
+
+function without(uploads: Uploads, name: string): Uploads {
+  return new Map([...uploads].filter(([key]) => key !== name));
+}

@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks';
+import { serverNow } from '../../../data/server-clock.ts';
+import { useAct } from '../../../data/use-act.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { TextField } from '../../../parts/text-field.ts';
+import { webhooksWords } from '../words/webhooks.ts';
+
+const words = webhooksWords.acts;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MINUTE_MS = 60 * 1000;
+const FIELD_CHARACTERS = 16;
+
+interface Resent {
+  readonly resent: number;
+  readonly has_more: boolean;
+}
+
+export interface ResendDialogProps {
+  readonly path: string;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+/** Makes failed deliveries due again, and stays open to say how many there were. */
+export function ResendDialog({ path, onChanged, onClose }: ResendDialogProps): VNode {
+  const [since, setSince] = useState(() => fieldTime(serverNow() - DAY_MS));
+  const { act, isBusy, fault, answer } = useAct<Resent>(onChanged);
+  const told = answer === undefined ? '' : `${words.resent(answer.resent)} ${answer.has_more ? words.resentMore : ''}`;
+  return html`<${ConfirmDialog}
+    title=${words.resendTitle}
+    confirm=${words.resendFailed}
+    cancel=${words.back}
+    isBusy=${isBusy || since === ''}
+    onConfirm=${() => {
+      act(`${path}/resend_failed`, { since: Math.floor(new Date(since).getTime() / 1000) });
+    }}
+    onCancel=${onClose}
+  >
+    <p>${words.resendText}</p>
+    <${TextField}
+      label=${words.since}
+      type="datetime-local"
+      value=${since}
+      onInput=${setSince}
+      hint=${words.sinceHint}
+      isRequired
+    />
+    <p role="status">${fault === undefined ? told : ''}</p>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  <//>`;
+}
+
+/** A time as the field writes it, in the zone of the viewer. */
+function fieldTime(at: number): string {
+  const zoneMs = new Date(at).getTimezoneOffset() * MINUTE_MS;
+  return new Date(at - zoneMs).toISOString().slice(0, FIELD_CHARACTERS);
+}

@@ -1,0 +1,46 @@
+import { useId } from 'preact/hooks';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+
+export interface TextFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: 'text' | 'url' | 'number' | 'date' | 'datetime-local';
+  readonly hint?: string;
+  /** What is wrong with it, told under the field. */
+  readonly fault?: string | undefined;
+  readonly isRequired?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly charactersMax?: number;
+  /** More than one line. */
+  readonly rows?: number;
+}
+
+/** A field with its label, what it takes, and what is wrong with it. */
+export function TextField(props: TextFieldProps): VNode {
+  const { label, value, onInput, type = 'text', hint = '', fault = '', isRequired = false, rows } = props;
+  const id = useId();
+  const shared = {
+    id,
+    value,
+    required: isRequired,
+    maxlength: props.charactersMax,
+    'aria-invalid': fault === '' ? undefined : 'true',
+    'aria-describedby': `${id}-hint ${id}-fault`,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
+      onInput(currentTarget.value);
+    },
+  };
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    ${
+      rows === undefined
+        ? html`<input ...${shared} type=${type} min=${props.min} max=${props.max} />`
+        : html`<textarea ...${shared} rows=${rows}></textarea>`
+    }
+    <p id=${`${id}-hint`} class="hint small quiet">${hint}</p>
+    <p id=${`${id}-fault`} class="fault small">${fault}</p>
+  </div>`;
+}
