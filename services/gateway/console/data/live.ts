@@ -5,7 +5,8 @@ const POLL_MS = 5000;
 /** Changes of this time are told together, so a busy account does not redraw its page all the time. */
 const APART_MS = 400;
 
-export type LiveState = 'live' | 'polling' | 'paused';
+/** `none`: nothing of the page changes by itself. */
+export type LiveState = 'live' | 'polling' | 'paused' | 'none';
 
 type OnChange = (change: Change) => void;
 
@@ -16,7 +17,7 @@ interface Listener {
 
 let source: EventSource | undefined;
 let connected = '';
-let state: LiveState = 'polling';
+let state: LiveState = 'none';
 let isPaused = false;
 const listeners = new Set<Listener>();
 const watchers = new Set<(state: LiveState) => void>();
@@ -34,7 +35,7 @@ function connect(): void {
   source?.close();
   source = undefined;
   connected = wanted;
-  setState(isPaused ? 'paused' : 'polling');
+  setState(isPaused ? 'paused' : topics.length === 0 ? 'none' : 'polling');
   if (wanted === '') return;
   const opened = new EventSource(`/console/api/stream?topics=${encodeURIComponent(wanted)}`);
   source = opened;

@@ -4,8 +4,9 @@ import type { VNode } from '../html.ts';
 import { words } from '../words.ts';
 
 /** Says how the page follows changes, and pauses it. */
-export function LiveSwitch(): VNode {
+export function LiveSwitch(): VNode | null {
   const { state, toggle } = useLiveSwitch();
+  if (state === 'none') return null;
   return html`<button
     type="button"
     class=${`live ${state}`}

@@ -76,6 +76,6 @@ export function AccountView({ view, query, onChanged }: AccountViewProps): VNode
       empty=${words.noCredits}
     />
     <${Statement} usage=${usage} path=${`/console/accounts/${encodeURIComponent(account.id)}`} query=${query} />
-    <${ActList} acts=${acts} />
+    <${ActList} acts=${acts} title=${words.acts} />
   `;
 }

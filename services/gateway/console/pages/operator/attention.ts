@@ -103,9 +103,7 @@ function usePaneFocus(open: string): RefObject<HTMLElement | null> {
   useEffect(() => {
     if (before.current === open) return;
     before.current = open;
-    const heading = pane.current?.querySelector('h2');
-    heading?.setAttribute('tabindex', '-1');
-    heading?.focus();
+    pane.current?.querySelector('h2')?.focus();
   }, [open]);
   return pane;
 }

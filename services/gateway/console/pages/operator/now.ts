@@ -21,7 +21,7 @@ const HREFS: Readonly<Record<LightName, string>> = {
 };
 
 export function page(): VNode {
-  const view = useView<Now>('/now', ['now']);
+  const view = useView<Now>('/now', ['now', 'attention', 'channels']);
   return html`<h1>${words.title}</h1>
     <${Loaded} view=${view}>${(now: Now) => html`<${NowView} now=${now} />`}<//>`;
 }

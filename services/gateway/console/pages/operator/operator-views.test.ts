@@ -151,7 +151,7 @@ describe('channels', () => {
   test('says the hour of a channel in words', () => {
     const shown = text(view({}));
 
-    expect(shown).toContain('half within 0.4 s, 95 % within 1.9 s');
+    expect(shown).toContain('half within 420 ms, 95 % within 1.9 s');
     expect(shown).toContain('118 accepted, 4 refused, 1 outcome unknown');
     expect(shown).toContain('110 completed; 7 failed polls');
     expect(shown).toContain('HTTP 503');

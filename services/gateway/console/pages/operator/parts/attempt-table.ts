@@ -3,8 +3,9 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { At, durationText } from '../../../parts/time.ts';
+import { At } from '../../../parts/time.ts';
 import { operatorWords } from '../words.ts';
+import { spanText } from './span-text.ts';
 
 const words = operatorWords.evidence;
 const NONE = '–';
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<AttemptRow>[] = [
   {
     name: words.took,
     isNumber: true,
-    cell: ({ startedAt, endedAt }) => (endedAt === undefined ? NONE : durationText(endedAt - startedAt)),
+    cell: ({ startedAt, endedAt }) => (endedAt === undefined ? NONE : spanText(endedAt - startedAt)),
   },
 ];
 
@@ -45,7 +46,7 @@ export function AttemptTable({ attempts }: { attempts: readonly AttemptRow[] }):
 
 function outcomeOf(outcome: string): VNode {
   const [shape, style] = SHAPES[outcome] ?? ['○', 'quiet'];
-  return html`<span class=${style}
+  return html`<span class=${`state ${style}`}
     ><span aria-hidden="true">${shape}</span> ${words.outcomes[outcome] ?? outcome}</span
   >`;
 }

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { useView } from '../../../data/use-view.ts';
@@ -24,9 +25,14 @@ export interface AttentionItemProps {
 
 /** An entry of the queue: what is known about it, and what can be decided. */
 export function AttentionItem({ entry: { row, isDecided }, canDecide, onDecided }: AttentionItemProps): VNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // the form that had the focus is gone
+    if (isDecided && document.activeElement === document.body) heading.current?.focus();
+  }, [isDecided]);
   const href = `/console/${row.isJob ? 'jobs' : 'tasks'}/${encodeURIComponent(row.id)}`;
   return html`
-    <h2>${reasonText(row.reason)}</h2>
+    <h2 ref=${heading} tabindex="-1">${reasonText(row.reason)}</h2>
     <p><span class="id">${row.id}</span> <${CopyButton} text=${row.id} what=${row.id} /></p>
     <p>${row.detail}</p>
     <dl class="facts">

@@ -4,8 +4,8 @@ import { announce } from '../../../data/announce.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { durationText } from '../../../parts/time.ts';
 import { operatorWords } from '../words.ts';
+import { spanText } from './span-text.ts';
 import type { ChannelCardProps } from './channel-card.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../data/use-act.ts';
@@ -61,7 +61,7 @@ export function ChannelActs({ channel, canOperate, onlyFor, onChanged }: Channel
 function testResult(test: ChannelTest | undefined, fault: string | undefined): VNode | string {
   if (fault !== undefined) return html`<span class="fault">${fault}</span>`;
   if (test === undefined) return '';
-  const text = test.ok ? words.tested(durationText(test.tookMs)) : words.testFailed(durationText(test.tookMs));
+  const text = test.ok ? words.tested(spanText(test.tookMs)) : words.testFailed(spanText(test.tookMs));
   const detail = test.detail === '' ? '' : `: ${test.detail}`;
   return html`<span class=${test.ok ? 'good' : 'bad'}
     ><span aria-hidden="true">${test.ok ? '●' : '✕'}</span> ${text}${detail}</span

@@ -2,11 +2,12 @@ import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts'
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
-import { Ago, durationText } from '../../../parts/time.ts';
+import { Ago } from '../../../parts/time.ts';
 import { hourText } from '../now.ts';
 import { operatorWords } from '../words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import { OutcomeBar, outcomesOf } from './outcome-bar.ts';
+import { spanText } from './span-text.ts';
 
 const words = operatorWords.channels;
 
@@ -103,7 +104,7 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
   const times =
     answerMsP50 === undefined || answerMsP95 === undefined
       ? words.noAnswers
-      : words.answerTimes(durationText(answerMsP50), durationText(answerMsP95));
+      : words.answerTimes(spanText(answerMsP50), spanText(answerMsP95));
   return html`
     <dt>${words.answers}</dt>
     <dd>${times}</dd>

@@ -3,8 +3,9 @@ import { announce } from '../../../data/announce.ts';
 import { useAct } from '../../../data/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { Ago, durationText } from '../../../parts/time.ts';
+import { Ago } from '../../../parts/time.ts';
 import { operatorWords } from '../words.ts';
+import { spanText } from './span-text.ts';
 
 const words = operatorWords.money;
 
@@ -47,7 +48,7 @@ function Check({ check: { ok, at, tookMs, entries, faults, actor } }: { check: L
     <p class=${ok ? 'good' : 'bad'}>
       <span aria-hidden="true">${ok ? '●' : '✕'}</span> ${ok ? words.passed : words.failed}
     </p>
-    <p class="small quiet"><${Ago} at=${at} />${words.checkFacts(actor, entries, durationText(tookMs))}</p>
+    <p class="small quiet"><${Ago} at=${at} />${words.checkFacts(actor, entries, spanText(tookMs))}</p>
     ${
       faults.length === 0
         ? null

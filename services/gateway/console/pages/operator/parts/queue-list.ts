@@ -2,7 +2,7 @@ import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { durationText, useNow, utcText } from '../../../parts/time.ts';
+import { Ago } from '../../../parts/time.ts';
 import { operatorWords } from '../words.ts';
 import type { QueueEntry } from './queue.ts';
 
@@ -17,7 +17,6 @@ export interface QueueListProps {
 
 /** The queue: one button an entry, the oldest first. */
 export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): VNode {
-  const now = useNow();
   const decided = entries.filter(({ isDecided }) => isDecided).length;
   return html`
     <ol class="queue">
@@ -33,7 +32,7 @@ export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): V
                 onOpen(row.id);
               }}
             >
-              <${Entry} row=${row} isDecided=${isDecided} now=${now} />
+              <${Entry} row=${row} isDecided=${isDecided} />
             </button>
           </li>`,
       )}
@@ -42,19 +41,21 @@ export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): V
   `;
 }
 
-function Entry({ row, isDecided, now }: { row: AttentionRow; isDecided: boolean; now: number }): VNode {
-  const { id, isJob, since, reason, accountId, model, channel, held } = row;
+function Entry({ row, isDecided }: QueueEntry): VNode {
+  const { id, isJob, since, reason, accountId, model, channel } = row;
+  const facts = [isJob ? words.job : words.task, accountId, model, channel, isDecided ? '' : heldText(row)];
   return html`
     <span class="entry-top">
       <strong>${isDecided ? html`<span aria-hidden="true">✓</span> ${words.decided}` : reasonText(reason)}</strong>
-      <time datetime=${new Date(since).toISOString()} title=${utcText(since)}>${durationText(now - since)}</time>
+      <${Ago} at=${since} />
     </span>
     <span class="id">${id}</span>
-    <span class="small quiet">
-      ${[isJob ? words.job : words.task, accountId, model, channel].filter((part) => part !== '').join(' · ')} ·
-      ${' '}${held === undefined ? words.moneyUnknown : words.held(moneyText(held.amount, held.currency))}
-    </span>
+    <span class="small quiet">${facts.filter((fact) => fact !== '').join(' · ')}</span>
   `;
+}
+
+function heldText({ held }: AttentionRow): string {
+  return held === undefined ? words.moneyUnknown : words.held(moneyText(held.amount, held.currency));
 }
 
 export function reasonText(reason: string): string {

@@ -13,6 +13,7 @@ import { MakeTokenDialog } from './make-token-dialog.ts';
 import { RevokeDialog } from './revoke-dialog.ts';
 
 const words = operatorWords.tokens;
+const HOUR_MS = 3_600_000;
 
 export interface TokenSectionProps {
   readonly account: AccountRow;
@@ -78,7 +79,7 @@ function columnsAt(now: number): readonly Column<Token>[] {
     },
     {
       name: words.lastCharged,
-      cell: ({ lastChargedAt }) => (lastChargedAt === undefined ? '–' : html`<${Ago} at=${lastChargedAt} />`),
+      cell: ({ lastChargedAt }) => chargedOf(lastChargedAt, now),
     },
   ];
 }
@@ -120,6 +121,12 @@ function stateOf({ revokedAt, expiresAt }: Token, now: number): ComponentChildre
     : html`<span class="good"><span aria-hidden="true">●</span> ${words.live}</span>${`, ${words.expires} `}<${At}
           at=${expiresAt}
         />`;
+}
+
+/** The books keep the hour of a charge. */
+function chargedOf(hour: number | undefined, now: number): ComponentChildren {
+  if (hour === undefined) return '–';
+  return now - hour < HOUR_MS ? words.thisHour : html`<${Ago} at=${hour} />`;
 }
 
 function spentOf({ used, limit }: Token): string {

@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { ConfigurationView as Answer } from '../../api/operator-configuration.ts';
+import type { OperatorTaskList, OperatorTaskView } from '../../api/operator-tasks.ts';
+import { ConfigurationView } from './configuration.ts';
+import { OneJobView } from './job.ts';
+import { filtersIn } from './parts/filter-form.ts';
+import { TaskView } from './task.ts';
+import { TasksView } from './tasks.ts';
+
+const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
+const text = (markup: string): string =>
+  markup
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ([.,:])/g, '$1');
+
+const row = {
+  id: 'task_1',
+  kind: 'generation',
+  model: 'Alpha-H3',
+  state: 'failed',
+  progress: 0,
+  prompt: 'a red boat',
+  seconds: 5,
+  resolution: '768P',
+  ratio: '16:9',
+  createdAt: 0,
+  endedAt: 95_000,
+  failure: { code: 'content_rejected', message: 'the prompt was rejected' },
+  charge: { held: usd('0.4') },
+  accountId: 'demo',
+  channel: 'east',
+  admission: 'accepted',
+} as const;
+
+const view: OperatorTaskView = {
+  task: {
+    ...row,
+    updatedAt: 0,
+    fullPrompt: 'a red boat <b>',
+    tokenId: 'tok_1',
+    tokenName: 'studio',
+    references: [{ role: 'first_frame', kind: 'image', url: 'javascript:alert(1)' }],
+    settings: { seed: 7 },
+    upstreamId: 'up-7',
+    upstreamStatus: 'Fail',
+    pollErrors: 2,
+    traceId: '4bf9',
+  },
+  timeline: [],
+  deliveries: [],
+  unavailable: ['money', 'timeline'],
+  raw: { id: 'task_1' },
+  attempts: [
+    { number: 1, channel: 'west', upstreamId: '', outcome: 'refused', error: 'HTTP 503', startedAt: 0, endedAt: 400 },
+  ],
+  history: [{ at: 0, type: 'look_failed', detail: { error: 'HTTP 500' } }],
+  acts: [],
+  isInAttention: true,
+  now: 0,
+};
+
+describe('a task', () => {
+  const shown = renderToString(h(TaskView, { view }));
+
+  test('shows whose it is, where it runs, and under which ids', () => {
+    expect(text(shown)).toContain('✕ Failed after 95 s');
+    expect(text(shown)).toMatch(/Account demo Token studio tok_1 Channel east Upstream id up-7 .*Trace 4bf9/);
+    expect(text(shown)).toContain('Failed polls in a row 2');
+  });
+
+  test('shows what the upstream answered, and the stored history', () => {
+    expect(text(shown)).toMatch(/1 west ✕ refused HTTP 503 – .* 400 ms/);
+    expect(text(shown)).toContain('look failed error: HTTP 500');
+  });
+
+  test('shows the rest while money and the timeline cannot be read', () => {
+    expect(text(shown)).toContain('The timeline cannot be read now.');
+    expect(text(shown)).toContain('a red boat');
+  });
+
+  test('leads to the decision that it waits for', () => {
+    expect(shown).toContain('href="/console/attention?open=task_1"');
+  });
+
+  test('what a client sent is text, and a link only to the web', () => {
+    expect(shown).toContain('a red boat &lt;b>');
+    expect(shown).not.toContain('href="javascript:');
+  });
+});
+
+describe('tasks', () => {
+  const list = (changes: Partial<OperatorTaskList>, query = ''): string =>
+    renderToString(h(TasksView, { list: { tasks: [row], ...changes }, query: new URLSearchParams(query) }));
+
+  test('a row says whose it is, what was ordered, its channel and its money', () => {
+    expect(text(list({}))).toMatch(/task_1 ✕ Failed demo Alpha-H3 5 s · 768P east 95 s \$0\.40 held/);
+  });
+
+  test('the next page keeps the filters', () => {
+    expect(list({ after: 'task_1' }, 'state=failed&after=task_9')).toContain(
+      'href="/console/tasks?state=failed&amp;after=task_1"',
+    );
+  });
+
+  test('an answer that ended early says how far back it looked, and offers to go on', () => {
+    const shown = text(list({ tasks: [], after: 'task_0', searchedTo: 0 }));
+
+    expect(shown).toContain('No task matches so far.');
+    expect(shown).toContain('Searched back to 1 Jan 1970');
+    expect(shown).toContain('Search further back');
+  });
+
+  test('a change of the filters begins at the first page', () => {
+    const data = new FormData();
+    data.set('state', 'failed');
+    data.set('account', ' demo ');
+
+    expect(filtersIn(data, [{ name: 'state' }, { name: 'account' }, { name: 'find' }])).toEqual({
+      state: 'failed',
+      account: 'demo',
+      find: '',
+      after: '',
+    });
+  });
+});
+
+test('a job shows its failure, its calls, and the decision that it waits for', () => {
+  const job = {
+    ...{ id: 'job_1', accountId: 'demo', tokenId: 'tok_1', endpoint: 'chat', model: 'echo', starts: 2, createdAt: 0 },
+    state: 'failed' as const,
+    failure: { code: 'unknown_outcome', message: 'the answer is lost' },
+  };
+  const shown = renderToString(h(OneJobView, { view: { job, history: [], isInAttention: true } }));
+
+  expect(text(shown)).toContain('the answer is lost unknown_outcome');
+  expect(text(shown)).toContain('Calls of the upstream started 2');
+  expect(shown).toContain('href="/console/attention?open=job_1"');
+});
+
+describe('the configuration', () => {
+  const answer: Answer = {
+    effective: { signing_key: '***', channels: [{ id: 'east', limits: { in_flight: 30 } }] },
+    files: ['reelgate.yaml'],
+    differences: [{ key: 'gateway.listen', running: '0.0.0.0:8080', file: '0.0.0.0:8081', needsStart: true }],
+    appliedAt: 0,
+    warnings: ['no price for Beta-V1'],
+    version: '1.0.0',
+  };
+  const shown = (changes: Partial<Answer> = {}): string =>
+    text(renderToString(h(ConfigurationView, { view: { ...answer, ...changes } })));
+
+  test('says what differs from the files, and when that takes effect', () => {
+    expect(shown()).toContain('▲ The files have changes that are not in use.');
+    expect(shown()).toContain('gateway.listen 0.0.0.0:8080 0.0.0.0:8081 at the next start');
+  });
+
+  test('says why the newest files are not in use', () => {
+    expect(shown({ refused: 'reelgate.yaml:4: unknown key' })).toContain(
+      '✕ The last reload was refused reelgate.yaml:4: unknown key',
+    );
+  });
+
+  test('says that the newest files are in use', () => {
+    expect(shown({ differences: [] })).toContain('● The newest files are in use.');
+  });
+
+  test('folds the effective values, and names an entry of a list by its id', () => {
+    expect(shown()).toContain('signing_key: ***');
+    expect(shown()).toContain('[0] east');
+  });
+});
