@@ -22,6 +22,7 @@ import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { checkedFoundation, diagnosable, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
+import { configurationOf } from './config/shown-configuration.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { consolesOf, greeting } from './greeting.ts';
 import { identityOf } from './identities.ts';
@@ -80,7 +81,7 @@ export async function startAll(starting: Starting): Promise<Started> {
     await startGateway(
       gatewayConfig(value),
       checkedFoundation(starting, 'gateway'),
-      gatewayClients(billing, media, tasks),
+      gatewayClients(starting, billing, media, tasks),
       ports.gateway,
     ),
   );
@@ -93,7 +94,7 @@ export async function startAll(starting: Starting): Promise<Started> {
 
 type Media = Awaited<ReturnType<typeof startMedia>>;
 
-function gatewayClients(billing: Served, media: Media, tasks: Served): GatewayClients {
+function gatewayClients(starting: Starting, billing: Served, media: Media, tasks: Served): GatewayClients {
   return {
     tasks: direct(TaskService, tasks, 'gateway'),
     jobs: direct(JobService, tasks, 'gateway'),
@@ -111,6 +112,7 @@ function gatewayClients(billing: Served, media: Media, tasks: Served): GatewayCl
       billing: direct(BillingService, billing, 'operator'),
       usage: direct(UsageService, billing, 'operator'),
       webhooks: direct(WebhookService, tasks, 'operator'),
+      configuration: configurationOf(starting),
       // they run in this process
       reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
     },

@@ -25,6 +25,10 @@ export interface WatchOptions {
 export interface ConfigState {
   readonly refused: string | undefined;
   readonly pending: readonly string[];
+  /** The checked value that was last applied. */
+  readonly value: unknown;
+  /** When it was applied. */
+  readonly appliedAt: number;
 }
 
 export interface ConfigWatch {
@@ -41,7 +45,8 @@ export interface ConfigWatch {
 export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 'bus'>): ConfigWatch {
   const { clock, log } = foundation;
   const measures = reloadMeasures(foundation);
-  let { file } = options.started.config;
+  let { file, value } = options.started.config;
+  let appliedAt = clock.now();
   let isForced = false;
   let settling = '';
   let pending: readonly string[] = [];
@@ -57,7 +62,8 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
   };
   const attempt = async (asked: boolean): Promise<void> => {
     try {
-      ({ file, pending } = await apply(options, foundation));
+      ({ file, value, pending } = await apply(options, foundation));
+      appliedAt = clock.now();
       refused = undefined;
       measures.succeeded();
     } catch (error) {
@@ -81,7 +87,7 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
     },
   });
   return {
-    state: () => ({ refused: refused?.reason, pending }),
+    state: () => ({ refused: refused?.reason, pending, value, appliedAt }),
     reload: () => {
       isForced = true;
       worker.wake();
@@ -94,14 +100,14 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
 async function apply(
   { started, service, read, services }: WatchOptions,
   { log }: Pick<Foundation, 'log'>,
-): Promise<{ readonly file: ReadConfig['config']['file']; readonly pending: readonly string[] }> {
+): Promise<Pick<ReadConfig['config'], 'file' | 'value'> & Pick<ConfigState, 'pending'>> {
   const { config, warnings } = read();
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
   for (const running of services) await running.reload(config.value);
   log.warn({}, 'the configuration was read again');
   const pending = pendingSettings(started.config.value, config.value, service);
   if (pending.length > 0) log.warn({ settings: pending }, 'changed settings take effect at the next start');
-  return { file: config.file, pending };
+  return { file: config.file, value: config.value, pending };
 }
 
 function reloadMeasures({ clock, metrics }: Pick<Foundation, 'clock' | 'metrics'>) {

@@ -14,6 +14,7 @@ import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.
 import { drainTimes } from '../config/drain-times.ts';
 import { consolesOf, greeting } from '../greeting.ts';
 import { keyOf } from '../identities.ts';
+import { configurationOf } from '../config/shown-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { Started, Starting } from '../starting.ts';
 import { connect, secureContext } from './connect.ts';
@@ -46,7 +47,11 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     media: bytes,
     sender: media.client(MediaService),
     pauses: tasks.client(OperatorService),
-    operator: { ...operatorClients(starting), reach: () => reachPeers({ tasks, billing, media }) },
+    operator: {
+      ...operatorClients(starting),
+      reach: () => reachPeers({ tasks, billing, media }),
+      configuration: configurationOf(starting),
+    },
   };
   const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
   watchPeers(foundation, { tasks, billing, media });
@@ -67,7 +72,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
 }
 
 /** Connections of their own: a connection carries the key of one identity. */
-function operatorClients(starting: Starting): Omit<GatewayClients['operator'], 'reach'> {
+function operatorClients(starting: Starting): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
   const [tasks, billing] = [connect(starting, 'operator', 'tasks'), connect(starting, 'operator', 'billing')];
   return {
     tasks: tasks.client(OperatorService),

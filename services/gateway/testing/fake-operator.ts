@@ -27,6 +27,15 @@ export function fakeOperator({ tasks, accounts, billing, usage, webhooks }: Oper
     billing: clientOf(BillingService, billing),
     usage: clientOf(UsageService, usage),
     webhooks: clientOf(WebhookService, webhooks),
+    configuration: () => ({
+      effective: { signing_key: '***' },
+      files: ['/etc/reelgate.yaml'],
+      differences: [],
+      appliedAt: 0,
+      refused: undefined,
+      warnings: [],
+      version: '1.0.0',
+    }),
     reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
   };
 }

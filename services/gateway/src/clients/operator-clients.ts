@@ -13,7 +13,25 @@ export interface OperatorClients {
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly reach: ReachPeers;
+  readonly configuration: ReadConfiguration;
 }
 
 /** Which services this process reaches, by name. */
 export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;
+
+/** What this process runs with, without secrets. */
+export type ReadConfiguration = () => {
+  readonly effective: unknown;
+  readonly files: readonly string[];
+  readonly differences: readonly {
+    readonly key: string;
+    readonly running: unknown;
+    readonly file: unknown;
+    readonly needsStart: boolean;
+  }[];
+  readonly appliedAt: number;
+  /** Undefined: the newest files are in use. */
+  readonly refused: string | undefined;
+  readonly warnings: readonly string[];
+  readonly version: string;
+};

@@ -24,6 +24,7 @@ import { accountsRoutes } from './accounts-routes.ts';
 import { actsRoutes } from './acts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
 import { channelsRoutes } from './channels-routes.ts';
+import { configurationRoute } from './configuration-route.ts';
 import { jobsRoutes } from './jobs-routes.ts';
 import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
@@ -65,6 +66,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
     ...jobsRoutes({ jobs: jobRecordsClient(clients) }),
+    configurationRoute(clients.configuration),
     ...actsRoutes({ acts }),
   ];
 }

@@ -30,6 +30,20 @@ describe('a call is tried on', () => {
     expect(serving('chat', 'constructor')).toEqual([]);
     expect(serving('rerank', 'other')).toEqual(['c']);
   });
+  test('no channel that is paused, though it stays known', () => {
+    const paused = new Set(['a']);
+    channels = openRelayChannels(settingsOf({ id: 'a' }, { id: 'b' }), {
+      clock: fakeClock(),
+      chance: () => 0.5,
+      isPaused: (id) => paused.has(id),
+    });
+
+    expect(serving('chat', 'some-model')).toEqual(['b']);
+    paused.add('b');
+    expect([serving('chat', 'some-model'), channels.knows('chat', 'some-model')]).toEqual([[], true]);
+    paused.clear();
+    expect(serving('chat', 'some-model')).toHaveLength(2);
+  });
   test('channels of a higher priority first', () => {
     open([{ id: 'low', priority: -1 }, { id: 'high', priority: 5 }, { id: 'middle' }]);
 

@@ -1,0 +1,52 @@
+import type { GatewayClients } from '@reelgate/gateway/app';
+import type { Starting } from '../starting.ts';
+import type { ConfigState } from '../watch-config.ts';
+import { PROGRAM_VERSION } from '../version.ts';
+import { maskSecrets } from './mask-secrets.ts';
+import { RELOADED } from './pending-settings.ts';
+import type { ProgramConfig } from './program-config.ts';
+
+type Shown = ReturnType<GatewayClients['operator']['configuration']>;
+type Section = Readonly<Record<string, unknown>>;
+
+/** The port through which the gateway shows it. */
+export function configurationOf({
+  config,
+  foundation,
+  diagnosis,
+}: Pick<Starting, 'config' | 'foundation' | 'diagnosis'>): () => Shown {
+  const startedAt = foundation.clock.now();
+  return () => shownConfiguration(config, diagnosis.configuration(), startedAt);
+}
+
+/** What the process runs with: what a reload applies as it was last applied, and the rest as it was at the start. */
+export function shownConfiguration(
+  started: Pick<ProgramConfig, 'value' | 'file' | 'warnings'>,
+  state: ConfigState | undefined,
+  startedAt: number,
+): Shown {
+  const before = started.value as Section;
+  const newest = (state?.value ?? started.value) as Section;
+  const reloaded = Object.entries(newest).filter(([key]) => RELOADED.includes(key));
+  const effective = maskSecrets({ ...before, ...Object.fromEntries(reloaded) });
+  const inFiles = maskSecrets(newest);
+  return {
+    effective,
+    files: started.file.files,
+    differences: (state?.pending ?? []).map((key) => ({
+      key,
+      running: valueAt(effective, key),
+      file: valueAt(inFiles, key),
+      needsStart: true,
+    })),
+    appliedAt: state?.appliedAt ?? startedAt,
+    refused: state?.refused,
+    warnings: started.warnings,
+    version: PROGRAM_VERSION,
+  };
+}
+
+/** Pending keys are those of sections, which have no dots. */
+function valueAt(value: unknown, key: string): unknown {
+  return key.split('.').reduce<unknown>((section, name) => (section as Section | undefined)?.[name], value) ?? null;
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { silentLog } from '@reelgate/platform/log';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { untilAfter } from '@reelgate/platform/testing/until';
+import type { ChannelPause } from '../../clients/channels-client.ts';
+import { followChannelPauses } from './channel-pauses.ts';
+import type { ChannelPauses } from './channel-pauses.ts';
+
+let pauses: ChannelPauses;
+afterEach(() => pauses.stop());
+
+const pause = (channel: string): ChannelPause => ({ channel, at: 1, actor: 'ada', reason: 'it is slow' });
+
+test('a pause whose event was lost is noticed by itself, and so is its end', async () => {
+  const clock = fakeClock();
+  let there: readonly ChannelPause[] = [];
+  pauses = followChannelPauses({ clock, log: silentLog, read: async () => there });
+  there = [pause('one')];
+  await untilAfter(clock, () => pauses.of('one')?.actor === 'ada');
+  there = [];
+  await untilAfter(clock, () => pauses.of('one') === undefined);
+});
+
+test('while the pauses cannot be read the known ones stay, and the log says so once', async () => {
+  const clock = fakeClock();
+  let [isAway, asked] = [false, 0];
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) };
+  const read = async (): Promise<readonly ChannelPause[]> => {
+    asked += 1;
+    if (isAway) throw new Error('away');
+    return [pause('one')];
+  };
+  pauses = followChannelPauses({ clock, log, read });
+  await untilAfter(clock, () => pauses.of('one') !== undefined);
+  isAway = true;
+  const before = asked;
+  await untilAfter(clock, () => asked >= before + 3);
+  expect(pauses.of('one')).toEqual(pause('one'));
+  expect(warned).toEqual(['the pauses of channels cannot be read; the known ones stay']);
+});
+
+test('an answer that a newer one has overtaken changes nothing', async () => {
+  const clock = fakeClock();
+  const answers: ((pauses: readonly ChannelPause[]) => void)[] = [];
+  pauses = followChannelPauses({
+    clock,
+    log: silentLog,
+    read: () => new Promise((resolve) => void answers.push(resolve)),
+  });
+  const newer = pauses.refresh();
+  answers[1]?.([pause('new')]);
+  await newer;
+  answers[0]?.([pause('old')]);
+  await clock.advance(0);
+  expect([pauses.of('old'), pauses.of('new')?.channel]).toEqual([undefined, 'new']);
+});
