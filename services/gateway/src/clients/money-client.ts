@@ -84,7 +84,8 @@ export interface BookClients {
   readonly accounts: Pick<Client<typeof AccountService>, 'getAccount' | 'listPrices'>;
 }
 
-export function accountBooks({ billing, accounts }: BookClients): AccountBooks {
+/** `every`: the lines of other parties are shown too, as operators see them. */
+export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 'every' = 'own'): AccountBooks {
   return {
     account: async ({ accountId, ...call }) => {
       const { account } = await accounts.getAccount({ id: accountId }, bounded(call));
@@ -101,7 +102,7 @@ export function accountBooks({ billing, accounts }: BookClients): AccountBooks {
         if (isProblem(error, 'hold_not_found')) return undefined;
         throw error;
       });
-      return answer?.hold?.accountId === accountId ? fromWireHold(answer, answer.hold) : undefined;
+      return answer?.hold?.accountId === accountId ? fromWireHold(answer, answer.hold, LINES[lines]) : undefined;
     },
     terms: rememberedTerms(accounts),
     tokenName: async ({ accountId, ...call }, tokenId) => {
@@ -132,7 +133,7 @@ function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: Wi
   return { taskId, heldNanos, chargedNanos: name === 'deferred' ? undefined : chargedNanos, basis: name, currency };
 }
 
-function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold): TaskHold {
+function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, linesOf: LinesOf): TaskHold {
   const basis = settlement && BASES[settlement.basis];
   const isSettled = settlement !== undefined && basis !== 'deferred';
   return {
@@ -145,7 +146,7 @@ function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold): TaskH
     version: hold.version,
     facts: factsOf(hold.facts),
     heldAt: msOf(hold.placedAt) ?? 0,
-    lines: lines.flatMap((line) => ownLine(line, hold.accountId)),
+    lines: lines.flatMap((line) => linesOf(line, hold.accountId)),
   };
 }
 
@@ -163,6 +164,14 @@ function ownLine({ eventKey, book, amountNanos, at }: LedgerLine, accountId: str
   const own = `:${accountId}`;
   return book.endsWith(own) ? [{ event, book: book.slice(0, -own.length), amountNanos, at: msOf(at) ?? 0 }] : [];
 }
+
+function anyLine({ eventKey, book, amountNanos, at }: LedgerLine): BookLine[] {
+  const [event = ''] = eventKey.split(':', 1);
+  return [{ event, book, amountNanos, at: msOf(at) ?? 0 }];
+}
+
+type LinesOf = (line: LedgerLine, accountId: string) => BookLine[];
+const LINES: Readonly<Record<'own' | 'every', LinesOf>> = { own: ownLine, every: anyLine };
 
 function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
   return { ...call, timeoutMs: DEADLINE_MS };

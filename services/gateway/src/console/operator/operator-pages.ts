@@ -53,7 +53,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const tokens = tokensClient(clients.accounts);
   const [records, books, webhooks] = [
     taskRecordsClient(clients),
-    accountBooks(clients),
+    accountBooks(clients, 'every'),
     webhooksClient(clients.webhooks),
   ];
   return [

@@ -97,7 +97,12 @@ test('a task has its attempts and its history, the facts of its video without a 
         listAttention: async () => ({ items: [{ taskId: TASK_ID }] }),
         listActs: async ({ subject }) => ({ acts: [{ id: 'act_1', subject, action: 'attention_resolved' }] }),
       },
-      billing: { getHold: async () => ({ hold: { accountId: 'demo', amountNanos: 400_000_000n, currency: 'USD' } }) },
+      billing: {
+        getHold: async () => ({
+          hold: { accountId: 'demo', amountNanos: 400_000_000n, currency: 'USD' },
+          lines: [{ eventKey: 'settle:task_1', book: 'revenue', amountNanos: 1n }],
+        }),
+      },
       accounts: {
         getAccount: async () => ({ account: { id: 'demo', currency: 'USD' } }),
         listTokens: async () => ({ tokens: [{ id: 'token_1', name: 'night shift' }] }),
@@ -108,7 +113,7 @@ test('a task has its attempts and its history, the facts of its video without a 
   const { json, text } = await console.as('viewer', 'GET', `/tasks/${TASK_ID}`);
   expect(json).toMatchObject({
     task: { id: TASK_ID, upstreamId: 'up-77', upstreamStatus: 'SUCCESS', tokenName: 'night shift' },
-    money: { held: { amount: '0.4', currency: 'USD' } },
+    money: { held: { amount: '0.4', currency: 'USD' }, lines: [{ event: 'settle', book: 'revenue' }] },
     attempts: [{ number: 1, channel: 'one', startedAt: 3 }],
     history: [{ at: 4, type: 'polled', detail: { status: 'SUCCESS' } }],
     acts: [{ action: 'attention_resolved', subject: TASK_ID }],
