@@ -63,7 +63,7 @@ export function AccountView({ view, query, onChanged }: AccountViewProps): VNode
       <a href=${`/console/jobs?account=${encodeURIComponent(account.id)}`}>${words.itsJobs}</a>
       <span class="quiet">${words.createdAt} <${At} at=${account.createdAt} /></span>
     </p>
-    ${canChange ? null : html`<p class="quiet" id="may-not-change">${operatorWords.needsRole('treasurer')}</p>`}
+    ${canChange ? null : html`<p class="quiet" id="may-not-change">${operatorWords.needsRole('treasurer', words.needed)}</p>`}
     <${TokenSection} account=${account} tokens=${tokens} canChange=${canChange} onChanged=${onChanged} />
     <h2>${words.credit}</h2>
     <${CreditForm} account=${account} canChange=${canChange} onCredited=${onChanged} />

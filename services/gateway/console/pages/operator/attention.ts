@@ -52,7 +52,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
   };
   return html`
     <p class="lead">${list.items.length === 0 ? words.empty : words.intro}</p>
-    ${list.canDecide ? null : html`<p class="quiet" id="may-not-decide">${operatorWords.needsRole('operator')}</p>`}
+    ${list.canDecide ? null : html`<p class="quiet" id="may-not-decide">${operatorWords.needsRole('operator', words.needed)}</p>`}
     <div class="queue-bar">
       <span>${list.items.length === 0 ? '' : words.count(list.items.length, list.hasMore)}</span>
       <label>

@@ -21,7 +21,7 @@ export function ChannelsView({ list, onChanged }: { list: ChannelList; onChanged
   const { channels, acts, canOperate } = list;
   return html`
     <p class="lead">${channels.length === 0 ? words.empty : words.intro}</p>
-    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator')}</p>`}
+    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator', words.needed)}</p>`}
     <div class="channels">
       ${channels.map(
         (channel) =>

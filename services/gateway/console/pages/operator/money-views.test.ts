@@ -67,7 +67,7 @@ describe('money', () => {
     const shown = view({ canVerify: false });
 
     expect(shown).toMatch(/<button type="button" disabled/);
-    expect(text(shown)).toContain('Needs the role treasurer.');
+    expect(text(shown)).toContain('You need the role treasurer to ');
   });
 
   test('shows the versions of a price, the one in use first', () => {
@@ -138,7 +138,7 @@ describe('an account', () => {
 
     expect(shown).toContain('<fieldset class="plain" disabled aria-describedby="may-not-change">');
     expect(shown.match(/<button type="button"[^>]*disabled/g)).toHaveLength(3);
-    expect(text(shown)).toContain('Needs the role treasurer.');
+    expect(text(shown)).toContain('You need the role treasurer to ');
   });
 });
 

@@ -101,7 +101,7 @@ describe('attention', () => {
     const shown = view({ canDecide: false }, 'task_1');
 
     expect(shown).toContain('<fieldset disabled aria-describedby="may-not-decide">');
-    expect(text(shown)).toContain('Needs the role operator.');
+    expect(text(shown)).toContain('You need the role operator to ');
   });
 
   test('says that the queue is empty', () => {
@@ -165,7 +165,7 @@ describe('channels', () => {
     const shown = view({ canOperate: false });
 
     expect(shown.match(/<button[^>]*disabled/g)).toHaveLength(2);
-    expect(text(shown)).toContain('Needs the role operator.');
+    expect(text(shown)).toContain('You need the role operator to ');
   });
 
   test.each([

@@ -5,7 +5,8 @@ import { workWords } from './words/work.ts';
 
 /** The texts of the operators' pages. A client never loads them. */
 export const operatorWords = {
-  needsRole: (needed: OperatorMe['role']) => `Needs the role ${needed}.`,
+  /** Told instead of what a visitor may not do. */
+  needsRole: (needed: OperatorMe['role'], to: string) => `You need the role ${needed} to ${to}.`,
   acts: {
     title: 'Recent acts',
     none: 'Nobody has changed anything yet.',

@@ -38,7 +38,9 @@ export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps):
         ${isBusy ? words.verifying : words.verify}
       </button>
     </div>
-    <p id="verify-note" class="small quiet">${canVerify ? words.verifyHint : operatorWords.needsRole('treasurer')}</p>
+    <p id="verify-note" class="small quiet">
+      ${canVerify ? words.verifyHint : operatorWords.needsRole('treasurer', words.needed)}
+    </p>
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
   </section>`;
 }

@@ -2,6 +2,7 @@
 export const moneyWords = {
   money: {
     title: 'Money',
+    needed: 'verify the ledger',
     from: 'From',
     to: 'To',
     period: 'In this time',
@@ -49,6 +50,7 @@ export const moneyWords = {
   },
   accounts: {
     title: 'Accounts',
+    needed: 'credit accounts and to change tokens',
     order: 'Order',
     byId: 'By id',
     byBalance: 'Least free money first',

@@ -46,6 +46,7 @@ export const workWords = {
   },
   attention: {
     title: 'Attention',
+    needed: 'decide',
     intro: 'Tasks and jobs that only a person can decide. The oldest is first.',
     empty: 'Nothing waits for a decision.',
     queue: 'Queue',
@@ -162,6 +163,7 @@ export const workWords = {
   },
   channels: {
     title: 'Channels',
+    needed: 'test, pause and resume channels',
     intro: 'A paused channel gets no new work. What it has goes on.',
     empty: 'The configuration has no channels.',
     standings: {
