@@ -9,7 +9,7 @@ export function LiveSwitch(): VNode | null {
   if (state === 'none') return null;
   return html`<button
     type="button"
-    class=${`live ${state}`}
+    class=${state === 'live' ? 'live connected' : `live ${state}`}
     aria-pressed=${state === 'paused'}
     title=${state === 'paused' ? words.live.resume : words.live.pause}
     onClick=${toggle}

@@ -8,6 +8,8 @@ import { timelineWords as words } from './timeline-words.ts';
 import { clockText, durationText, utcText } from './time.ts';
 
 const LANE_HEIGHT = 14;
+/** Less than this is no time to a reader. */
+const SHOWN_MS = 50;
 
 /** The life of a task: a bar for the proportions, and a list that says the same in words. */
 export function Timeline({ entries, now }: { entries: readonly TimelineEntry[]; now: number }): VNode {
@@ -79,7 +81,7 @@ function labelOf({ step, to, detail = '' }: TimelineEntry): string {
 
 /** How long it took; undefined: it takes no time, or its time is that of the whole task. */
 function durationOf(entry: TimelineEntry, now: number): string | undefined {
-  if (entry.step === 'held' || (entry.to !== undefined && entry.to <= entry.from)) return undefined;
+  if (entry.step === 'held' || (entry.to !== undefined && entry.to - entry.from < SHOWN_MS)) return undefined;
   const duration = durationText(endOf(entry, now) - entry.from);
   if (entry.to === undefined) return words.soFar(duration);
   return (isLong(entry, now) ? words.long[entry.step]?.(duration) : undefined) ?? duration;

@@ -13,7 +13,7 @@ const pageOf = (view = aTaskView(), maySeeWebhooks = true): string =>
 describe('a task', () => {
   test('is told from its state to its raw answer', () => {
     const text = textOf(pageOf());
-    const order = ['Completed in 62 s', '1280 × 720', 'Charged $0.40 by usage', '47 s in the queue', 'The same call'];
+    const order = ['● Completed in 62 s', '1280 × 720', 'Charged $0.40 by usage', '47 s in the queue', 'The same call'];
 
     expect(order.map((part) => text.indexOf(part))).toEqual(
       order.map((part) => text.indexOf(part)).toSorted((one, other) => one - other),

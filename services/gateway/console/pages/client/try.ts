@@ -60,7 +60,7 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
   const price = useEstimate(isWhole ? estimateBodyOf(order, uploads) : undefined);
-  const { isBusy, fault: refusal, create } = useCreate();
+  const { isBusy, fault: refusal, create, forget } = useCreate();
   const fault = refusal ?? price.fault;
   const isPlaced = isJson || OWN_FIELDS.test(fault?.field ?? '');
   return html`<form
@@ -77,6 +77,7 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
             order=${order}
             fault=${fault?.message}
             onChange=${(changed: Order | undefined) => {
+              forget();
               setWhole(changed !== undefined);
               if (changed !== undefined) setOrder(changed);
             }}
@@ -87,6 +88,7 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
             uploads=${uploads}
             fault=${fault}
             onChange=${(changed: Order, files: Uploads) => {
+              forget();
               setOrder(changed);
               setUploads(files);
             }}

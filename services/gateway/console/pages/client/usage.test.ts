@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { UsageView } from '../../api/usage.ts';
 import { html } from '../../html.ts';
-import { lastDays, periodOf } from './parts/usage-query.ts';
+import { periodOf, periodOfPreset } from './parts/usage-query.ts';
 import { stackOf } from './parts/usage-stack.ts';
 import { UsageReport } from './usage.ts';
 
@@ -30,8 +30,12 @@ const usage: UsageView = {
 };
 
 describe('the period', () => {
-  test('of the last days includes today', () => {
-    expect(lastDays(7, NOW)).toEqual({ from: '2026-11-24', to: '2026-11-30' });
+  test.each([
+    ['last7', '2026-11-24', '2026-11-30'],
+    ['month', '2026-11-01', '2026-11-30'],
+    ['before', '2026-10-01', '2026-10-31'],
+  ] as const)('of the preset %s is whole days', (preset, from, to) => {
+    expect(periodOfPreset(preset, NOW)).toEqual({ from, to });
   });
 
   test('is the one of the address, or the last 30 days', () => {
@@ -53,7 +57,7 @@ test('the bars of a day stand one upon the other, the highest first', () => {
 });
 
 test('the table has every amount exactly, and no day without a charge', () => {
-  const text = render(html`<${UsageReport} usage=${usage} period=${lastDays(3, NOW)} />`);
+  const text = render(html`<${UsageReport} usage=${usage} period=${periodOfPreset('last7', NOW)} />`);
 
   expect(text).toContain('$1.600000001');
   expect(text).toContain('$0.000000001');

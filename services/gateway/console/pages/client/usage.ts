@@ -10,7 +10,7 @@ import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/money.ts';
 import { UsageChart } from './parts/usage-chart.ts';
-import { PRESETS, lastDays, periodOf, splitOf } from './parts/usage-query.ts';
+import { PRESETS, periodOf, periodOfPreset, splitOf } from './parts/usage-query.ts';
 import type { Period } from './parts/usage-query.ts';
 import { usageWords as words } from './words/usage.ts';
 
@@ -22,8 +22,27 @@ export function page({ query }: PageProps): VNode {
   const split = splitOf(query);
   const view = useView<UsageView>(`/usage?${new URLSearchParams({ ...period, split }).toString()}`);
   return html`<h1>${words.title}</h1>
+    <${Presets} period=${period} />
     <${UsageFilters} period=${period} split=${split} />
     <${Loaded} view=${view}>${(usage: UsageView) => html`<${UsageReport} usage=${usage} period=${period} />`}<//>`;
+}
+
+function Presets({ period }: { period: Period }): VNode {
+  return html`<div class="presets" role="group" aria-label=${words.period}>
+    ${PRESETS.map((preset) => {
+      const own = periodOfPreset(preset, serverNow());
+      return html`<button
+        key=${preset}
+        type="button"
+        aria-pressed=${own.from === period.from && own.to === period.to ? 'true' : 'false'}
+        onClick=${() => {
+          setQuery({ ...own });
+        }}
+      >
+        ${words.presets[preset]}
+      </button>`;
+    })}
+  </div>`;
 }
 
 function UsageFilters({ period, split }: { period: Period; split: 'model' | 'token' }): VNode {
@@ -44,20 +63,6 @@ function UsageFilters({ period, split }: { period: Period; split: 'model' | 'tok
       <select id="split" value=${split} onChange=${change('split')}>
         ${Object.entries(words.splits).map(([value, name]) => html`<option value=${value} selected=${value === split}>${name}</option>`)}
       </select>
-    </div>
-    <div class="filter-actions" role="group" aria-label=${words.period}>
-      ${PRESETS.map(
-        (days) =>
-          html`<button
-            type="button"
-            class="quiet"
-            onClick=${() => {
-              setQuery({ ...lastDays(days, serverNow()) });
-            }}
-          >
-            ${words.lastDays(days)}
-          </button>`,
-      )}
     </div>
   </form>`;
 }

@@ -30,7 +30,9 @@ export function EndpointTable({ endpoints }: { endpoints: readonly Endpoint[] })
       {
         name: columns.events,
         cell: ({ eventTypes }: Endpoint) =>
-          html`<span class="lines small"> ${eventTypes.map((type) => html`<span key=${type}>${type}</span>`)} </span>`,
+          html`<span class="lines small">
+            ${eventTypes.length === 0 ? '–' : null}${eventTypes.map((type) => html`<span key=${type}>${type}</span>`)}
+          </span>`,
       },
       { name: columns.success, cell: ({ lastSuccessAt }: Endpoint) => agoOrNever(lastSuccessAt) },
       { name: columns.failure, cell: ({ lastFailureAt }: Endpoint) => agoOrNever(lastFailureAt) },

@@ -50,7 +50,7 @@ export function TaskFilters({ query, models }: { query: URLSearchParams; models:
       <label for="find">${words.find}</label>
       <input id="find" name="find" type="search" maxlength="255" value=${of('find')} />
     </div>
-    <p class="filter-actions">
+    <p class="filter-end">
       <button type="submit">${words.apply}</button>
       ${
         FILTERS.some((name) => query.has(name))

@@ -11,7 +11,7 @@ const words = taskWords.status;
 export function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNode {
   const { state, progress, createdAt, endedAt, failure } = task;
   const isRunning = endedAt === undefined && (state === 'queued' || state === 'in_progress');
-  return html`<div class="status">
+  return html`<div class="task-status">
     <p class="status-line">
       <strong><${StateBadge} state=${state} /></strong>
       <span>${words[state](durationText((endedAt ?? now) - createdAt))}</span>

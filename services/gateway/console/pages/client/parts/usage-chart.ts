@@ -2,9 +2,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { UsageView } from '../../../api/usage.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
+import { moneyText } from '../../../parts/money.ts';
 import { stackOf } from './usage-stack.ts';
 
 const HEIGHT = 260;
+/** An amount has no more digits after the point. */
+const DIGITS = 9;
 const DAY_S = 24 * 60 * 60;
 /** Of a bar, in its place and in pixels. */
 const BAR = { share: 0.7, most: 48 };
@@ -41,10 +44,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
         tzDate: (seconds) => Chart.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
         // a day stands in the middle of its bar
         scales: { x: { time: true, range: (_chart, min, max) => [min - DAY_S / 2, max + DAY_S / 2] } },
-        axes: [
-          { stroke: colour('--quiet'), grid: { show: false } },
-          { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, size: 64 },
-        ],
+        axes: axesOf(colour, usage.currency),
         series: [
           {},
           ...bars.map((_bar, at) => ({
@@ -82,6 +82,20 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
     end();
     stop();
   };
+}
+
+/** The days below, the money at the left. */
+function axesOf(colour: (name: string) => string, currency: string): object[] {
+  return [
+    { stroke: colour('--quiet'), grid: { show: false } },
+    {
+      stroke: colour('--quiet'),
+      grid: { stroke: colour('--line'), width: 1 },
+      size: 72,
+      values: (_chart: unknown, amounts: readonly number[]) =>
+        amounts.map((amount) => moneyText(amount.toFixed(DIGITS), currency)),
+    },
+  ];
 }
 
 function addStyle(): void {

@@ -1,7 +1,8 @@
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export const PRESETS = [7, 30, 90] as const;
-const DAYS_DEFAULT = 30;
+/** Periods that one click chooses. */
+export type Preset = 'last7' | 'last30' | 'last90' | 'month' | 'before';
+export const PRESETS: readonly Preset[] = ['last7', 'last30', 'last90', 'month', 'before'];
 
 export interface Period {
   /** Dates (UTC) such as 2026-11-30; both days are in the period. */
@@ -9,15 +10,25 @@ export interface Period {
   readonly to: string;
 }
 
-/** The last days, today included. */
-export function lastDays(days: number, now: number): Period {
-  return { from: dateOf(now - (days - 1) * DAY_MS), to: dateOf(now) };
+/** The days of a preset, in UTC. */
+export function periodOfPreset(preset: Preset, now: number): Period {
+  const date = new Date(now);
+  const month = (offset: number): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1);
+  const last = (days: number): Period => ({ from: dateOf(now - (days - 1) * DAY_MS), to: dateOf(now) });
+  const periods: Readonly<Record<Preset, Period>> = {
+    last7: last(7),
+    last30: last(30),
+    last90: last(90),
+    month: { from: dateOf(month(0)), to: dateOf(now) },
+    before: { from: dateOf(month(-1)), to: dateOf(month(0) - DAY_MS) },
+  };
+  return periods[preset];
 }
 
 /** The period of the address; without one the last 30 days. */
 export function periodOf(query: URLSearchParams, now: number): Period {
-  const { from, to } = lastDays(DAYS_DEFAULT, now);
-  return { from: query.get('from') ?? from, to: query.get('to') ?? to };
+  const { from, to } = periodOfPreset('last30', now);
+  return { from: query.get('from') || from, to: query.get('to') || to };
 }
 
 export function splitOf(query: URLSearchParams): 'model' | 'token' {

@@ -6,6 +6,8 @@ export interface Creating {
   readonly isBusy: boolean;
   readonly fault: ApiError | undefined;
   readonly create: (body: object) => void;
+  /** The form is another one now: an old refusal says nothing about it. */
+  readonly forget: () => void;
 }
 
 /**
@@ -38,5 +40,12 @@ export function useCreate(): Creating {
       setBusy(false);
     }
   };
-  return { isBusy, fault, create: (body) => void create(body) };
+  return {
+    isBusy,
+    fault,
+    create: (body) => void create(body),
+    forget: () => {
+      setFault(undefined);
+    },
+  };
 }

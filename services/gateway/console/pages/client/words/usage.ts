@@ -2,7 +2,7 @@
 export const usageWords = {
   title: 'Usage',
   period: 'Period',
-  lastDays: (days: number) => `Last ${String(days)} days`,
+  presets: { last7: '7 days', last30: '30 days', last90: '90 days', month: 'This month', before: 'Last month' },
   from: 'From',
   to: 'To',
   split: 'Split by',
