@@ -8,12 +8,12 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../words.ts';
-import { newRequestId } from './request-id.ts';
 import { ReasonField } from './reason-field.ts';
 
 const words = operatorWords.accounts;
 /** What the books keep of a reason. */
 const REASON_MAX = 256;
+const REQUEST_ID_BYTES = 16;
 
 export interface CreditFormProps {
   readonly account: AccountRow;
@@ -143,4 +143,10 @@ export function BeforeAndAfter({ account, amount }: { account: AccountRow; amoun
     </dl>
     ${after.startsWith('-') ? html`<p class="note">${words.belowZero}</p>` : null}
   `;
+}
+
+/** Names a form, so that sending it again is harmless. It works on plain http too, where `randomUUID` does not. */
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(REQUEST_ID_BYTES));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -4,8 +4,8 @@ import { useAct } from '../../../data/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { CopyButton } from '../../../parts/copy-button.ts';
 import { operatorWords } from '../words.ts';
-import { MadeKeyDialog } from './made-key-dialog.ts';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
 import { NewTokenFields } from './new-token-fields.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';
@@ -30,5 +30,14 @@ export function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProp
   >
     <${NewTokenFields} form=${form} faults=${faults} currency=${account.balance.currency} onChange=${setForm} />
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  <//>`;
+}
+
+/** The key of a new token. It is kept nowhere, so this is the one time that it can be read. */
+function MadeKeyDialog({ made: { token, key }, onClose }: { made: MadeToken; onClose: () => void }): VNode {
+  return html`<${ConfirmDialog} title=${words.made} confirm=${words.close} onCancel=${onClose} onConfirm=${onClose}>
+    <p>${token.name}</p>
+    <p class="note">${words.once}</p>
+    <p><code class="id key">${key}</code> <${CopyButton} text=${key} what=${words.key} /></p>
   <//>`;
 }
