@@ -7,8 +7,9 @@ export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
 /** A shape for each state, so that no state is known by its colour alone. */
 const SHAPES: Readonly<Record<State, string>> = { queued: '○', in_progress: '◐', completed: '●', failed: '✕' };
 
-export function StateBadge({ state }: { state: State }): VNode {
+/** The state by its word, or by a text that says more than the word. */
+export function StateBadge({ state, text = words.states[state] }: { state: State; text?: string }): VNode {
   return html`<span class=${`state ${state}`}
-    ><span aria-hidden="true">${SHAPES[state]}</span> ${words.states[state]}</span
+    ><span aria-hidden="true">${SHAPES[state]}</span> <span>${text}</span></span
   >`;
 }

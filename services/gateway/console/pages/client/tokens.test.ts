@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { Token } from '../../api/tokens.ts';
 import { html } from '../../html.ts';
-import { readTokenForm } from './parts/read-token-form.ts';
+import { EMPTY_TOKEN, newTokenOf } from './parts/new-token.ts';
 import { tokenState } from './parts/token-state.ts';
 import { TokensView } from './tokens.ts';
 
@@ -53,20 +53,16 @@ describe('the list', () => {
 });
 
 test('a form sends what was filled in, and nothing for what was left empty', () => {
-  const data = new FormData();
-  for (const [name, value] of [
-    ['name', ' batch '],
-    ['models', 'Alpha-H3'],
-    ['models', 'Beta-V1'],
-    ['limit', '2.50'],
-    ['expiresAt', ''],
-    ['createsPerMinute', '3'],
-    ['webhooks', 'read'],
-    ['tokens', 'none'],
-  ] as const)
-    data.append(name, value);
-
-  expect(readTokenForm(data)).toEqual({
+  expect(
+    newTokenOf({
+      ...EMPTY_TOKEN,
+      name: ' batch ',
+      models: ['Alpha-H3', 'Beta-V1'],
+      limit: '2.50',
+      webhooks: 'read',
+      counts: { createsPerMinute: '3', inFlight: '' },
+    }),
+  ).toEqual({
     name: 'batch',
     models: ['Alpha-H3', 'Beta-V1'],
     limit: '2.50',

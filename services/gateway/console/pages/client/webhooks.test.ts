@@ -60,14 +60,14 @@ describe('webhooks', () => {
     expect(page(true)).toContain('Change Send test Disable Rotate secret Resend failed Delete');
     expect(page(true, { id: 'default' })).not.toContain('Delete');
     expect(page(false)).not.toContain('Rotate secret');
-    expect(page(false)).toContain('task_1 500: status');
+    expect(page(false)).toContain('task_1 500 1');
   });
 
   test('show what a receiver answered as text', () => {
     const markup = renderToString(h(DeliveryPage, { view: { delivery, canChange: true }, onChanged: nothing }));
 
     expect(markup).toContain('&lt;i>no&lt;/i>');
-    expect(textOf(markup)).toContain('Attempt 1 ✕ Answered 500 (status) in 0.0 s');
+    expect(textOf(markup)).toContain('Attempt 1 ✕ Answered 500 in 12 ms');
     expect(textOf(markup)).toContain('Send again');
   });
 });

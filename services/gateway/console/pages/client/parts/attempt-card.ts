@@ -5,6 +5,12 @@ import { At, durationText } from '../../../parts/time.ts';
 import { webhooksWords } from '../words/webhooks.ts';
 
 const words = webhooksWords.delivery;
+const SECOND_MS = 1000;
+
+/** Most receivers answer within a second. */
+function tookText(ms: number): string {
+  return ms < SECOND_MS ? `${String(ms)} ms` : durationText(ms);
+}
 
 /** One attempt: when, how it went, and both sides of it. The answer is text, whatever it is. */
 export function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
@@ -17,7 +23,7 @@ export function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
       <span class=${`state ${error === undefined ? 'completed' : 'failed'}`}>
         <span aria-hidden="true">${error === undefined ? '●' : '✕'}</span> ${outcome}
       </span>
-      ${' '}${error === undefined ? '' : `(${error}) `}${words.took(durationText(durationMs))}
+      ${' '}${error === undefined || error === 'status' ? '' : `(${error}) `}${words.took(tookText(durationMs))}
       <span class="quiet"> · <${At} at=${at} /></span>
     </p>
     <details>

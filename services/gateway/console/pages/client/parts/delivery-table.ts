@@ -3,10 +3,13 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { Ago } from '../../../parts/time.ts';
+import { Ago, useNow } from '../../../parts/time.ts';
 import { deliveryWords as words } from '../words/deliveries.ts';
 import { DeliveryState } from './delivery-state.ts';
 import { SubjectLink } from './subject-link.ts';
+
+/** The error of an attempt whose status says it. */
+const BY_STATUS = 'status';
 
 export interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
@@ -45,13 +48,19 @@ function columnsOf(withSubject: boolean): readonly Column<Delivery>[] {
     { name: columns.at, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
     {
       name: columns.next,
-      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? '–' : html`<${Ago} at=${nextAttemptAt} />`),
+      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? '–' : html`<${Due} at=${nextAttemptAt} />`),
     },
   ];
 }
 
-/** What the receiver said last. */
+/** A time that has come is told as such: the next attempt begins with the next look. */
+function Due({ at }: { at: number }): VNode {
+  const now = useNow();
+  return at <= now ? html`<span>${words.due}</span>` : html`<${Ago} at=${at} />`;
+}
+
+/** What the receiver said last. A status says enough of itself. */
 export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
-  if (lastStatus !== undefined) return words.status(lastStatus, lastError);
+  if (lastStatus !== undefined) return words.status(lastStatus, lastError === BY_STATUS ? '' : lastError);
   return attemptCount === 0 ? words.notYet : words.noAnswer(lastError);
 }

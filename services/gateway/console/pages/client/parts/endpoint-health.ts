@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { Ago } from '../../../parts/time.ts';
+import { Ago, durationText, useNow } from '../../../parts/time.ts';
 import { webhooksWords } from '../words/webhooks.ts';
 
 const words = webhooksWords.health;
@@ -17,8 +17,12 @@ export function EndpointHealth({ endpoint }: { endpoint: Endpoint }): VNode {
     </span>`;
   }
   if (failingSince !== undefined)
-    return html`<span class="state in_progress">◐ ${words.failing} <${Ago} at=${failingSince} /></span>`;
+    return html`<span class="state in_progress">◐ <${FailingFor} since=${failingSince} /></span>`;
   return lastSuccessAt === undefined
     ? html`<span class="state">○ ${words.unused}</span>`
     : html`<span class="state completed">● ${words.well}</span>`;
+}
+
+function FailingFor({ since }: { since: number }): VNode {
+  return html`<span>${words.failing(durationText(useNow() - since))}</span>`;
 }

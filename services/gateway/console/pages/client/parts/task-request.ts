@@ -57,6 +57,11 @@ function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentC
   ];
 }
 
+function roleText(role: string, kind: Reference['kind']): string {
+  const roles: Readonly<Record<string, string>> = words.roles;
+  return roles[role === '' ? kind : role] ?? role;
+}
+
 function settingText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -66,7 +71,7 @@ function referenceList(references: readonly Reference[]): VNode {
     ${references.map(
       ({ role, kind, url }) =>
         html`<li>
-          ${role === '' ? kind : role}:
+          ${roleText(role, kind)}${': '}
           ${url === undefined ? html`<span class="quiet">${words.inline}</span>` : html`<${ExternalLink} url=${url} />`}
         </li>`,
     )}

@@ -13,8 +13,7 @@ export function TaskStatus({ task, now }: { task: TaskView['task']; now: number 
   const isRunning = endedAt === undefined && (state === 'queued' || state === 'in_progress');
   return html`<div class="task-status">
     <p class="status-line">
-      <strong><${StateBadge} state=${state} /></strong>
-      <span>${words[state](durationText((endedAt ?? now) - createdAt))}</span>
+      <${StateBadge} state=${state} text=${words[state](durationText((endedAt ?? now) - createdAt))} />
     </p>
     ${
       isRunning

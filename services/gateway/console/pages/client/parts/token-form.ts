@@ -1,24 +1,20 @@
 import { useState } from 'preact/hooks';
-import type { MadeToken, NewToken, Right } from '../../../api/tokens.ts';
+import type { MadeToken } from '../../../api/tokens.ts';
 import type { ApiError } from '../../../data/api.ts';
 import { useAct } from '../../../data/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
+import { ChoicesField } from '../../../parts/choices-field.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { TextField } from '../../../parts/text-field.ts';
 import { tokensWords } from '../words/tokens.ts';
-import { readTokenForm } from './read-token-form.ts';
+import { COUNTS, EMPTY_TOKEN, newTokenOf } from './new-token.ts';
+import type { TokenDraft } from './new-token.ts';
 
 const words = tokensWords.make;
-const RIGHTS: readonly Right[] = ['none', 'read', 'write'];
-/** Their faults stand under them. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'models',
-  'limit',
-  'expiresAt',
-  'createsPerMinute',
-  'webhooks',
-  'tokens',
-]);
+const NAME_CHARACTERS_MAX = 256;
+const RIGHTS = (['none', 'read', 'write'] as const).map((value) => ({ value, name: words.choices[value] }));
+const EVERY = '*';
 
 export interface TokenFormProps {
   readonly models: readonly string[];
@@ -26,100 +22,141 @@ export interface TokenFormProps {
   readonly onMade: (made: MadeToken) => void;
 }
 
-/** Draws the fault of a field under it, and ties both together. */
-interface Faults {
-  readonly told: (field: string) => VNode | null;
-  readonly about: (field: string) => object;
-}
-
-function faultsOf(fault: ApiError | undefined): Faults {
-  return {
-    told: (field) =>
-      fault?.field === field ? html`<p class="fault" id=${`fault-${field}`} role="alert">${fault.message}</p>` : null,
-    about: (field) => (fault?.field === field ? { 'aria-invalid': 'true', 'aria-describedby': `fault-${field}` } : {}),
-  };
-}
-
 export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
-  const { isBusy, fault, act } = useAct<MadeToken>(onMade);
-  const faults = faultsOf(fault);
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const form: NewToken = readTokenForm(new FormData(event.currentTarget as HTMLFormElement));
-    act('/tokens', form);
+  const [draft, setDraft] = useState(EMPTY_TOKEN);
+  const { act, isBusy, fault } = useAct<MadeToken>((made) => {
+    setDraft(EMPTY_TOKEN);
+    onMade(made);
+  });
+  const set = (change: Partial<TokenDraft>): void => {
+    setDraft((before) => ({ ...before, ...change }));
   };
-  return html`<form class="card" onSubmit=${submit}>
+  return html`<section>
     <h2>${words.title}</h2>
     <p class="quiet">${words.lead}</p>
-    <label for="name">${words.name}</label>
-    <input id="name" name="name" required maxlength="256" ...${faults.about('name')} />
-    ${faults.told('name')}
-    <${ModelChoice} models=${models} faults=${faults} />
-    <${LimitFields} currency=${currency} faults=${faults} />
-    ${fault !== undefined && !FIELDS.has(fault.field ?? '') ? html`<p class="fault" role="alert">${fault.message}</p>` : null}
-    <div class="actions"><button type="submit" class="main" disabled=${isBusy}>${words.submit}</button></div>
-  </form>`;
-}
-
-function ModelChoice({ models, faults }: { models: readonly string[]; faults: Faults }): VNode {
-  const [isEvery, setEvery] = useState(false);
-  return html`<fieldset>
-    <legend>${words.models}</legend>
-    <label>
-      <input
-        type="checkbox"
-        name="models"
-        value="*"
-        onChange=${(event: Event) => {
-          setEvery((event.currentTarget as HTMLInputElement).checked);
+    <form
+      class="narrow wide"
+      onSubmit=${(event: SubmitEvent) => {
+        event.preventDefault();
+        act('/tokens', newTokenOf(draft));
+      }}
+    >
+      <${TextField}
+        label=${words.name}
+        value=${draft.name}
+        onInput=${(name: string) => {
+          set({ name });
         }}
+        hint=${words.nameHint}
+        fault=${at(fault, 'name')}
+        charactersMax=${NAME_CHARACTERS_MAX}
+        isRequired
       />
-      ${words.allModels}
-    </label>
-    ${models.map(
-      (model) =>
-        html`<label key=${model}
-          ><input type="checkbox" name="models" value=${model} disabled=${isEvery} /> ${model}</label
-        >`,
-    )}
-    ${faults.told('models')}
-  </fieldset>`;
+      <${ModelChoices} models=${models} draft=${draft} fault=${at(fault, 'models')} set=${set} />
+      <${MoneyAndRights} draft=${draft} currency=${currency} fault=${fault} set=${set} />
+      <p class="fault" role="alert">${isPlaced(fault) ? '' : (fault?.message ?? '')}</p>
+      <button type="submit" class="main" disabled=${isBusy}>${words.submit}</button>
+    </form>
+  </section>`;
 }
 
-function LimitFields({ currency, faults }: { currency: string; faults: Faults }): VNode {
-  const { told, about } = faults;
-  return html`<div class="filters">
-    <div>
-      <label for="limit">${words.limit(currency)}</label>
-      <input id="limit" name="limit" inputmode="decimal" ...${about('limit')} />
-      ${told('limit')}
-    </div>
-    <div>
-      <label for="expiresAt">${words.expires}</label>
-      <input id="expiresAt" name="expiresAt" type="datetime-local" ...${about('expiresAt')} />
-      ${told('expiresAt')}
-    </div>
-    <div>
-      <label for="createsPerMinute">${words.createsPerMinute}</label>
-      <input
-        id="createsPerMinute"
-        name="createsPerMinute"
-        type="number"
-        min="1"
-        step="1"
-        ...${about('createsPerMinute')}
+interface PartProps {
+  readonly draft: TokenDraft;
+  readonly set: (change: Partial<TokenDraft>) => void;
+}
+
+function ModelChoices({
+  models,
+  draft,
+  fault,
+  set,
+}: PartProps & { models: readonly string[]; fault: string | undefined }): VNode {
+  const options = [{ value: EVERY, name: words.allModels }, ...models.map((name) => ({ value: name, name }))];
+  return html`<${ChoicesField}
+    legend=${words.models}
+    options=${draft.isEveryModel ? options.slice(0, 1) : options}
+    chosen=${draft.isEveryModel ? [EVERY] : draft.models}
+    fault=${fault}
+    onChange=${(chosen: readonly string[]) => {
+      set({ isEveryModel: chosen.includes(EVERY), models: chosen.filter((name) => name !== EVERY) });
+    }}
+  />`;
+}
+
+function MoneyAndRights({
+  draft,
+  currency,
+  fault,
+  set,
+}: PartProps & { currency: string; fault: ApiError | undefined }): VNode {
+  const field = (name: 'limit' | 'expires') => (value: string) => {
+    set({ [name]: value });
+  };
+  return html`
+    <div class="filters">
+      <${TextField}
+        label=${words.limit}
+        value=${draft.limit}
+        onInput=${field('limit')}
+        hint=${words.limitHint(currency)}
+        fault=${at(fault, 'limit')}
       />
-      ${told('createsPerMinute')}
+      <${TextField}
+        label=${words.expires}
+        type="datetime-local"
+        value=${draft.expires}
+        onInput=${field('expires')}
+        hint=${words.expiresHint}
+        fault=${at(fault, 'expiresAt')}
+      />
+      ${(['webhooks', 'tokens'] as const).map(
+        (name) =>
+          html`<${SelectField}
+            key=${name}
+            label=${words[name]}
+            value=${draft[name]}
+            options=${RIGHTS}
+            fault=${at(fault, name)}
+            onChange=${(value: string) => {
+              set({ [name]: value });
+            }}
+          />`,
+      )}
     </div>
-    ${(['webhooks', 'tokens'] as const).map(
-      (field) =>
-        html`<div key=${field}>
-          <label for=${field}>${words[field]}</label>
-          <select id=${field} name=${field} ...${about(field)}>
-            ${RIGHTS.map((right) => html`<option key=${right} value=${right}>${words.choices[right]}</option>`)}
-          </select>
-          ${told(field)}
-        </div>`,
-    )}
-  </div>`;
+    <${CountFields} draft=${draft} fault=${fault} set=${set} />
+  `;
+}
+
+function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | undefined }): VNode {
+  return html`<details open=${COUNTS.some((name) => at(fault, name) !== undefined)}>
+    <summary>${words.more}</summary>
+    <p class="quiet small">${words.moreHint}</p>
+    <div class="filters">
+      ${COUNTS.map(
+        (name) =>
+          html`<${TextField}
+            key=${name}
+            label=${words[name]}
+            type="number"
+            min=${1}
+            value=${draft.counts[name] ?? ''}
+            fault=${at(fault, name)}
+            onInput=${(value: string) => {
+              set({ counts: { ...draft.counts, [name]: value } });
+            }}
+          />`,
+      )}
+    </div>
+  </details>`;
+}
+
+const FIELDS: readonly string[] = ['name', 'models', 'limit', 'expiresAt', 'webhooks', 'tokens', ...COUNTS];
+
+/** Whether a refusal is told under its field. */
+function isPlaced(fault: ApiError | undefined): boolean {
+  return FIELDS.includes(fault?.field?.replace(/\[.*$/, '') ?? '');
+}
+
+function at(fault: ApiError | undefined, name: string): string | undefined {
+  return fault?.field?.replace(/\[.*$/, '') === name ? fault.message : undefined;
 }

@@ -47,13 +47,16 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
 }
 
 function nameOf({ name, id, isOwn }: Token): VNode {
-  return html`<strong>${name === '' ? words.unnamed : name}</strong>
-    ${isOwn ? html` <em>(${words.own})</em>` : null}<br /><span class="id quiet">${id}</span>`;
+  return html`<span class="lines"
+    ><strong>${name === '' ? words.unnamed : name}</strong>
+    <span class="id quiet">${id}</span>
+    ${isOwn ? html`<span class="small">${words.own}</span>` : null}</span
+  >`;
 }
 
 function stateOf(token: Token): VNode {
   const state = tokenState(token, serverNow());
-  return html`<span class=${STYLES[state]}
+  return html`<span class=${`state ${STYLES[state]}`}
     ><span aria-hidden="true">${SHAPES[state]}</span> ${words.states[state]}</span
   >`;
 }

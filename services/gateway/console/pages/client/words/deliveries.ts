@@ -13,5 +13,6 @@ export const deliveryWords = {
   noAnswer: (error: string) => (error === '' ? 'no answer' : `no answer: ${error}`),
   status: (status: number, error: string) => (error === '' ? String(status) : `${String(status)}: ${error}`),
   notYet: 'none yet',
+  due: 'due now',
   caption: 'Deliveries',
 };

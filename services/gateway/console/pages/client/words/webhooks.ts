@@ -12,7 +12,7 @@ export const webhooksWords = {
   health: {
     well: 'Well',
     unused: 'Not used yet',
-    failing: 'Failing since',
+    failing: (duration: string) => `Failing for ${duration}`,
     disabled: 'Disabled',
     reasons: {
       gone: 'The receiver answered 410.',
