@@ -67,8 +67,16 @@ function TimelineLine({ line, start, now }: { line: Line; start: number; now: nu
 }
 
 function EntryText({ entry, now }: { entry: TimelineEntry; now: number }): VNode {
+  const [label, duration] = partsOf(entry, now);
+  return html`${label}${duration === undefined ? null : html`<span class="quiet"> · ${duration}</span>`}`;
+}
+
+/** What is said of a step, and how long it took. A long one is named by its duration. */
+function partsOf(entry: TimelineEntry, now: number): readonly [label: string, duration: string | undefined] {
   const duration = durationOf(entry, now);
-  return html`${labelOf(entry)}${duration === undefined ? null : html`<span class="quiet"> · ${duration}</span>`}`;
+  const long = entry.to !== undefined && isLong(entry, now) ? words.long[entry.step] : undefined;
+  if (long !== undefined && duration !== undefined) return [long(duration), undefined];
+  return [labelOf(entry), entry.to === undefined && duration !== undefined ? words.soFar(duration) : duration];
 }
 
 /** What a step is called, with its fact. */
@@ -82,13 +90,11 @@ function labelOf({ step, to, detail = '' }: TimelineEntry): string {
 /** How long it took; undefined: it takes no time, or its time is that of the whole task. */
 function durationOf(entry: TimelineEntry, now: number): string | undefined {
   if (entry.step === 'held' || (entry.to !== undefined && entry.to - entry.from < SHOWN_MS)) return undefined;
-  const duration = durationText(endOf(entry, now) - entry.from);
-  if (entry.to === undefined) return words.soFar(duration);
-  return (isLong(entry, now) ? words.long[entry.step]?.(duration) : undefined) ?? duration;
+  return durationText(endOf(entry, now) - entry.from);
 }
 
 function textOf(entry: TimelineEntry, now: number): string {
-  return [labelOf(entry), durationOf(entry, now)].filter(Boolean).join(' · ');
+  return partsOf(entry, now).filter(Boolean).join(' · ');
 }
 
 function gapText({ from, to }: Extract<Line, { kind: 'gap' }>, now: number): string {

@@ -19,6 +19,7 @@ describe('a task', () => {
       order.map((part) => text.indexOf(part)).toSorted((one, other) => one - other),
     );
     expect(text).toContain('Webhook sent, answered 200');
+    expect(text).not.toContain('Waited in the queue');
     expect(text).toContain('Raw JSON GET /v1/videos/task_1');
   });
 
@@ -41,7 +42,7 @@ describe('a task', () => {
       pageOf({ ...rest, task: { ...row, state: 'in_progress', progress: 40 }, unavailable: ['money'] }),
     );
 
-    expect(text).toContain('In progress');
+    expect(text).toContain('Running for');
     expect(text).toContain('40 %');
     expect(text).toContain('The money of this task cannot be read now.');
     expect(text).not.toContain('Delete');
