@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
-import { ApiError, api, onSignedOut } from './data/api.ts';
+import { ApiError, api, endsSession, onSignedOut } from './data/api.ts';
 import { followLinks } from './data/address.ts';
 import { VisitorContext } from './data/door.ts';
 import type { Visitor } from './data/door.ts';
@@ -27,7 +27,7 @@ function Console({ door }: { door: Door }): VNode {
   );
   const ask = useCallback(() => {
     api<Me | OperatorMe>('/me').then(arrive, (error: unknown) => {
-      const isOut = error instanceof ApiError && error.status === 401;
+      const isOut = error instanceof ApiError && endsSession(error);
       setStanding(isOut || !(error instanceof ApiError) ? 'signed-out' : error);
     });
   }, [arrive]);

@@ -45,8 +45,13 @@ export async function api<T>(path: string, { method = 'GET', body, signal, heade
   });
   if (response.ok) return (await response.json()) as T;
   const error = await refusalOf(response);
-  if (error.status === 401 && path !== '/session') whenSignedOut();
+  if (endsSession(error) && path !== '/session') whenSignedOut();
   throw error;
+}
+
+/** A token that was revoked or has expired is as good as none. */
+export function endsSession({ status, code }: Pick<ApiError, 'status' | 'code'>): boolean {
+  return status === 401 || code === 'token_disabled';
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change, Topic } from '../api/stream.ts';
 
 const POLL_MS = 5000;
+/** A stream that was refused is tried again after this time. */
+const REFUSED_MS = 30_000;
 /** Changes of this time are told together, so a busy account does not redraw its page all the time. */
 const APART_MS = 400;
 
@@ -43,11 +45,27 @@ function connect(): void {
     setState('live');
   };
   opened.onerror = () => {
-    if (source === opened) setState('polling');
+    if (source !== opened) return;
+    setState('polling');
+    // the browser connects again by itself, except after a refusal
+    if (opened.readyState === EventSource.CLOSED) connectLater(opened);
   };
   opened.onmessage = ({ data }) => {
     tell(JSON.parse(String(data)) as Change);
   };
+}
+
+function connectLater(refused: EventSource): void {
+  setTimeout(() => {
+    if (source !== refused) return;
+    source = undefined;
+    connect();
+  }, REFUSED_MS);
+}
+
+/** Whether the switch of the page is off. */
+export function isLivePaused(): boolean {
+  return isPaused;
 }
 
 function tell(change: Change): void {

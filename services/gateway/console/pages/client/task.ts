@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TaskView } from '../../api/task.ts';
 import { announce } from '../../data/announce.ts';
 import { useMe } from '../../data/door.ts';
+import { useRefreshWhile } from '../../data/refresh-while.ts';
 import { useView } from '../../data/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
@@ -48,6 +49,7 @@ export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VN
   const { task, timeline, unavailable } = view;
   const isRunning = task.state === 'queued' || task.state === 'in_progress';
   const now = useNow(isRunning);
+  useRefreshWhile(isSettling(view), onChanged);
   useAnnouncedState(task.state);
   return html`<article class="task">
     <div class="task-head">
@@ -76,6 +78,13 @@ export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VN
       <${CodeBlock} text=${JSON.stringify(view.raw, null, 2)} what=${taskWords.raw.what} />
     </details>
   </article>`;
+}
+
+/** Whether the task has ended, and its money or its first deliveries follow in a moment. */
+function isSettling({ task, money, deliveries }: TaskView): boolean {
+  if (task.endedAt === undefined) return false;
+  const isCharging = money !== undefined && money.settledAt === undefined && money.basis !== 'deferred';
+  return isCharging || deliveries.some(({ state, attemptCount }) => state === 'pending' && attemptCount === 0);
 }
 
 /** A change of the state is spoken, the first one that is shown is not. */

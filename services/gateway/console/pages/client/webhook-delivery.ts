@@ -1,9 +1,12 @@
 import type { Attempt, DeliveryView } from '../../api/webhooks.ts';
 import { useAct } from '../../data/use-act.ts';
+import { useRefreshWhile } from '../../data/refresh-while.ts';
+import { serverNow } from '../../data/server-clock.ts';
 import { useView } from '../../data/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { isDueSoon } from './parts/due-soon.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { At } from '../../parts/time.ts';
 import { AttemptCard } from './parts/attempt-card.ts';
@@ -33,6 +36,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   const { delivery, canChange } = view;
   const { state, eventType, eventId, subjectId, url, createdAt, nextAttemptAt, endedAt, attempts } = delivery;
   const { facts } = words;
+  useRefreshWhile(isDueSoon(delivery, serverNow()), onChanged);
   const rows: readonly (readonly [string, unknown])[] = [
     [facts.state, html`<${DeliveryState} state=${state} />`],
     [facts.event, eventType],
@@ -51,7 +55,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
             <dd>${value}</dd>`,
       )}
     </dl>
-    ${canChange && state !== 'pending' ? html`<${Resend} id=${delivery.id} onChanged=${onChanged} />` : null}
+    ${canChange ? html`<${Resend} id=${delivery.id} isPending=${state === 'pending'} onChanged=${onChanged} />` : null}
     <h2>${words.attempts}</h2>
     ${attempts.length === 0 ? html`<p class="quiet">${words.noAttempts}</p>` : null}
     <ol class="attempts" reversed>
@@ -62,7 +66,8 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   `;
 }
 
-function Resend({ id, onChanged }: { id: string; onChanged: () => void }): VNode {
+/** A pending delivery is hurried, another one begins anew. */
+function Resend({ id, isPending, onChanged }: { id: string; isPending: boolean; onChanged: () => void }): VNode {
   const { act, isBusy, fault, answer } = useAct<unknown>(onChanged);
   return html`<div>
     <p class="actions">
@@ -73,7 +78,7 @@ function Resend({ id, onChanged }: { id: string; onChanged: () => void }): VNode
           act(`/v1/webhook_deliveries/${encodeURIComponent(id)}/resend`);
         }}
       >
-        ${words.resend}
+        ${isPending ? words.hurry : words.resend}
       </button>
       <span role="status">${answer === undefined ? '' : words.resent}</span>
     </p>

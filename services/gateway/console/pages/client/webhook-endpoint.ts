@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, EndpointView } from '../../api/webhooks.ts';
 import { setQuery } from '../../data/address.ts';
+import { useRefreshWhile } from '../../data/refresh-while.ts';
+import { serverNow } from '../../data/server-clock.ts';
 import { useSteadyRows } from '../../data/steady-rows.ts';
 import { useView } from '../../data/use-view.ts';
 import type { PageProps } from '../../frame.ts';
@@ -12,6 +14,7 @@ import { Pager } from '../../parts/pager.ts';
 import { SecretOnce } from '../../parts/secret-once.ts';
 import { SelectField } from '../../parts/select-field.ts';
 import { DeliveryTable } from './parts/delivery-table.ts';
+import { isDueSoon } from './parts/due-soon.ts';
 import { EndpointActs } from './parts/endpoint-acts.ts';
 import { EndpointFacts } from './parts/endpoint-facts.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
@@ -44,6 +47,10 @@ export function EndpointPage({ view, query, onChanged }: EndpointPageProps): VNo
   const { endpoint, canChange, eventTypes } = view;
   const [isEditing, setEditing] = useState(false);
   const [secret, setSecret] = useState('');
+  useRefreshWhile(
+    view.deliveries.some((delivery) => isDueSoon(delivery, serverNow())),
+    onChanged,
+  );
   return html`
     ${
       secret === ''

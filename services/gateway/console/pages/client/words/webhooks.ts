@@ -103,6 +103,7 @@ export const webhooksWords = {
     },
     eventIdHint: 'the header webhook-id of every attempt',
     resend: 'Send again',
+    hurry: 'Send now',
     resent: 'It is due again.',
     attempts: 'Attempts',
     noAttempts: 'Nothing was sent yet.',

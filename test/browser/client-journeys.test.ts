@@ -1,0 +1,203 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { KEYS } from '../harness/test-config.ts';
+import type { Visit } from './browser.ts';
+import { startConsoleWorld } from './console-world.ts';
+import type { ConsoleWorld } from './console-world.ts';
+import { describeInBrowser } from './describe-in-browser.ts';
+import { until } from './fill-console.ts';
+
+const START_TIMEOUT_MS = 180_000;
+const JOURNEY_TIMEOUT_MS = 120_000;
+const SIGNED_OUT_MS_MAX = 15_000;
+/** A video element; the tests have no types of a browser. */
+interface Playable {
+  readonly currentTime: number;
+  play(): Promise<void>;
+}
+
+const PICTURE = path.join(import.meta.dirname, '../../deploy/local/first-video.jpg');
+
+describeInBrowser('a client at the console', () => {
+  let world: ConsoleWorld;
+  let visit: Visit;
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+  }, START_TIMEOUT_MS);
+  afterAll(() => world.stop(), START_TIMEOUT_MS);
+  beforeEach(async () => {
+    visit = await world.signedIn('client', KEYS.demo);
+  }, JOURNEY_TIMEOUT_MS);
+  afterEach(async () => {
+    const { faults } = visit;
+    await visit.close();
+    expect(faults).toEqual([]);
+  });
+
+  const open = (address: string) => visit.page.goto(`${world.origins.client}/console${address}`);
+  const taskId = () => new URL(visit.page.url()).pathname.split('/').at(-1) ?? '';
+  const create = async (prompt: string): Promise<void> => {
+    const { page } = visit;
+    await open('/try');
+    await page.getByLabel('Prompt').fill(prompt);
+    await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
+    await page.getByRole('button', { name: 'Create video' }).click();
+    await page.waitForURL(/\/console\/tasks\/task_/);
+  };
+
+  test(
+    'sees the price before the button, watches the video being made, plays it, and reads the charge of the ledger',
+    async () => {
+      const { page } = visit;
+      await open('/try');
+      await page.getByLabel('Prompt').fill('a red boat at dawn [slow:3s]');
+      const price = await page.getByText(/\$\d+\.\d+ estimated/).textContent();
+      await page.getByRole('button', { name: 'Create video' }).click();
+      await page.waitForURL(/\/console\/tasks\/task_/);
+      const navigations = await page.evaluate<number>("performance.getEntriesByType('navigation').length");
+      await page
+        .getByText(/^(Waiting|Running) for/)
+        .first()
+        .waitFor();
+      // nothing but the stream tells the page
+      await page
+        .getByText(/^Completed in/)
+        .first()
+        .waitFor();
+      const video = page.locator('video');
+      await video.evaluate((element: Playable) => element.play());
+      await until(() => video.evaluate((element: Playable) => element.currentTime > 0.2));
+      await page
+        .getByText(/^Charged/)
+        .first()
+        .waitFor();
+      const { settlement } = (await world.program.command('task', 'show', taskId())).json as {
+        settlement: { amount: string };
+      };
+      const amount = price?.match(/\$[\d.]+/)?.[0] ?? '';
+
+      expect(navigations).toBe(1);
+      expect(await page.getByText(`Charged ${amount}`).count()).toBeGreaterThan(0);
+      expect(Number(settlement.amount)).toBe(Number(amount.slice(1)));
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'adds a first frame, sees it before it is sent, and the order has it',
+    async () => {
+      const { page } = visit;
+      await open('/try');
+      await page.getByLabel('Prompt').fill('the boat goes on');
+      await page.locator('input[type=file]').setInputFiles(PICTURE);
+      await page.getByRole('img', { name: /^Preview of/ }).waitFor();
+      await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
+      await page.getByRole('button', { name: 'Create video' }).click();
+      await page.waitForURL(/\/console\/tasks\/task_/);
+      await page.getByText('sent with the request').first().waitFor();
+
+      expect(readFileSync(PICTURE).length).toBeGreaterThan(0);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'reads why a task failed, and that nothing was charged',
+    async () => {
+      const { page } = visit;
+      await create('a failing boat [fail:1026]');
+      await page
+        .getByText(/^Failed after/)
+        .first()
+        .waitFor();
+      await page.getByText(/Nothing was charged/).waitFor();
+
+      expect(await page.getByText(/returned/).count()).toBeGreaterThan(0);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'makes an endpoint, sees a delivery fail, and sends it again',
+    async () => {
+      const { page } = visit;
+      world.receiver.answer('/hook', 500);
+      const endpoint = await world.api('/v1/webhook_endpoints', {
+        method: 'POST',
+        body: { name: 'hook', url: world.receiver.url('/hook'), event_types: ['video.completed'] },
+      });
+      await create('a boat to tell of');
+      await page
+        .getByText(/^Completed in/)
+        .first()
+        .waitFor();
+      await until(async () => world.receiver.at('/hook').length > 0);
+      await open(`/webhooks/${String(endpoint.id)}`);
+      world.receiver.answer('/hook', 204);
+      await page.getByRole('table').getByRole('link').first().click();
+      await page.waitForURL(/\/console\/webhooks\/whe_[^/]+\/whd_/);
+      await page.getByText('500').first().waitFor();
+      const before = world.receiver.at('/hook').length;
+      await page
+        .getByRole('button', { name: /^Send (again|now)$/ })
+        .first()
+        .click();
+      await until(async () => world.receiver.at('/hook').length > before);
+      await page.getByText('Delivered').first().waitFor();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'is signed out within seconds when the token is revoked',
+    async () => {
+      const { page } = visit;
+      const { key, token_id: tokenId } = (
+        await world.program.command('token', 'create', '--account', 'demo', '--models', '*', '--name', 'short')
+      ).json as { key: string; token_id: string };
+      const other = await world.signedIn('client', key);
+      await other.page.goto(`${world.origins.client}/console/tasks`);
+      await world.program.command('token', 'revoke', tokenId);
+      const begun = performance.now();
+      await other.page.getByRole('button', { name: 'Sign in' }).waitFor();
+      const tookMs = performance.now() - begun;
+      await other.close();
+      await page.getByRole('navigation').waitFor();
+
+      expect(tookMs).toBeLessThan(SIGNED_OUT_MS_MAX);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'does not find what belongs to another account',
+    async () => {
+      await create('a private boat');
+      const address = visit.page.url();
+      const other = await world.signedIn('client', KEYS.other);
+      await other.page.goto(address);
+      await other.page.getByText('no such task').waitFor();
+      const faults = [...other.faults];
+      await other.close();
+
+      expect(faults).toEqual([]);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'leaves nothing in the storage of the browser, in addresses, or within reach of scripts',
+    async () => {
+      const { page } = visit;
+      await open('/tasks');
+      const kept = await page.evaluate<string>(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+      );
+
+      expect(kept).not.toContain(KEYS.demo);
+      expect((JSON.parse(kept) as unknown[]).slice(0, 3)).toEqual([{}, {}, '']);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+});

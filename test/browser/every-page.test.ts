@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PAGES } from '../../services/gateway/console/routes.ts';
+import type { Door } from '../../services/gateway/console/routes.ts';
+import { KEYS } from '../harness/test-config.ts';
+import type { Visit } from './browser.ts';
+import { OPERATORS, startConsoleWorld } from './console-world.ts';
+import type { ConsoleWorld } from './console-world.ts';
+import { describeInBrowser } from './describe-in-browser.ts';
+import { fillConsole } from './fill-console.ts';
+
+const START_TIMEOUT_MS = 180_000;
+const PAGE_TIMEOUT_MS = 120_000;
+const FIRST_LOAD_BYTES_MAX = 60 * 1024;
+const FIRST_LOAD_REQUESTS_MAX = 60;
+const LCP_MS_MAX = 1000;
+const SETTLED_MS = 400;
+
+const KEY_OF: Readonly<Record<Door, string>> = { client: KEYS.demo, operator: OPERATORS.treasurer };
+const VARIANTS = [
+  ['light', { colours: 'light', width: 1280 }],
+  ['dark', { colours: 'dark', width: 1280 }],
+  ['320 px', { colours: 'light', width: 320 }],
+  ['200 % zoom', { colours: 'light', width: 640 }],
+] as const;
+
+describeInBrowser('every page of the console', () => {
+  let world: ConsoleWorld;
+  let ids: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+    ids = await fillConsole(world);
+  }, START_TIMEOUT_MS);
+  afterAll(() => world.stop(), START_TIMEOUT_MS);
+
+  const pages = (['client', 'operator'] as const).flatMap((door) =>
+    PAGES[door].map(({ path }) => [door, path] as const),
+  );
+  const addressOf = (path: string): string => {
+    const filled = path.replace(/:(\w+)/g, (_all, name: string) => ids[name] ?? `no-${name}`);
+    return filled === '' ? '/console' : `/console/${filled}`;
+  };
+  const open = async (visit: Visit, door: Door, path: string): Promise<void> => {
+    await visit.page.goto(world.origins[door] + addressOf(path));
+    await visit.page.getByRole('heading', { level: 1 }).waitFor();
+    // the one read of the view, and what it draws
+    await visit.page.waitForLoadState('load');
+    await visit.page.waitForTimeout(SETTLED_MS);
+  };
+
+  describe.each(VARIANTS)('in %s', (variant, options) => {
+    const visits = new Map<Door, Visit>();
+    beforeAll(async () => {
+      for (const door of ['client', 'operator'] as const)
+        visits.set(door, await world.signedIn(door, KEY_OF[door], options));
+    }, START_TIMEOUT_MS);
+    afterAll(() => Promise.all([...visits.values()].map((visit) => visit.close())));
+
+    test.each(pages)(
+      'the %s page "%s" keeps WCAG 2.2 AA, fits its window, and reports no fault',
+      async (door, path) => {
+        const visit = visits.get(door)!;
+        await open(visit, door, path);
+        await visit.shoot(
+          `${door}-${path === '' ? 'first' : path.replaceAll(/[/:]+/g, '-')}-${variant.replaceAll(/\W+/g, '-')}`,
+        );
+
+        expect([await visit.axe(), await visit.isTooWide(), visit.faults]).toEqual([[], false, []]);
+      },
+      PAGE_TIMEOUT_MS,
+    );
+  });
+
+  test.each(pages)(
+    'the %s page "%s" reads one view, and its first load is small and quick',
+    async (door, path) => {
+      const visit = await world.signedIn(door, KEY_OF[door]);
+      const fresh = await world.visit(door);
+      await fresh.page.context().addCookies(await visit.page.context().cookies());
+      await open(fresh, door, path);
+      const { requests, bytes } = await fresh.traffic();
+      const lcpMs = await fresh.page.evaluate<number>(`new Promise((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
+          .observe({ type: 'largest-contentful-paint', buffered: true });
+      })`);
+      const reads = fresh.apiReads().filter((read) => !/\/(me|content)(\?|$)/.test(read));
+      await Promise.all([visit.close(), fresh.close()]);
+
+      expect(requests).toBeLessThanOrEqual(FIRST_LOAD_REQUESTS_MAX);
+      expect(bytes).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+      expect(lcpMs).toBeLessThan(LCP_MS_MAX);
+      expect(new Set(reads).size).toBeLessThanOrEqual(1);
+    },
+    PAGE_TIMEOUT_MS,
+  );
+});
