@@ -117,8 +117,7 @@ async function reportPolicy(context: BrowserContext, faults: string[]): Promise<
 }
 
 async function bytesOf(response: Response): Promise<number> {
-  const { responseBodySize, responseHeadersSize } = await response.request().sizes();
-  return responseBodySize + responseHeadersSize;
+  return (await response.request().sizes()).responseBodySize;
 }
 
 interface AxeResult {

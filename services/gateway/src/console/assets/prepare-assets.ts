@@ -4,12 +4,15 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { consoleFiles } from './console-files.ts';
 
 const HASH_CHARACTERS = 16;
+const OWN_CODE = /^(?!packages\/).*\.[jt]s$/;
 const TYPES: Readonly<Record<string, string>> = {
   ts: 'text/javascript; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
+/** Comments that have lines of their own. No template of a page has such a line. */
+const COMMENTS = /^[ \t]*(?:\/\*\*?[\s\S]*?\*\/|\/\/.*)[ \t]*\n/gm;
 /** A static import of a module of ours. */
 const IMPORT = /^\s*(?:import|export)\b[^'"]*?['"](?<specifier>\.{1,2}\/[^'"]+)['"]/gm;
 
@@ -32,10 +35,7 @@ export interface Assets {
 /** Takes the types out of the sources and compresses them. It takes about half a second of processor time. */
 export function prepareAssets(): Assets {
   const sources = new Map(
-    consoleFiles().map(({ path, text }) => [
-      path,
-      path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text,
-    ]),
+    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? withoutComments(path, text) : text]),
   );
   const files = new Map(
     [...sources].map(([path, text]) => [
@@ -51,6 +51,12 @@ export function prepareAssets(): Assets {
   );
   const all = [...sources].map(([path, text]) => `${path}\n${text}`).join('\n');
   return { hash: hash('sha256', all, 'hex').slice(0, HASH_CHARACTERS), files };
+}
+
+/** In the image the sources have lost their types already. */
+function withoutComments(path: string, text: string): string {
+  const code = path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text;
+  return code.replace(COMMENTS, '');
 }
 
 function importsOf(start: string, sources: ReadonlyMap<string, string>): readonly string[] {
