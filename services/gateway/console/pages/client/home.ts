@@ -6,9 +6,9 @@ import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/money.ts';
 import { TaskTable } from './parts/task-table.ts';
+import { taskTitle } from './parts/task-title.ts';
 import { Thumbnail } from './parts/thumbnail.ts';
 import { homeWords as words } from './words/home.ts';
-import { tasksWords } from './words/tasks.ts';
 
 const LIST = '/console/tasks';
 
@@ -81,7 +81,7 @@ function Gallery({ tasks }: { tasks: readonly TaskRow[] }): VNode {
         html`<li key=${task.id}>
           <a href=${`/console/tasks/${encodeURIComponent(task.id)}`}>
             <${Thumbnail} task=${task} />
-            <span>${task.prompt === '' ? tasksWords.noPrompt : task.prompt}</span>
+            <span>${taskTitle(task)}</span>
           </a>
         </li>`,
     )}

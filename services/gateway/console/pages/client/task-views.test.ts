@@ -59,8 +59,14 @@ describe('the list of tasks', () => {
     renderToString(h(TaskListView, { list: { ...list, ...over }, query: new URLSearchParams(query) }));
 
   test('has a row for each task, and a link to older ones that keeps the filters', () => {
-    expect(textOf(shown())).toContain('a &lt;b>boat&lt;/b> task_1 Alpha-H3 5 s · 768P · 16:9 ● Completed');
+    expect(textOf(shown())).toContain('a &lt;b>boat&lt;/b> task_1 ● Completed Alpha-H3 5 s · 768P · 16:9');
     expect(shown('state=running')).toContain('href="/console/tasks?state=running&amp;after=task_1"');
+  });
+
+  test('names a task without a prompt by what it does', () => {
+    const rendered = aTaskRow({ kind: 'regeneration', prompt: '', resolution: '2K' });
+
+    expect(textOf(shown('', { tasks: [rendered] }))).toContain('Regeneration, 2K');
   });
 
   test('says how far a search has come', () => {

@@ -7,15 +7,17 @@ import { Tabs } from '../../../parts/tabs.ts';
 import { At } from '../../../parts/time.ts';
 import { words as common } from '../../../words.ts';
 import { taskWords } from '../words/task.ts';
+import { SubjectLink } from './subject-link.ts';
 
 const words = taskWords.request;
+const SOURCE = 'source_task_id';
 
 /** What was ordered, and the call that orders it again. */
 export function TaskRequest({ view }: { view: TaskView }): VNode {
   const { task, sameCall } = view;
   return html`<section>
     <h2>${words.title}</h2>
-    <p class="prompt">${task.fullPrompt}</p>
+    ${task.fullPrompt === '' ? null : html`<p class="prompt">${task.fullPrompt}</p>`}
     <dl class="facts">
       ${factsOf(task).map(
         ([name, value]) =>
@@ -49,7 +51,7 @@ function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentC
     ...optional(words.length, task.seconds > 0 ? words.seconds(task.seconds) : ''),
     ...optional(words.resolution, task.resolution),
     ...optional(words.ratio, task.ratio),
-    ...Object.entries(task.settings).map(([name, value]) => [name, settingText(value)] as const),
+    ...Object.entries(task.settings).map(([name, value]) => settingOf(name, value)),
     ...(task.references.length === 0 ? [] : [[words.references, referenceList(task.references)] as const]),
     [words.created, html`<${At} at=${task.createdAt} />`],
     ...optional(words.token, task.tokenName === '' ? task.tokenId : task.tokenName),
@@ -60,6 +62,11 @@ function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentC
 function roleText(role: string, kind: Reference['kind']): string {
   const roles: Readonly<Record<string, string>> = words.roles;
   return roles[role === '' ? kind : role] ?? role;
+}
+
+/** The task that is rendered again has a page of its own. */
+function settingOf(name: string, value: unknown): readonly [string, ComponentChildren] {
+  return name === SOURCE ? [words.source, html`<${SubjectLink} id=${String(value)} />`] : [name, settingText(value)];
 }
 
 function settingText(value: unknown): string {

@@ -9,6 +9,7 @@ import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
 import { words as common } from '../../../words.ts';
 import { tasksWords as words } from '../words/tasks.ts';
+import { taskTitle } from './task-title.ts';
 import { Thumbnail } from './thumbnail.ts';
 
 export interface TaskTableProps {
@@ -29,16 +30,14 @@ const COLUMNS: readonly Column<TaskRow>[] = [
   {
     name: words.columns.prompt,
     isHead: true,
-    cell: ({ id, prompt, failure }) => html`
-      <a class="prompt-link" href=${`/console/tasks/${encodeURIComponent(id)}`}
-        >${prompt === '' ? words.noPrompt : prompt}</a
-      >
-      <span class="id quiet">${id}</span>
-      ${failure === undefined ? null : html`<span class="fault small">${failure.message}</span>`}
+    cell: (task) => html`
+      <a class="prompt-link" href=${`/console/tasks/${encodeURIComponent(task.id)}`}>${taskTitle(task)}</a>
+      <span class="id quiet">${task.id}</span>
+      ${task.failure === undefined ? null : html`<span class="fault small">${task.failure.message}</span>`}
     `,
   },
-  { name: words.columns.order, cell: (task) => html`<${Order} task=${task} />` },
   { name: words.columns.state, cell: (task) => html`<${Standing} task=${task} />` },
+  { name: words.columns.order, cell: (task) => html`<${Order} task=${task} />` },
   { name: words.columns.age, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
   { name: words.columns.took, isNumber: true, cell: (task) => html`<${Took} task=${task} />` },
   { name: words.columns.charge, isNumber: true, cell: ({ charge }) => chargeText(charge) },

@@ -58,6 +58,7 @@ export const taskWords = {
     token: 'Token',
     requestId: 'Request id',
     references: 'References',
+    source: 'Renders again',
     inline: 'sent with the request',
     roles: {
       first_frame: 'First frame',

@@ -24,7 +24,6 @@ export const tasksWords = {
     took: 'Took',
     charge: 'Charge',
   },
-  noPrompt: 'no prompt',
   seconds: (seconds: number) => `${String(seconds)} s`,
   percent: (progress: number) => `${String(progress)} %`,
   progressOf: (progress: number) => `Progress: ${String(progress)} %`,
