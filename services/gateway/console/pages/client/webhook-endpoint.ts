@@ -1,72 +1,87 @@
-import { useState } from 'preact/hooks';
-import type { Delivery, EndpointView } from '../../api/webhooks.ts';
-import { setQuery } from '../../data/address.ts';
-import { useRefreshWhile } from '../../data/refresh-while.ts';
-import { serverNow } from '../../data/server-clock.ts';
-import { useSteadyRows } from '../../data/steady-rows.ts';
+import { useRef, useState } from 'preact/hooks';
+import type { EndpointView } from '../../api/webhooks.ts';
+import { useMe } from '../../data/door.ts';
+import { useDueReads } from '../../data/use-due-reads.ts';
 import { useView } from '../../data/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { NewRows } from '../../parts/new-rows.ts';
-import { Pager } from '../../parts/pager.ts';
 import { SecretOnce } from '../../parts/secret-once.ts';
-import { SelectField } from '../../parts/select-field.ts';
-import { DeliveryTable } from './parts/delivery-table.ts';
-import { isDueSoon } from './parts/due-soon.ts';
 import { EndpointActs } from './parts/endpoint-acts.ts';
+import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.ts';
 import { EndpointFacts } from './parts/endpoint-facts.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
-import { endpointName } from './parts/endpoint-table.ts';
-import { deliveryWords } from './words/deliveries.ts';
+import { DEFAULT_ENDPOINT, endpointName } from './parts/endpoint-table.ts';
 import { webhooksWords as words } from './words/webhooks.ts';
+
+const NONE: EndpointView['deliveries'] = [];
 
 export function page({ params, query }: PageProps): VNode {
   const id = params['endpointId'] ?? '';
+  const isAllowed = useMe().webhooks !== 'none';
   const own = new URLSearchParams([...query].filter(([name]) => name === 'state' || name === 'after'));
   const path = `/webhooks/${encodeURIComponent(id)}${own.size === 0 ? '' : `?${own.toString()}`}`;
-  const view = useView<EndpointView>(path, ['webhooks']);
+  const view = useView<EndpointView>(isAllowed ? path : undefined, isAllowed ? ['webhooks'] : []);
+  useDueReads(view.data?.deliveries ?? NONE, view.refresh);
+  const shown = useKept(view.data);
   return html`
     <p class="above"><a href="/console/webhooks">${words.endpoint.back}</a></p>
-    <h1>${words.endpoint.title}</h1>
-    <${Loaded} view=${view}>
-      ${(shown: EndpointView) => html`<${EndpointPage} view=${shown} query=${query} onChanged=${view.refresh} />`}
-    <//>
+    <${Heading} id=${id} name=${shown === undefined ? id : endpointName(shown.endpoint)} />
+    ${isAllowed ? null : html`<p class="note">${words.noRight}</p>`}
+    ${shown === undefined ? null : html`<${EndpointHead} view=${shown} onChanged=${view.refresh} />`}
+    ${
+      isAllowed
+        ? html`<section>
+            ${shown === undefined ? null : html`<${DeliveriesTop} query=${query} />`}
+            <${Loaded} view=${view}
+              >${(read: EndpointView) => html`<${EndpointDeliveries} key=${path} view=${read} query=${query} />`}<//
+            >
+          </section>`
+        : null
+    }
   `;
 }
 
-export interface EndpointPageProps {
-  readonly view: EndpointView;
-  readonly query: URLSearchParams;
-  readonly onChanged: () => void;
+/** Another page of deliveries changes nothing of the endpoint above them. */
+function useKept<T>(data: T | undefined): T | undefined {
+  const kept = useRef(data);
+  kept.current = data ?? kept.current;
+  return kept.current;
 }
 
-/** How an endpoint fares, what can be done with it, and what was sent to it. */
-export function EndpointPage({ view, query, onChanged }: EndpointPageProps): VNode {
+function Heading({ id, name }: { id: string; name: string }): VNode {
+  return html`<div class="heading">
+    <h1>${name} ${name === id || id === DEFAULT_ENDPOINT ? null : html`<span class="id">${id}</span>`}</h1>
+    ${id === DEFAULT_ENDPOINT ? null : html`<${CopyButton} text=${id} what=${words.endpoint.what} />`}
+  </div>`;
+}
+
+function DeliveriesTop({ query }: { query: URLSearchParams }): VNode {
+  return html`<h2>${words.deliveries.title}</h2>
+    <p class="quiet small">${words.deliveries.kept}</p>
+    <${DeliveryFilter} query=${query} />`;
+}
+
+/** How an endpoint fares, and what can be done with it. */
+export function EndpointHead({ view, onChanged }: { view: EndpointView; onChanged: () => void }): VNode {
   const { endpoint, canChange, eventTypes } = view;
   const [isEditing, setEditing] = useState(false);
   const [secret, setSecret] = useState('');
-  useRefreshWhile(
-    view.deliveries.some((delivery) => isDueSoon(delivery, serverNow())),
-    onChanged,
-  );
+  const edit = (is: boolean) => () => {
+    setEditing(is);
+  };
+  const { title, ...told } = words.secret;
+  const forget = (): void => {
+    setSecret('');
+  };
   return html`
     ${
       secret === ''
         ? null
-        : html`<${SecretOnce}
-            title=${words.secret.title(endpointName(endpoint))}
-            text=${words.secret.text}
-            secret=${secret}
-            what=${words.secret.what}
-            done=${words.secret.done}
-            onDone=${() => {
-              setSecret('');
-            }}
-          />`
+        : html`<${SecretOnce} ...${told} title=${title(endpointName(endpoint))} secret=${secret} onDone=${forget} />`
     }
-    <h2>${endpointName(endpoint)}</h2>
     ${
       isEditing
         ? html`<${EndpointForm}
@@ -78,50 +93,20 @@ export function EndpointPage({ view, query, onChanged }: EndpointPageProps): VNo
               setEditing(false);
               onChanged();
             }}
-            onCancel=${() => {
-              setEditing(false);
-            }}
+            onCancel=${edit(false)}
           />`
         : html`<${EndpointFacts} endpoint=${endpoint} />`
     }
+    ${canChange ? null : html`<p class="quiet">${words.readOnly}</p>`}
     ${
       canChange && !isEditing
         ? html`<${EndpointActs}
             endpoint=${endpoint}
-            onEdit=${() => {
-              setEditing(true);
-            }}
+            onEdit=${edit(true)}
             onSecret=${setSecret}
             onChanged=${onChanged}
           />`
         : null
     }
-    <${Deliveries} view=${view} query=${query} />
   `;
-}
-
-function Deliveries({ view, query }: Omit<EndpointPageProps, 'onChanged'>): VNode {
-  const { shown, waiting, accept } = useSteadyRows(view.deliveries, ({ id }: Delivery) => id);
-  const { states } = deliveryWords;
-  const options = [
-    { value: '', name: words.deliveries.all },
-    ...(['pending', 'delivered', 'failed'] as const).map((value) => ({ value, name: states[value] })),
-  ];
-  return html`<section>
-    <h2>${words.deliveries.title}</h2>
-    <p class="quiet small">${words.deliveries.kept}</p>
-    <div class="filters">
-      <${SelectField}
-        label=${words.deliveries.state}
-        value=${query.get('state') ?? ''}
-        options=${options}
-        onChange=${(state: string) => {
-          setQuery({ state, after: '' });
-        }}
-      />
-    </div>
-    <${NewRows} count=${query.has('after') ? 0 : waiting} onAccept=${accept} />
-    <${DeliveryTable} deliveries=${shown} empty=${words.deliveries.none} withSubject=${true} />
-    <${Pager} path=${`/console/webhooks/${encodeURIComponent(view.endpoint.id)}`} query=${query} after=${view.after} />
-  </section>`;
 }

@@ -4,8 +4,9 @@ import { renderToString } from 'preact-render-to-string';
 import type { Delivery, Endpoint } from '../../api/webhooks.ts';
 import { T0 } from '../../testing/a-task.ts';
 import { textOf } from '../../testing/text-of.ts';
+import { EndpointDeliveries } from './parts/endpoint-deliveries.ts';
 import { DeliveryPage } from './webhook-delivery.ts';
-import { EndpointPage } from './webhook-endpoint.ts';
+import { EndpointHead } from './webhook-endpoint.ts';
 import { EndpointsPage } from './webhooks.ts';
 
 const nothing = (): void => undefined;
@@ -36,38 +37,103 @@ const delivery: Delivery = {
 };
 const list = { eventTypes: ['video.completed', 'video.failed', 'job.completed'], canChange: true };
 
-describe('webhooks', () => {
-  test('say why an endpoint hears nothing', () => {
-    const endpoints = [{ ...endpoint, disabledAt: T0, disabledReason: 'gone' }];
-    const text = textOf(renderToString(h(EndpointsPage, { list: { ...list, endpoints }, onChanged: nothing })));
+const listed = (over: Partial<Endpoint> = {}, canChange = true): string =>
+  textOf(
+    renderToString(
+      h(EndpointsPage, { list: { ...list, canChange, endpoints: [{ ...endpoint, ...over }] }, onChanged: nothing }),
+    ),
+  );
+const headed = (over: Partial<Endpoint> = {}, canChange = true): string =>
+  textOf(
+    renderToString(
+      h(EndpointHead, {
+        view: { ...list, canChange, endpoint: { ...endpoint, ...over }, deliveries: [] },
+        onChanged: nothing,
+      }),
+    ),
+  );
+const deliveryPage = (over: Partial<Delivery> = {}, canChange = true): string =>
+  renderToString(h(DeliveryPage, { view: { delivery: { ...delivery, ...over }, canChange }, onChanged: nothing }));
 
-    expect(text).toContain('✕ Disabled');
-    expect(text).toContain('The receiver answered 410.');
+test.each([
+  ['Nothing sent yet', {}],
+  ['Working', { lastSuccessAt: T0 }],
+  ['Failing for', { lastSuccessAt: T0, failingSince: T0 }],
+  ['wants no more events', { failingSince: T0, disabledAt: T0, disabledReason: 'gone' }],
+  ['Nothing but failures for five days.', { disabledAt: T0, disabledReason: 'failing' }],
+  ['disabled by hand', { disabledAt: T0, disabledReason: 'by_owner' }],
+])('an endpoint is told as: %s', (words, over) => {
+  expect(listed(over)).toContain(words);
+  expect(headed(over)).toContain(words);
+});
+
+test('the URLs of requests have no health of their own', () => {
+  expect(listed({ id: 'default', name: '', url: '' })).not.toContain('Nothing sent yet');
+});
+
+describe('a token that may only see webhooks', () => {
+  test('is told so, and offered nothing that it may not do', () => {
+    for (const text of [listed({}, false), headed({}, false), textOf(deliveryPage({}, false))])
+      expect(text).toContain('may see webhooks and not change them');
+    expect(listed({}, false)).not.toContain('Create endpoint');
+    expect(headed({}, false)).not.toContain('Rotate secret');
+    expect(deliveryPage({}, false)).not.toContain('Send again');
+  });
+});
+
+describe('an endpoint', () => {
+  test('is changed, tried, disabled and deleted on its page', () => {
+    expect(headed()).toContain('Change Send test Disable Rotate secret Resend failed Delete');
   });
 
-  test('can be changed by a token with the right alone', () => {
-    const page = (canChange: boolean, over: Partial<Endpoint> = {}): string =>
-      textOf(
-        renderToString(
-          h(EndpointPage, {
-            view: { ...list, canChange, endpoint: { ...endpoint, ...over }, deliveries: [delivery] },
-            query: new URLSearchParams(),
-            onChanged: nothing,
-          }),
-        ),
-      );
+  test('that is disabled has to be enabled before anything is sent to it again', () => {
+    const text = headed({ disabledAt: T0, disabledReason: 'by_owner' });
 
-    expect(page(true)).toContain('Change Send test Disable Rotate secret Resend failed Delete');
-    expect(page(true, { id: 'default' })).not.toContain('Delete');
-    expect(page(false)).not.toContain('Rotate secret');
-    expect(page(false)).toContain('task_1 500 1');
+    expect(text).toContain('Change Send test Enable Rotate secret Delete');
+    expect(text).toContain('Enable the endpoint to send its failed deliveries again.');
   });
 
-  test('show what a receiver answered as text', () => {
-    const markup = renderToString(h(DeliveryPage, { view: { delivery, canChange: true }, onChanged: nothing }));
+  test('of request URLs has a secret and deliveries, and nothing else', () => {
+    expect(headed({ id: 'default', name: '', url: '' })).toMatch(/whsec_A…z Rotate secret Resend failed$/);
+  });
+});
+
+describe('the deliveries of an endpoint', () => {
+  const rows = (deliveries: readonly Delivery[], query = ''): string =>
+    renderToString(
+      h(EndpointDeliveries, {
+        view: { ...list, endpoint, deliveries, after: 'whd_1' },
+        query: new URLSearchParams(query),
+      }),
+    );
+
+  test('say what the receiver answered last, or why it did not', () => {
+    const { lastStatus: _none, ...silent } = delivery;
+    const text = textOf(rows([delivery, { ...silent, id: 'whd_2', lastError: 'timeout' }]));
+
+    expect(text).toContain('task_1 500 1');
+    expect(text).toContain('no answer: it took more than 15 s');
+  });
+
+  test('keep the filter on the way to older ones', () => {
+    expect(rows([delivery], 'state=failed')).toContain('href="/console/webhooks/whe_1?state=failed&amp;after=whd_1"');
+  });
+});
+
+describe('a delivery', () => {
+  test('shows what a receiver answered as text', () => {
+    const markup = deliveryPage();
 
     expect(markup).toContain('&lt;i>no&lt;/i>');
     expect(textOf(markup)).toContain('Attempt 1 ✕ Answered 500 in 12 ms');
-    expect(textOf(markup)).toContain('Send again');
+  });
+
+  test.each([
+    ['Accepted at attempt 2.', { state: 'delivered', attemptCount: 2, lastStatus: 204, lastError: '' }],
+    ['Given up: 500.', {}],
+    ['Given up: 500: the endpoint was disabled.', { lastError: 'endpoint_disabled' }],
+    ['1 attempt. Next attempt: due now', { state: 'pending', nextAttemptAt: 0 }],
+  ] as const)('says in words what became of it: %s', (words, over) => {
+    expect(textOf(deliveryPage(over))).toContain(words);
   });
 });

@@ -58,7 +58,7 @@ export function EndpointsPage({ list, onChanged }: { list: EndpointList; onChang
               }}
             />
           </section>`
-        : null
+        : html`<p class="quiet">${words.readOnly}</p>`
     }
   `;
 }

@@ -8,9 +8,6 @@ import { deliveryWords as words } from '../words/deliveries.ts';
 import { DeliveryState } from './delivery-state.ts';
 import { SubjectLink } from './subject-link.ts';
 
-/** The error of an attempt whose status says it. */
-const BY_STATUS = 'status';
-
 export interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
   readonly empty: string;
@@ -54,13 +51,22 @@ function columnsOf(withSubject: boolean): readonly Column<Delivery>[] {
 }
 
 /** A time that has come is told as such: the next attempt begins with the next look. */
-function Due({ at }: { at: number }): VNode {
+export function Due({ at }: { at: number }): VNode {
   const now = useNow();
   return at <= now ? html`<span>${words.due}</span>` : html`<${Ago} at=${at} />`;
 }
 
-/** What the receiver said last. A status says enough of itself. */
+/** What the receiver said last. A status tells by itself that it is no success. */
 export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
-  if (lastStatus !== undefined) return words.status(lastStatus, lastError === BY_STATUS ? '' : lastError);
-  return attemptCount === 0 ? words.notYet : words.noAnswer(lastError);
+  const told = lastStatus === undefined ? noStatus(attemptCount) : String(lastStatus);
+  return lastError === '' || lastError === 'status' ? told : words.because(told, errorText(lastError));
+}
+
+function noStatus(attemptCount: number): string {
+  return attemptCount === 0 ? words.notYet : words.noAnswer;
+}
+
+/** What is said of the error of a delivery or of an attempt. */
+export function errorText(error: string): string {
+  return words.errors[error] ?? error;
 }

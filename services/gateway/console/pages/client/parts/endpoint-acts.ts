@@ -22,6 +22,7 @@ export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: Endpoint
   const [open, setOpen] = useState<EndpointAct | undefined>(undefined);
   const { act, isBusy, fault } = useAct<unknown>(onChanged);
   const path = `/v1/webhook_endpoints/${encodeURIComponent(endpoint.id)}`;
+  const isDisabled = endpoint.disabledAt !== undefined;
   const opener = (what: EndpointAct): VNode =>
     html`<button
       type="button"
@@ -42,13 +43,15 @@ export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: Endpoint
           ? null
           : html`<button type="button" onClick=${onEdit}>${words.edit}</button> ${opener('test')}
               ${
-                endpoint.disabledAt === undefined
-                  ? opener('disable')
-                  : html`<button type="button" disabled=${isBusy} onClick=${enable}>${words.enable}</button>`
+                isDisabled
+                  ? html`<button type="button" disabled=${isBusy} onClick=${enable}>${words.enable}</button>`
+                  : opener('disable')
               }`
       }
-      ${opener('rotate')} ${opener('resendFailed')} ${endpoint.id === DEFAULT_ENDPOINT ? null : opener('delete')}
+      ${opener('rotate')} ${isDisabled ? null : opener('resendFailed')}
+      ${endpoint.id === DEFAULT_ENDPOINT ? null : opener('delete')}
     </div>
+    ${isDisabled ? html`<p class="quiet small">${words.resendDisabled}</p>` : null}
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
     ${
       open === undefined

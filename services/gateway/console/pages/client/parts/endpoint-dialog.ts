@@ -28,7 +28,8 @@ export function EndpointDialog(props: EndpointDialogProps): VNode {
   const { act, endpoint, path, onChanged, onClose } = props;
   if (act === 'rotate') return html`<${RotateDialog} ...${props} />`;
   if (act === 'test') return html`<${TestDialog} eventTypes=${endpoint.eventTypes} path=${path} onClose=${onClose} />`;
-  if (act === 'resendFailed') return html`<${ResendDialog} path=${path} onChanged=${onChanged} onClose=${onClose} />`;
+  if (act === 'resendFailed')
+    return html`<${ResendDialog} endpoint=${endpoint} path=${path} onChanged=${onChanged} onClose=${onClose} />`;
   const isDelete = act === 'delete';
   return html`<${ActDialog}
     title=${isDelete ? words.deleteTitle : words.disableTitle}

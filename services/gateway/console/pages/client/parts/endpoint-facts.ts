@@ -13,7 +13,11 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
   const { id, url, eventTypes, payload, secretHint, createdAt, lastSuccessAt, lastFailureAt } = endpoint;
   const { facts } = words;
   return html`
-    <p><${EndpointHealth} endpoint=${endpoint} /></p>
+    ${
+      id === DEFAULT_ENDPOINT
+        ? html`<p class="quiet">${webhooksWords.defaultText}</p>`
+        : html`<p class="endpoint-state"><${EndpointHealth} endpoint=${endpoint} isLong /></p>`
+    }
     <dl class="facts">
       ${
         id === DEFAULT_ENDPOINT
@@ -23,14 +27,14 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
               <dt>${facts.events}</dt>
               <dd>${eventTypes.join(', ')}</dd>
               <dt>${facts.payload}</dt>
-              <dd>${webhooksWords.form.payloads[payload]}</dd>`
+              <dd>${webhooksWords.form.payloads[payload]}</dd>
+              <dt>${facts.success}</dt>
+              <dd>${agoOrNever(lastSuccessAt)}</dd>
+              <dt>${facts.failure}</dt>
+              <dd>${agoOrNever(lastFailureAt)}</dd>`
       }
       <dt>${facts.secret}</dt>
       <dd>${secretHint === '' ? words.noSecret : html`<code>${secretHint}</code>`}</dd>
-      <dt>${facts.success}</dt>
-      <dd>${agoOrNever(lastSuccessAt)}</dd>
-      <dt>${facts.failure}</dt>
-      <dd>${agoOrNever(lastFailureAt)}</dd>
       ${
         createdAt === undefined
           ? null
@@ -38,6 +42,5 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
               <dd><${At} at=${createdAt} /></dd>`
       }
     </dl>
-    ${id === DEFAULT_ENDPOINT ? html`<p class="quiet">${webhooksWords.defaultText}</p>` : null}
   `;
 }

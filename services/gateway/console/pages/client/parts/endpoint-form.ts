@@ -72,7 +72,7 @@ export function EndpointForm(props: EndpointFormProps): VNode {
       type="url"
       value=${draft.url}
       onInput=${set('url')}
-      hint=${words.urlHint}
+      hint=${endpoint?.disabledAt === undefined ? words.urlHint : `${words.urlHint}. ${words.enables}`}
       fault=${at(fault, 'url')}
       charactersMax=${URL_CHARACTERS_MAX}
       isRequired

@@ -7,20 +7,32 @@ import { webhooksWords } from '../words/webhooks.ts';
 const words = webhooksWords.health;
 
 /** Whether deliveries arrive, by a word and a shape; else since when and why not. */
-export function EndpointHealth({ endpoint }: { endpoint: Endpoint }): VNode {
-  const { disabledAt, disabledReason = '', failingSince, lastSuccessAt } = endpoint;
-  if (disabledAt !== undefined) {
-    const reasons: Readonly<Record<string, string>> = words.reasons;
-    return html`<span class="lines">
-      <span class="state failed">✕ ${words.disabled} <${Ago} at=${disabledAt} /></span>
-      <span class="small quiet">${reasons[disabledReason] ?? disabledReason}</span>
-    </span>`;
-  }
+export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoint; isLong?: boolean }): VNode {
+  const { disabledAt, disabledReason = '', failingSince, lastSuccessAt, lastFailureAt } = endpoint;
+  if (disabledAt !== undefined) return disabled(disabledAt, disabledReason, isLong);
   if (failingSince !== undefined)
-    return html`<span class="state in_progress">◐ <${FailingFor} since=${failingSince} /></span>`;
-  return lastSuccessAt === undefined
-    ? html`<span class="state">○ ${words.unused}</span>`
-    : html`<span class="state completed">● ${words.well}</span>`;
+    return html`<span class="lines">
+      <span class="state failed"><${Shape} of="✕" /> <${FailingFor} since=${failingSince} /></span>
+      ${isLong ? html`<span class="small quiet">${words.failingEnd}</span>` : null}
+    </span>`;
+  return lastSuccessAt === undefined && lastFailureAt === undefined
+    ? html`<span class="state"><${Shape} of="○" /> ${words.unused}</span>`
+    : html`<span class="state completed"><${Shape} of="●" /> ${words.well}</span>`;
+}
+
+/** What a person disabled is no fault. */
+function disabled(at: number, reason: string, isLong: boolean): VNode {
+  const reasons: Readonly<Record<string, string>> = words.reasons;
+  return html`<span class="lines">
+    <span class=${reason === 'by_owner' ? 'state' : 'state failed'}>
+      <${Shape} of="■" /> ${words.disabled} <${Ago} at=${at} />
+    </span>
+    <span class="small quiet">${reasons[reason] ?? reason} ${isLong ? words.silent : null}</span>
+  </span>`;
+}
+
+function Shape({ of }: { of: string }): VNode {
+  return html`<span aria-hidden="true">${of}</span>`;
 }
 
 function FailingFor({ since }: { since: number }): VNode {

@@ -11,33 +11,44 @@ export const DEFAULT_ENDPOINT = 'default';
 
 export function EndpointTable({ endpoints }: { endpoints: readonly Endpoint[] }): VNode {
   const { columns } = words;
-  return html`<${DataTable}
-    caption=${words.caption}
-    rows=${endpoints}
-    keyOf=${({ id }: Endpoint) => id}
-    empty=${words.none}
-    columns=${[
-      {
-        name: columns.name,
-        isHead: true,
-        cell: (endpoint: Endpoint) =>
-          html`<span class="lines">
-            <a href=${`/console/webhooks/${encodeURIComponent(endpoint.id)}`}>${endpointName(endpoint)}</a>
-            <span class="small quiet wrap">${endpoint.id === DEFAULT_ENDPOINT ? words.defaultText : endpoint.url}</span>
-          </span>`,
-      },
-      { name: columns.health, cell: (endpoint: Endpoint) => html`<${EndpointHealth} endpoint=${endpoint} />` },
-      {
-        name: columns.events,
-        cell: ({ eventTypes }: Endpoint) =>
-          html`<span class="lines small">
-            ${eventTypes.length === 0 ? '–' : null}${eventTypes.map((type) => html`<span key=${type}>${type}</span>`)}
-          </span>`,
-      },
-      { name: columns.success, cell: ({ lastSuccessAt }: Endpoint) => agoOrNever(lastSuccessAt) },
-      { name: columns.failure, cell: ({ lastFailureAt }: Endpoint) => agoOrNever(lastFailureAt) },
-    ]}
-  />`;
+  return html`<div class="endpoint-table">
+    <${DataTable}
+      caption=${words.caption}
+      rows=${endpoints}
+      keyOf=${({ id }: Endpoint) => id}
+      empty=${words.none}
+      columns=${[
+        {
+          name: columns.name,
+          isHead: true,
+          cell: (endpoint: Endpoint) =>
+            html`<span class="lines">
+              <a href=${`/console/webhooks/${encodeURIComponent(endpoint.id)}`}>${endpointName(endpoint)}</a>
+              <span class="small quiet wrap"
+                >${endpoint.id === DEFAULT_ENDPOINT ? words.defaultText : endpoint.url}</span
+              >
+            </span>`,
+        },
+        // several receivers share it, so it has no health of its own
+        {
+          name: columns.health,
+          cell: (endpoint: Endpoint) =>
+            endpoint.id === DEFAULT_ENDPOINT ? words.notTold : html`<${EndpointHealth} endpoint=${endpoint} />`,
+        },
+        {
+          name: columns.events,
+          cell: ({ id, eventTypes }: Endpoint) =>
+            id === DEFAULT_ENDPOINT
+              ? words.notTold
+              : html`<span class="lines small">
+                  ${eventTypes.map((type) => html`<span key=${type}>${type}</span>`)}
+                </span>`,
+        },
+        { name: columns.success, cell: ({ id, lastSuccessAt }: Endpoint) => told(id, lastSuccessAt) },
+        { name: columns.failure, cell: ({ id, lastFailureAt }: Endpoint) => told(id, lastFailureAt) },
+      ]}
+    />
+  </div>`;
 }
 
 export function endpointName({ id, name }: Endpoint): string {
@@ -47,4 +58,8 @@ export function endpointName({ id, name }: Endpoint): string {
 
 export function agoOrNever(at: number | undefined): VNode | string {
   return at === undefined ? words.never : html`<${Ago} at=${at} />`;
+}
+
+function told(id: string, at: number | undefined): VNode | string {
+  return id === DEFAULT_ENDPOINT ? words.notTold : agoOrNever(at);
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Endpoint } from '../../../api/webhooks.ts';
 import { serverNow } from '../../../data/server-clock.ts';
 import { useAct } from '../../../data/use-act.ts';
 import { html } from '../../../html.ts';
@@ -18,14 +19,15 @@ interface Resent {
 }
 
 export interface ResendDialogProps {
+  readonly endpoint: Endpoint;
   readonly path: string;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }
 
-/** Makes failed deliveries due again, and stays open to say how many there were. */
-export function ResendDialog({ path, onChanged, onClose }: ResendDialogProps): VNode {
-  const [since, setSince] = useState(() => fieldTime(serverNow() - DAY_MS));
+/** Makes failed deliveries due again, those since the endpoint fails if it does. It stays open to say how many there were. */
+export function ResendDialog({ endpoint, path, onChanged, onClose }: ResendDialogProps): VNode {
+  const [since, setSince] = useState(() => fieldTime(endpoint.failingSince ?? serverNow() - DAY_MS));
   const { act, isBusy, fault, answer } = useAct<Resent>(onChanged);
   const told = answer === undefined ? '' : `${words.resent(answer.resent)} ${answer.has_more ? words.resentMore : ''}`;
   return html`<${ConfirmDialog}

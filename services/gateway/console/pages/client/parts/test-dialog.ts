@@ -7,6 +7,8 @@ import { SelectField } from '../../../parts/select-field.ts';
 import { webhooksWords } from '../words/webhooks.ts';
 
 const words = webhooksWords.acts;
+/** It asks for no more events. */
+const GONE = 410;
 
 export interface TestDialogProps {
   readonly eventTypes: readonly string[];
@@ -35,7 +37,18 @@ export function TestDialog({ eventTypes, path, onClose }: TestDialogProps): VNod
       options=${eventTypes.map((value) => ({ value, name: value }))}
       onChange=${setType}
     />
-    <p role="status">${answer === undefined || fault !== undefined ? '' : words.tested(answer.status_code)}</p>
+    <p role="status">
+      ${answer === undefined || fault !== undefined || isBusy ? null : html`<${Told} status=${answer.status_code} />`}
+    </p>
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
   <//>`;
+}
+
+/** A status by a shape and in words. */
+function Told({ status }: { status: number }): VNode {
+  return status >= 200 && status < 300
+    ? html`<span class="good"><span aria-hidden="true">●</span> ${words.tested(status)}</span>`
+    : html`<span class="bad"
+        ><span aria-hidden="true">✕</span> ${status === GONE ? words.testGone : words.testFailed(status)}</span
+      >`;
 }

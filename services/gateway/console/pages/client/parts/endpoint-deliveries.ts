@@ -1,0 +1,43 @@
+import type { Delivery, EndpointView } from '../../../api/webhooks.ts';
+import { setQuery } from '../../../data/address.ts';
+import { useSteadyRows } from '../../../data/steady-rows.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { NewRows } from '../../../parts/new-rows.ts';
+import { Pager } from '../../../parts/pager.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { deliveryWords } from '../words/deliveries.ts';
+import { webhooksWords } from '../words/webhooks.ts';
+import { DeliveryTable } from './delivery-table.ts';
+
+const words = webhooksWords.deliveries;
+
+/** The filter is there before the deliveries are. */
+export function DeliveryFilter({ query }: { query: URLSearchParams }): VNode {
+  const { states } = deliveryWords;
+  const options = [
+    { value: '', name: words.all },
+    ...(['pending', 'delivered', 'failed'] as const).map((value) => ({ value, name: states[value] })),
+  ];
+  return html`<div class="filters">
+    <${SelectField}
+      label=${words.state}
+      value=${query.get('state') ?? ''}
+      options=${options}
+      onChange=${(state: string) => {
+        setQuery({ state, after: '' });
+      }}
+    />
+  </div>`;
+}
+
+/** What was sent to an endpoint, the newest first. */
+export function EndpointDeliveries({ view, query }: { view: EndpointView; query: URLSearchParams }): VNode {
+  const { shown, waiting, accept } = useSteadyRows(view.deliveries, ({ id }: Delivery) => id);
+  const isWhole = !query.has('state') && !query.has('after');
+  return html`
+    <${NewRows} count=${query.has('after') ? 0 : waiting} onAccept=${accept} />
+    <${DeliveryTable} deliveries=${shown} empty=${isWhole ? words.noneYet : words.none} withSubject />
+    <${Pager} path=${`/console/webhooks/${encodeURIComponent(view.endpoint.id)}`} query=${query} after=${view.after} />
+  `;
+}
