@@ -97,14 +97,7 @@ const types = {
 };
 
 export default defineConfig(
-  globalIgnores([
-    'proto/gen',
-    'deploy/examples/**/*.ts',
-    '**/node_modules',
-    '**/data',
-    '!services/gateway/console/data',
-    'coverage',
-  ]),
+  globalIgnores(['proto/gen', 'deploy/examples/**/*.ts', '**/node_modules', '**/data', 'coverage']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: { ...faults, ...sizes, 'no-console': 'error' },
@@ -159,6 +152,11 @@ export default defineConfig(
     files: ['services/gateway/console/**/*.ts'],
     ignores: ['**/*.test.ts'],
     rules: { 'no-restricted-syntax': ['error', ...shape], 'no-restricted-globals': 'off' },
+  },
+  {
+    // every text of the console is in one file
+    files: ['services/gateway/console/words.ts'],
+    rules: { 'max-lines': 'off' },
   },
   {
     // a composition root lists its parts

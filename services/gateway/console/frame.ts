@@ -1,9 +1,9 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api } from './data/api.ts';
-import { useAddress } from './data/address.ts';
-import { speakThrough } from './data/announce.ts';
-import type { Visitor } from './data/door.ts';
+import { api } from './state/api.ts';
+import { useAddress } from './state/address.ts';
+import { speakThrough } from './state/announce.ts';
+import type { Visitor } from './state/door.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { LiveSwitch } from './parts/live-switch.ts';

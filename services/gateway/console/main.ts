@@ -1,11 +1,11 @@
 import { render } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
-import { ApiError, api, endsSession, onSignedOut } from './data/api.ts';
-import { followLinks } from './data/address.ts';
-import { VisitorContext } from './data/door.ts';
-import type { Visitor } from './data/door.ts';
-import { setServerClock } from './data/server-clock.ts';
+import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
+import { followLinks } from './state/address.ts';
+import { VisitorContext } from './state/door.ts';
+import type { Visitor } from './state/door.ts';
+import { setServerClock } from './state/server-clock.ts';
 import { Frame } from './frame.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';

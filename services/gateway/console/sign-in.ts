@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
-import { ApiError, api } from './data/api.ts';
+import { ApiError, api } from './state/api.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import type { Door } from './routes.ts';

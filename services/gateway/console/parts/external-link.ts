@@ -8,6 +8,6 @@ export function ExternalLink({ url }: { url: string }): VNode {
     : html`<span>${url}</span>`;
 }
 
-export function isWeb(url: string): boolean {
+function isWeb(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }

@@ -1,4 +1,4 @@
-import { useLiveSwitch } from '../data/live.ts';
+import { useLiveSwitch } from '../state/live.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';

@@ -1,4 +1,4 @@
-import type { View } from '../data/use-view.ts';
+import type { View } from '../state/use-view.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';

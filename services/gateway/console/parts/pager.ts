@@ -23,7 +23,7 @@ export function Pager({ path, query, after, older = words.pages.older }: PagerPr
 }
 
 /** The same list from another row on. */
-export function addressOf(path: string, query: URLSearchParams, after: string | undefined): string {
+function addressOf(path: string, query: URLSearchParams, after: string | undefined): string {
   const next = new URLSearchParams(query);
   next.delete('after');
   if (after !== undefined) next.set('after', after);

@@ -1,4 +1,4 @@
-import type { ApiError } from '../data/api.ts';
+import type { ApiError } from '../state/api.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';

@@ -22,7 +22,7 @@ export function Sparkline({ values }: { values: readonly number[] }): VNode {
   </svg>`;
 }
 
-export function barsOf(values: readonly number[]): string {
+function barsOf(values: readonly number[]): string {
   const highest = Math.max(0, ...values);
   return values
     .map((value, at) => {

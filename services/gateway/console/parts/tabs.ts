@@ -54,7 +54,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
 }
 
 /** The tab that a key leads to; undefined: the key is for something else. */
-export function tabOf(key: string, at: number, count: number): number | undefined {
+function tabOf(key: string, at: number, count: number): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;
   const step = STEPS[key];

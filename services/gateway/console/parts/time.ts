@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../data/server-clock.ts';
+import { serverNow } from '../state/server-clock.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';

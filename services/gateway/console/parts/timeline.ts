@@ -4,7 +4,7 @@ import type { VNode } from '../html.ts';
 import { moneyText } from './money.ts';
 import { BAR_UNITS, barOf, endOf, isLong, linesOf } from './timeline-lanes.ts';
 import type { Bar, Line } from './timeline-lanes.ts';
-import { timelineWords as words } from './timeline-words.ts';
+import { timelineWords as words } from '../words.ts';
 import { clockText, durationText, utcText } from './time.ts';
 
 const LANE_HEIGHT = 14;

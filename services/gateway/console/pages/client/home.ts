@@ -1,6 +1,6 @@
 import type { Home, HomeMoney, Limit } from '../../api/home.ts';
 import type { TaskRow } from '../../api/tasks.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -8,7 +8,7 @@ import { moneyText } from '../../parts/money.ts';
 import { TaskTable } from './parts/task-table.ts';
 import { taskTitle } from './parts/task-title.ts';
 import { Thumbnail } from './parts/thumbnail.ts';
-import { homeWords as words } from './words/home.ts';
+import { homeWords as words } from '../../words.ts';
 
 const LIST = '/console/tasks';
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { TaskView } from '../../api/task.ts';
-import { announce } from '../../data/announce.ts';
-import { useMe } from '../../data/door.ts';
-import { useRefreshWhile } from '../../data/refresh-while.ts';
-import { useView } from '../../data/use-view.ts';
+import { announce } from '../../state/announce.ts';
+import { useMe } from '../../state/door.ts';
+import { useRefreshWhile } from '../../state/refresh-while.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -12,14 +12,13 @@ import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Timeline } from '../../parts/timeline.ts';
 import { useNow } from '../../parts/time.ts';
-import { words } from '../../words.ts';
+import { taskWords, words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';
 import { TaskActs } from './parts/task-acts.ts';
 import { TaskRequest } from './parts/task-request.ts';
 import { TaskResult } from './parts/task-result.ts';
 import { TaskStatus } from './parts/task-status.ts';
 import { TaskWebhooks } from './parts/task-webhooks.ts';
-import { taskWords } from './words/task.ts';
 
 export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';

@@ -1,6 +1,6 @@
 import type { TaskList } from '../../api/tasks.ts';
-import { useSteadyRows } from '../../data/steady-rows.ts';
-import { useView } from '../../data/use-view.ts';
+import { useSteadyRows } from '../../state/steady-rows.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -8,11 +8,10 @@ import { Loaded } from '../../parts/loaded.ts';
 import { NewRows } from '../../parts/new-rows.ts';
 import { Pager } from '../../parts/pager.ts';
 import { At } from '../../parts/time.ts';
-import { words as common } from '../../words.ts';
+import { tasksWords as words, words as common } from '../../words.ts';
 import { TaskFilters } from './parts/task-filters.ts';
 import { TaskTable } from './parts/task-table.ts';
 import { FILTERS, listPath } from './parts/task-query.ts';
-import { tasksWords as words } from './words/tasks.ts';
 
 const PATH = '/console/tasks';
 

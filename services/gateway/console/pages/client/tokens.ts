@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { MadeToken, Token, TokenList } from '../../api/tokens.ts';
-import { useMe } from '../../data/door.ts';
-import { useAct } from '../../data/use-act.ts';
-import { useView } from '../../data/use-view.ts';
+import { useMe } from '../../state/door.ts';
+import { useAct } from '../../state/use-act.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
@@ -11,7 +11,7 @@ import { Loaded } from '../../parts/loaded.ts';
 import { Refusal } from '../../parts/refusal.ts';
 import { TokenForm } from './parts/token-form.ts';
 import { TokenTable } from './parts/token-table.ts';
-import { tokensWords as words } from './words/tokens.ts';
+import { tokensWords as words } from '../../words.ts';
 
 export function page(): VNode {
   const { tokens: right } = useMe();

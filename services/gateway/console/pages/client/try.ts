@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { TaskView } from '../../api/task.ts';
 import type { TryView } from '../../api/try.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { words as common } from '../../words.ts';
+import { tryWords as words, words as common } from '../../words.ts';
 import { EstimateLine } from './parts/estimate-line.ts';
 import { OrderFields } from './parts/order-fields.ts';
 import { OrderJson } from './parts/order-json.ts';
@@ -14,7 +14,6 @@ import { bodyOf, estimateBodyOf, firstOrder, orderOfTask } from './parts/try-ord
 import type { Order, Uploads } from './parts/try-order.ts';
 import { useCreate } from './parts/use-create.ts';
 import { useEstimate } from './parts/use-estimate.ts';
-import { tryWords as words } from './words/try.ts';
 
 /** Fields that tell a refusal below themselves. */
 const OWN_FIELDS = /^(prompt|duration|resolution|ratio|content|image|seed|webhook_url)/;

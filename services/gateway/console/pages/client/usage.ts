@@ -1,7 +1,7 @@
 import type { UsageSeries, UsageSums, UsageView } from '../../api/usage.ts';
-import { setQuery } from '../../data/address.ts';
-import { serverNow } from '../../data/server-clock.ts';
-import { useView } from '../../data/use-view.ts';
+import { setQuery } from '../../state/address.ts';
+import { serverNow } from '../../state/server-clock.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -12,7 +12,7 @@ import { moneyText } from '../../parts/money.ts';
 import { UsageChart } from './parts/usage-chart.ts';
 import { PRESETS, periodOf, periodOfPreset, splitOf } from './parts/usage-query.ts';
 import type { Period } from './parts/usage-query.ts';
-import { usageWords as words } from './words/usage.ts';
+import { usageWords as words } from '../../words.ts';
 
 /** No count of usage needs more of a name. */
 const COUNTS = ['requests', 'seconds', 'inputTokens', 'outputTokens', 'images'] as const;

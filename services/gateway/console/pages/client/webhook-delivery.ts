@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
-import { useMe } from '../../data/door.ts';
-import { useDueReads } from '../../data/use-due-reads.ts';
-import { useView } from '../../data/use-view.ts';
+import { useMe } from '../../state/door.ts';
+import { useDueReads } from '../../state/use-due-reads.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -14,7 +14,7 @@ import { DeliveryState } from './parts/delivery-state.ts';
 import { Due, lastAnswer } from './parts/delivery-table.ts';
 import { ResendDelivery } from './parts/resend-delivery.ts';
 import { SubjectLink } from './parts/subject-link.ts';
-import { webhooksWords } from './words/webhooks.ts';
+import { webhooksWords } from '../../words.ts';
 
 const words = webhooksWords.delivery;
 

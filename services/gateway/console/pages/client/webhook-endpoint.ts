@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { EndpointView } from '../../api/webhooks.ts';
-import { useMe } from '../../data/door.ts';
-import { useDueReads } from '../../data/use-due-reads.ts';
-import { useView } from '../../data/use-view.ts';
+import { useMe } from '../../state/door.ts';
+import { useDueReads } from '../../state/use-due-reads.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -14,7 +14,7 @@ import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.
 import { EndpointFacts } from './parts/endpoint-facts.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
 import { DEFAULT_ENDPOINT, endpointName } from './parts/endpoint-table.ts';
-import { webhooksWords as words } from './words/webhooks.ts';
+import { webhooksWords as words } from '../../words.ts';
 
 const NONE: EndpointView['deliveries'] = [];
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { EndpointList } from '../../api/webhooks.ts';
-import { useMe } from '../../data/door.ts';
-import { useView } from '../../data/use-view.ts';
+import { useMe } from '../../state/door.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -9,7 +9,7 @@ import { SecretOnce } from '../../parts/secret-once.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
 import type { EndpointAnswer } from './parts/endpoint-form.ts';
 import { EndpointTable } from './parts/endpoint-table.ts';
-import { webhooksWords as words } from './words/webhooks.ts';
+import { webhooksWords as words } from '../../words.ts';
 
 export function page(): VNode {
   const { webhooks } = useMe();

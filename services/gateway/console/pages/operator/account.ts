@@ -1,5 +1,5 @@
 import type { AccountView as Answer } from '../../api/operator-accounts.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -12,7 +12,7 @@ import { AmountText } from './parts/amount-text.ts';
 import { CreditForm } from './parts/credit-form.ts';
 import { Statement } from './parts/statement.ts';
 import { TokenSection } from './parts/token-section.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.accounts;
 

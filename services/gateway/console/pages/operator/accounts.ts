@@ -1,5 +1,5 @@
 import type { AccountList, AccountRow } from '../../api/operator-accounts.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -11,7 +11,7 @@ import { At } from '../../parts/time.ts';
 import { AmountText } from './parts/amount-text.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.accounts;
 const PATH = '/console/accounts';

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { AttentionList } from '../../api/operator-attention.ts';
-import { setQuery } from '../../data/address.ts';
-import { announce } from '../../data/announce.ts';
-import { useView } from '../../data/use-view.ts';
+import { setQuery } from '../../state/address.ts';
+import { announce } from '../../state/announce.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -13,7 +13,7 @@ import { QueueList } from './parts/queue-list.ts';
 import { mergedQueue, movedBy } from './parts/queue.ts';
 import type { QueueEntry } from './parts/queue.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.attention;
 

@@ -1,11 +1,11 @@
 import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { ActList } from './parts/act-list.ts';
 import { ChannelCard } from './parts/channel-card.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.channels;
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ConfigurationView as Answer } from '../../api/operator-configuration.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
@@ -8,7 +8,7 @@ import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { At } from '../../parts/time.ts';
 import { ValueTree, leavesOf, leafText } from './parts/value-tree.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.configuration;
 /** More matches are counted, not listed. */

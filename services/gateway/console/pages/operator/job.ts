@@ -1,5 +1,5 @@
 import type { JobView } from '../../api/operator-jobs.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -9,7 +9,7 @@ import { StateBadge } from '../../parts/state-badge.ts';
 import { At, durationText } from '../../parts/time.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.jobs;
 

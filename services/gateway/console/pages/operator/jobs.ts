@@ -1,5 +1,5 @@
 import type { JobList, JobRow } from '../../api/operator-jobs.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -9,10 +9,9 @@ import { Loaded } from '../../parts/loaded.ts';
 import { Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { Ago, durationText } from '../../parts/time.ts';
-import { words as shared } from '../../words.ts';
+import { operatorWords, words as shared } from '../../words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
-import { operatorWords } from './words.ts';
 
 const words = operatorWords.jobs;
 const PATH = '/console/jobs';

@@ -1,5 +1,5 @@
 import type { LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -11,7 +11,7 @@ import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
 import { MARGIN_COLUMNS, SETTLED_COLUMNS, withTotals } from './parts/margin-columns.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.money;
 

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Grade, Light, LightName, Now, ServiceState } from '../../api/operator-now.ts';
-import { announce } from '../../data/announce.ts';
-import { useView } from '../../data/use-view.ts';
+import { announce } from '../../state/announce.ts';
+import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { ActList } from './parts/act-list.ts';
 import { GradeBadge } from './parts/grade-badge.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.now;
 

@@ -1,5 +1,5 @@
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
-import { useView } from '../../data/use-view.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -15,7 +15,7 @@ import { HistoryList } from './parts/history-list.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { DeliveryFacts } from './parts/delivery-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
-import { operatorWords } from './words.ts';
+import { operatorWords } from '../../words.ts';
 
 const words = operatorWords.task;
 

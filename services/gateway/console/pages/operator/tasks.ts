@@ -1,6 +1,6 @@
 import type { OperatorTaskList, OperatorTaskRow } from '../../api/operator-tasks.ts';
-import { useSteadyRows } from '../../data/steady-rows.ts';
-import { useView } from '../../data/use-view.ts';
+import { useSteadyRows } from '../../state/steady-rows.ts';
+import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { ComponentChildren, VNode } from '../../html.ts';
@@ -12,10 +12,9 @@ import { NewRows } from '../../parts/new-rows.ts';
 import { Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { Ago, At, durationText } from '../../parts/time.ts';
-import { words as shared } from '../../words.ts';
+import { operatorWords, words as shared } from '../../words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
-import { operatorWords } from './words.ts';
 
 const words = operatorWords.tasks;
 const PATH = '/console/tasks';

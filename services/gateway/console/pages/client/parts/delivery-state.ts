@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { deliveryWords as words } from '../words/deliveries.ts';
+import { deliveryWords as words } from '../../../words.ts';
 
 const SHAPES = { pending: '○', delivered: '●', failed: '✕' };
 const TONES = { pending: 'in_progress', delivered: 'completed', failed: 'failed' };

@@ -4,7 +4,7 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { Ago, useNow } from '../../../parts/time.ts';
-import { deliveryWords as words } from '../words/deliveries.ts';
+import { deliveryWords as words } from '../../../words.ts';
 import { DeliveryState } from './delivery-state.ts';
 import { SubjectLink } from './subject-link.ts';
 

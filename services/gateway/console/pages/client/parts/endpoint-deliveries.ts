@@ -1,13 +1,12 @@
 import type { Delivery, EndpointView } from '../../../api/webhooks.ts';
-import { setQuery } from '../../../data/address.ts';
-import { useSteadyRows } from '../../../data/steady-rows.ts';
+import { setQuery } from '../../../state/address.ts';
+import { useSteadyRows } from '../../../state/steady-rows.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { NewRows } from '../../../parts/new-rows.ts';
 import { Pager } from '../../../parts/pager.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { deliveryWords } from '../words/deliveries.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { deliveryWords, webhooksWords } from '../../../words.ts';
 import { DeliveryTable } from './delivery-table.ts';
 
 const words = webhooksWords.deliveries;

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
-import { go } from '../../../data/address.ts';
+import { go } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { webhooksWords } from '../../../words.ts';
 import { ActDialog } from './act-dialog.ts';
 import type { EndpointAnswer } from './endpoint-form.ts';
 import { ResendDialog } from './resend-dialog.ts';

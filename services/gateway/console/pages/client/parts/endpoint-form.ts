@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
-import type { ApiError } from '../../../data/api.ts';
-import { useAct } from '../../../data/use-act.ts';
+import type { ApiError } from '../../../state/api.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ChoicesField } from '../../../parts/choices-field.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { webhooksWords } from '../../../words.ts';
 
 const words = webhooksWords.form;
 const NAME_CHARACTERS_MAX = 256;

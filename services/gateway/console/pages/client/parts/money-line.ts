@@ -4,7 +4,7 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { At, clockText } from '../../../parts/time.ts';
-import { moneyWords as words } from '../words/money.ts';
+import { moneyWords as words } from '../../../words.ts';
 import { moneySentences } from './money-sentences.ts';
 
 export interface MoneyLineProps {

@@ -1,7 +1,7 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
-import { moneyWords as words } from '../words/money.ts';
+import { moneyWords as words } from '../../../words.ts';
 
 /** The terms of a price, as the configuration writes them. */
 interface Terms {

@@ -1,10 +1,10 @@
 import type { TryModel, TryView } from '../../../api/try.ts';
-import type { ApiError } from '../../../data/api.ts';
+import type { ApiError } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { tryWords as words } from '../words/try.ts';
+import { tryWords as words } from '../../../words.ts';
 import { ReferenceFields } from './reference-fields.ts';
 import { withField, withModel } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { go } from '../../../data/address.ts';
-import { ApiError, api } from '../../../data/api.ts';
+import { go } from '../../../state/address.ts';
+import { ApiError, api } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords } from '../../../words.ts';
 import type { Estimate } from './estimate.ts';
 
 const words = taskWords.acts;

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Delivery } from '../../../api/webhooks.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { webhooksWords } from '../../../words.ts';
 import { ActDialog } from './act-dialog.ts';
 
 const words = webhooksWords.delivery;

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../../api/webhooks.ts';
-import { serverNow } from '../../../data/server-clock.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { serverNow } from '../../../state/server-clock.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { webhooksWords } from '../../../words.ts';
 
 const words = webhooksWords.acts;
 const DAY_MS = 24 * 60 * 60 * 1000;

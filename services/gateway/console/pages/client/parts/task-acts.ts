@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { TaskView } from '../../../api/task.ts';
-import { go } from '../../../data/address.ts';
+import { go } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords } from '../../../words.ts';
 import { ActDialog } from './act-dialog.ts';
 import { RegenerateDialog } from './regenerate-dialog.ts';
 

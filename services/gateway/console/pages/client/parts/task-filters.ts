@@ -1,9 +1,8 @@
-import { setQuery } from '../../../data/address.ts';
+import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { words as common } from '../../../words.ts';
-import { tasksWords } from '../words/tasks.ts';
+import { tasksWords, words as common } from '../../../words.ts';
 import { FILTERS } from './task-query.ts';
 
 const words = tasksWords.filters;

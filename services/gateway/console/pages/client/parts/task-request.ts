@@ -5,8 +5,7 @@ import { CodeBlock } from '../../../parts/code-block.ts';
 import { ExternalLink } from '../../../parts/external-link.ts';
 import { Tabs } from '../../../parts/tabs.ts';
 import { At } from '../../../parts/time.ts';
-import { words as common } from '../../../words.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords, words as common } from '../../../words.ts';
 import { SubjectLink } from './subject-link.ts';
 
 const words = taskWords.request;

@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { CodeBlock } from '../../../parts/code-block.ts';
 import { At, relativeText } from '../../../parts/time.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords } from '../../../words.ts';
 import { bytesText } from './bytes-text.ts';
 
 const words = taskWords.video;

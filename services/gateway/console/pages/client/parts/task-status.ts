@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { durationText } from '../../../parts/time.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords } from '../../../words.ts';
 
 const words = taskWords.status;
 

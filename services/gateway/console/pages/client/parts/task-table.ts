@@ -7,8 +7,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
-import { words as common } from '../../../words.ts';
-import { tasksWords as words } from '../words/tasks.ts';
+import { tasksWords as words, words as common } from '../../../words.ts';
 import { taskTitle } from './task-title.ts';
 import { Thumbnail } from './thumbnail.ts';
 

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { taskWords } from '../words/task.ts';
+import { taskWords } from '../../../words.ts';
 import { DeliveryTable } from './delivery-table.ts';
 
 const words = taskWords.webhooks;

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { useAct } from '../../../data/use-act.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { webhooksWords } from '../words/webhooks.ts';
+import { webhooksWords } from '../../../words.ts';
 
 const words = webhooksWords.acts;
 /** It asks for no more events. */

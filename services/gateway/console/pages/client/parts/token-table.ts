@@ -1,12 +1,12 @@
 import type { Token } from '../../../api/tokens.ts';
-import { serverNow } from '../../../data/server-clock.ts';
+import { serverNow } from '../../../state/server-clock.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago, At } from '../../../parts/time.ts';
-import { tokensWords as words } from '../words/tokens.ts';
+import { tokensWords as words } from '../../../words.ts';
 import { tokenState } from './token-state.ts';
 
 const SHAPES = { live: '●', expired: '○', revoked: '✕' } as const;

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { go } from '../../../data/address.ts';
-import { ApiError, api } from '../../../data/api.ts';
+import { go } from '../../../state/address.ts';
+import { ApiError, api } from '../../../state/api.ts';
 
 export interface Creating {
   readonly isBusy: boolean;

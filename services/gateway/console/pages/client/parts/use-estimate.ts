@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, api } from '../../../data/api.ts';
+import { ApiError, api } from '../../../state/api.ts';
 import type { Estimate } from './estimate.ts';
 
 const QUIET_MS = 400;

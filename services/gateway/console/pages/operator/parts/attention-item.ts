@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
-import { useView } from '../../../data/use-view.ts';
+import { useView } from '../../../state/use-view.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
@@ -9,7 +9,7 @@ import { Loaded } from '../../../parts/loaded.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { DecisionForm } from './decision-form.ts';
 import { JobEvidence, TaskEvidence } from './evidence.ts';
 import type { QueueEntry } from './queue.ts';

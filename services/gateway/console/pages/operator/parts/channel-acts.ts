@@ -1,16 +1,23 @@
 import { useState } from 'preact/hooks';
-import type { ChannelTest } from '../../../api/operator-channels.ts';
-import { announce } from '../../../data/announce.ts';
+import type { ChannelRow, ChannelTest } from '../../../api/operator-channels.ts';
+import { announce } from '../../../state/announce.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { spanText } from './span-text.ts';
-import type { ChannelCardProps } from './channel-card.ts';
 import { ReasonField } from './reason-field.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { useAct } from '../../../state/use-act.ts';
 
 const words = operatorWords.channels;
+
+export interface ChannelCardProps {
+  readonly channel: ChannelRow;
+  readonly canOperate: boolean;
+  /** The models that no other channel in use serves. */
+  readonly onlyFor: readonly string[];
+  readonly onChanged: () => void;
+}
 
 /** Test, pause and resume. The last two have a second step, which asks for a reason. */
 export function ChannelActs({ channel, canOperate, onlyFor, onChanged }: ChannelCardProps): VNode {

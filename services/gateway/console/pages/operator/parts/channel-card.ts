@@ -4,8 +4,9 @@ import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
 import { Ago } from '../../../parts/time.ts';
 import { hourText } from '../now.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { ChannelActs } from './channel-acts.ts';
+import type { ChannelCardProps } from './channel-acts.ts';
 import { OutcomeBar, outcomesOf } from './outcome-bar.ts';
 import { spanText } from './span-text.ts';
 
@@ -25,14 +26,6 @@ const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], Standing>> = {
   half_open: 'being_tried',
   open: 'left_alone',
 };
-
-export interface ChannelCardProps {
-  readonly channel: ChannelRow;
-  readonly canOperate: boolean;
-  /** The models that no other channel in use serves. */
-  readonly onlyFor: readonly string[];
-  readonly onChanged: () => void;
-}
 
 /** What a channel is like, and what an operator can do with it. */
 export function ChannelCard(props: ChannelCardProps): VNode {

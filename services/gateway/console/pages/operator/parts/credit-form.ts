@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { AccountRow, CreditRequest } from '../../../api/operator-accounts.ts';
-import { announce } from '../../../data/announce.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { announce } from '../../../state/announce.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { ReasonField } from './reason-field.ts';
 
 const words = operatorWords.accounts;

@@ -3,10 +3,10 @@ import type { AttentionRow, Decision, Resolution } from '../../../api/operator-a
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './reason-field.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { useAct } from '../../../state/use-act.ts';
 
 const words = operatorWords.attention;
 

@@ -1,10 +1,10 @@
 import type { LedgerCheck } from '../../../api/operator-money.ts';
-import { announce } from '../../../data/announce.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { announce } from '../../../state/announce.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { spanText } from './span-text.ts';
 
 const words = operatorWords.money;

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Token } from '../../../api/tokens.ts';
-import { announce } from '../../../data/announce.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { announce } from '../../../state/announce.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { LimitFields } from './limit-fields.ts';
 import { ReasonField } from './reason-field.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';
 import { readLimits, textsOf } from './token-limits.ts';
-import { labelOf } from './token-section.ts';
+import { labelOf } from './token-label.ts';
 
 const words = operatorWords.tokens;
 

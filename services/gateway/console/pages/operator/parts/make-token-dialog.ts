@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { MadeToken } from '../../../api/tokens.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
 import { NewTokenFields } from './new-token-fields.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';

@@ -1,12 +1,12 @@
 import type { AccountRow } from '../../../api/operator-accounts.ts';
 import type { Token } from '../../../api/tokens.ts';
-import { announce } from '../../../data/announce.ts';
-import { useAct } from '../../../data/use-act.ts';
+import { announce } from '../../../state/announce.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../words.ts';
-import { labelOf } from './token-section.ts';
+import { operatorWords } from '../../../words.ts';
+import { labelOf } from './token-label.ts';
 
 const words = operatorWords.tokens;
 

@@ -7,10 +7,11 @@ import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago, At, useNow } from '../../../parts/time.ts';
-import { operatorWords } from '../words.ts';
+import { operatorWords } from '../../../words.ts';
 import { LimitsDialog } from './limits-dialog.ts';
 import { MakeTokenDialog } from './make-token-dialog.ts';
 import { RevokeDialog } from './revoke-dialog.ts';
+import { labelOf } from './token-label.ts';
 
 const words = operatorWords.tokens;
 const HOUR_MS = 3_600_000;
@@ -104,10 +105,6 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Toke
         ? html`${button(token, 'limits', words.change)} ${button(token, 'revoke', words.revoke)}`
         : '–',
   };
-}
-
-export function labelOf({ id, name }: Pick<Token, 'id' | 'name'>): string {
-  return name === '' ? id : name;
 }
 
 function stateOf({ revokedAt, expiresAt }: Token, now: number): ComponentChildren {

@@ -14,10 +14,3 @@ export function useMe(): Me {
   if (visitor?.door !== 'client') throw new Error('this page belongs to the client console');
   return visitor.me;
 }
-
-/** Who is signed in, on a page of the operator console. */
-export function useOperator(): OperatorMe {
-  const visitor = useContext(VisitorContext);
-  if (visitor?.door !== 'operator') throw new Error('this page belongs to the operator console');
-  return visitor.me;
-}
