@@ -62,7 +62,7 @@ export function firstIdAt(prefix: string, ms: number): string {
 export function timeOfId(id: string): number | undefined {
   const letters = /_([0-9a-v]{26})$/.exec(id)?.[1];
   if (letters === undefined) return undefined;
-  // ten letters hold 50 bits, of which the first 48 are the time
+  // these letters have 50 bits, of which the first 48 are the time
   return Math.floor(parseInt(letters.slice(0, TIME_LETTERS), 32) / 4);
 }
 

@@ -51,7 +51,7 @@ export interface OperatorTaskView extends Omit<
     readonly traceId: string;
   };
   /** The facts of the video. An operator does not see the video of a client. */
-  readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'poster' | 'download'>;
+  readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'thumbnail' | 'download'>;
   readonly attempts: readonly AttemptRow[];
   readonly history: readonly HistoryEntry[];
   readonly acts: readonly Act[];

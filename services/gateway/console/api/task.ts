@@ -66,7 +66,7 @@ export interface TaskView {
   readonly video?: {
     /** An address below `/console/api`; it supports ranges. */
     readonly src: string;
-    readonly poster: string;
+    readonly thumbnail: string;
     readonly download: string;
     readonly bytes: number;
     readonly mediaType: string;

@@ -56,7 +56,7 @@ export function aTaskView(over: Partial<TaskView> = {}): TaskView {
     },
     video: {
       src: '/console/api/v1/videos/task_1/content',
-      poster: '/console/api/v1/videos/task_1/content?variant=thumbnail',
+      thumbnail: '/console/api/v1/videos/task_1/content?variant=thumbnail',
       download: '/console/api/v1/videos/task_1/content',
       bytes: 4_404_019,
       mediaType: 'video/mp4',

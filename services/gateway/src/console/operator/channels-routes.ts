@@ -96,7 +96,7 @@ function changeRoute({ budget, channels, pauses }: ChannelsParts, change: 'pause
         { id: exchange.params['id'] ?? '', actor: operatorOf(exchange).name, reason },
         exchange.state,
       );
-      // this gateway heeds it at once; the others hear of it
+      // this gateway applies it at once; the others hear of it
       await pauses.refresh().catch(() => undefined);
       return {};
     },

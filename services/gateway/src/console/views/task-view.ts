@@ -28,7 +28,7 @@ export function wholeTask(
 export function videoView(task: PlainTask, now: number): NonNullable<TaskView['video']> | undefined {
   if (task.video === undefined || !hasVideo(task, now)) return undefined;
   const src = contentOf(task.id);
-  return { src, poster: thumbnailOf(task.id), download: src, ...task.video };
+  return { src, thumbnail: thumbnailOf(task.id), download: src, ...task.video };
 }
 
 /** Whether a task can be rendered again at 2K with these models. */

@@ -28,7 +28,7 @@ interface PlayerProps {
 }
 
 function Player({ task, video, now }: PlayerProps): VNode {
-  const { src, poster, download, bytes, mediaType, width, height, durationMs, frameRate } = video;
+  const { src, thumbnail, download, bytes, mediaType, width, height, durationMs, frameRate } = video;
   const facts: readonly (readonly [string, unknown])[] = [
     [words.size, words.pixels(width, height)],
     [words.length, taskWords.request.seconds(Math.round(durationMs / 100) / 10)],
@@ -45,7 +45,7 @@ function Player({ task, video, now }: PlayerProps): VNode {
       playsinline
       preload="metadata"
       src=${src}
-      poster=${poster}
+      poster=${thumbnail}
       width=${width}
       height=${height}
       aria-label=${words.player}
