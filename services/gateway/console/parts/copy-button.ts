@@ -5,8 +5,11 @@ import { words } from '../words.ts';
 
 const SHOWN_MS = 2000;
 
+/** Browsers give pages a clipboard over https and on this machine; elsewhere a text is copied by hand. */
+const HAS_CLIPBOARD = typeof document === 'undefined' || 'clipboard' in navigator;
+
 /** Copies a text. `what` names it for screen readers. */
-export function CopyButton({ text, what }: { text: string; what: string }): VNode {
+export function CopyButton({ text, what }: { text: string; what: string }): VNode | null {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
@@ -15,6 +18,7 @@ export function CopyButton({ text, what }: { text: string; what: string }): VNod
       setCopied(false);
     }, SHOWN_MS);
   };
+  if (!HAS_CLIPBOARD) return null;
   return html`<button type="button" class="copy" aria-label=${words.copy.what(what)} onClick=${() => void copy()}>
     ${isCopied ? words.copy.copied : words.copy.copy}
   </button>`;
