@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { billingBench } from './billing/billing.ts';
+import { consolePagesBench } from './console-pages.ts';
 import { countersBench } from './counters.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
@@ -57,6 +58,7 @@ const LEAST = { tasks: 1, minutes: 2 };
 const NAMED: Readonly<Record<string, Bench>> = {
   peers: peersBench,
   'large-stores': () => largeStoresBench(wholeOf('tasks')),
+  'console-pages': () => consolePagesBench(wholeOf('tasks')),
   soak: () => soakBench(wholeOf('minutes')),
 };
 const ALL: Readonly<Record<string, Bench>> = { ...BENCHES, ...NAMED };

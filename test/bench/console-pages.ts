@@ -1,0 +1,121 @@
+import { startRelayBaseline } from './relay-baseline.ts';
+import { KEYS } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
+import { startBenchProgram } from './bench-program.ts';
+import type { BenchProgram } from './bench-program.ts';
+import { fillStores } from './large-stores/fill-stores.ts';
+import type { Line } from './table.ts';
+
+const READS = 40;
+const WARM_UP_READS = 5;
+const P99 = 0.99;
+const GOAL_MS = '50';
+const OPERATOR = 'operator-key-0123456789';
+
+/** What pages read. Few or no tasks match some of the filters, which is where a list could search everything. */
+const CLIENT_READS = [
+  '/home',
+  '/tasks',
+  '/tasks?state=running',
+  '/tasks?state=failed',
+  '/tasks?state=completed',
+  '/tasks?model=Beta-V1',
+  '/tasks?kind=regeneration',
+  '/tasks?state=completed&kind=regeneration&model=Beta-V1',
+  '/tasks?find=no-such-key',
+  '/usage?split=model',
+  '/webhooks',
+  '/tokens',
+];
+const OPERATOR_READS = [
+  '/now',
+  '/attention',
+  '/tasks',
+  '/tasks?state=failed',
+  '/tasks?model=Beta-V1&account=demo',
+  '/channels',
+  '/money',
+  '/accounts',
+  '/accounts/demo',
+];
+
+type Read = (path: string) => Promise<number>;
+
+/** How long each view of the console takes with many ended tasks of one account. The baseline has empty stores. */
+export async function consolePagesBench(tasks: number): Promise<readonly Line[]> {
+  const relay = await startRelayBaseline();
+  const programs: BenchProgram[] = [];
+  try {
+    for (let side = 0; side < 2; side += 1)
+      programs.push(await startBenchProgram('one program', { relayTo: relay.port, change: withOperator }));
+    const [baseline, product] = programs as [BenchProgram, BenchProgram];
+    await fillStores(product, tasks);
+    return [
+      { what: 'ended tasks of the account', figure: tasks, unit: '' },
+      ...(await linesOf('client', CLIENT_READS, await clientReads(baseline), await clientReads(product))),
+      ...(await linesOf('operator', OPERATOR_READS, await operatorReads(baseline), await operatorReads(product))),
+    ];
+  } finally {
+    for (const program of programs) await program.end();
+    relay.stop();
+  }
+}
+
+async function linesOf(door: string, paths: readonly string[], baseline: Read, product: Read): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const path of paths) {
+    const [before, after]: [number[], number[]] = [[], []];
+    for (let read = -WARM_UP_READS; read < READS; read += 1) {
+      const pair = [await baseline(path), await product(path)] as const;
+      if (read < 0) continue;
+      before.push(pair[0]);
+      after.push(pair[1]);
+    }
+    lines.push(
+      { what: `${door} ${path}: p50`, figure: quantile(after, 0.5), baseline: quantile(before, 0.5), unit: 'ms' },
+      { what: `${door} ${path}: p99`, figure: quantile(after, P99), unit: 'ms', goal: GOAL_MS },
+    );
+  }
+  return lines;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function clientReads({ program }: BenchProgram): Promise<Read> {
+  return signedIn(program.base, { token: KEYS.demo });
+}
+
+function operatorReads({ program }: BenchProgram): Promise<Read> {
+  return signedIn(`http://${program.config.gateway.admin}`, { key: OPERATOR });
+}
+
+async function signedIn(origin: string, body: object): Promise<Read> {
+  const answer = await fetch(`${origin}/console/api/session`, {
+    method: 'POST',
+    headers: { origin, 'x-reelgate-console': '1', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1);
+  return async (path) => {
+    const begun = performance.now();
+    const read = await fetch(`${origin}/console/api${path}`, { headers: { cookie } });
+    const text = await read.text();
+    if (read.status !== 200) throw new Error(`${path} was refused: ${text}`);
+    return performance.now() - begun;
+  };
+}
+
+function withOperator(config: TestConfig): TestConfig {
+  const changed = {
+    ...config,
+    operators: [{ name: 'bench', key: OPERATOR, role: 'viewer' }],
+    accounts: config.accounts.map((account) => ({
+      ...account,
+      tokens: account.tokens.map((token) => ({ ...token, tokens: 'read' })),
+    })) as typeof config.accounts,
+  };
+  return changed;
+}
