@@ -245,7 +245,9 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
         attention: { reason: 'unknown_outcome', detail: 'lost' },
       });
 
-      expect(await tasks.open()).toEqual([{ taskId: 'job_1', reason: 'unknown_outcome', detail: 'lost', since: AT }]);
+      expect(await tasks.open()).toMatchObject([
+        { taskId: 'job_1', accountId: 'acme', isJob: true, reason: 'unknown_outcome', detail: 'lost', since: AT },
+      ]);
       expect(await jobs.finishJob(own, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
     });
   });

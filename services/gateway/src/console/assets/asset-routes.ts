@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { Problem } from '@reelgate/platform/problem';
 import type { Door } from '../../../console/routes.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -14,7 +15,11 @@ export function assetRoutes(door: Door, assets: () => Promise<Assets>): RouteEnt
     const { html, headers } = shellOf(await assets(), door, exchange.path);
     exchange.set(headers);
     exchange.type = 'text/html; charset=utf-8';
-    exchange.body = html;
+    exchange.vary('accept-encoding');
+    if (exchange.acceptsEncodings('gzip', 'identity') === 'gzip') {
+      exchange.set('content-encoding', 'gzip');
+      exchange.body = gzipSync(html);
+    } else exchange.body = html;
   };
   return [
     {

@@ -13,6 +13,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Comments that have lines of their own. No template of a page has such a line. */
 const COMMENTS = /^[ \t]*(?:\/\*\*?[\s\S]*?\*\/|\/\/.*)[ \t]*\n/gm;
+/** No text of a page spans lines, so these say nothing to a browser. */
+const INDENTS = /^[ \t]+|[ \t]+$/gm;
+const EMPTY_LINES = /\n{2,}/g;
 /** A static import of a module of ours. */
 const IMPORT = /^\s*(?:import|export)\b[^'"]*?['"](?<specifier>\.{1,2}\/[^'"]+)['"]/gm;
 
@@ -35,7 +38,7 @@ export interface Assets {
 /** Takes the types out of the sources and compresses them. It takes about half a second of processor time. */
 export function prepareAssets(): Assets {
   const sources = new Map(
-    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? withoutComments(path, text) : text]),
+    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? thinned(path, text) : text]),
   );
   const files = new Map(
     [...sources].map(([path, text]) => [
@@ -54,9 +57,9 @@ export function prepareAssets(): Assets {
 }
 
 /** In the image the sources have lost their types already. */
-function withoutComments(path: string, text: string): string {
+function thinned(path: string, text: string): string {
   const code = path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text;
-  return code.replace(COMMENTS, '');
+  return code.replace(COMMENTS, '').replace(INDENTS, '').replace(EMPTY_LINES, '\n');
 }
 
 function importsOf(start: string, sources: ReadonlyMap<string, string>): readonly string[] {
