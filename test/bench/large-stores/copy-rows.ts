@@ -49,6 +49,8 @@ function statementOf(
   const parameter: Parameter = (value) => `CAST($${String(values.push(value))} AS TEXT)`;
   const cells = Object.entries(template).map(([column, value]) => {
     if (isTime(column, value)) return `${String(value)} - (${String(batch.count + 1)} - n) * ${String(batch.stepMs)}`;
+    // places of events are unique, and those of the copies lie before that of the template
+    if (column === 'seq' && value !== null) return `${String(value)} - (${String(batch.count + 1)} - n)`;
     return typeof value === 'string' ? renamed(value, batch, parameter) : String(value ?? 'NULL');
   });
   return {
