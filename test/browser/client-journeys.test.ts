@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { KEYS } from '../harness/test-config.ts';
@@ -96,8 +95,9 @@ describeInBrowser('a client at the console', () => {
       await page.getByRole('button', { name: 'Create video' }).click();
       await page.waitForURL(/\/console\/tasks\/task_/);
       await page.getByText('sent with the request').first().waitFor();
+      const { json: task } = await world.program.command('task', 'show', taskId());
 
-      expect(readFileSync(PICTURE).length).toBeGreaterThan(0);
+      expect(JSON.stringify(task)).toMatch(/first_frame/i);
     },
     JOURNEY_TIMEOUT_MS,
   );

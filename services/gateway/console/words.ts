@@ -1152,7 +1152,7 @@ export const operatorWords = {
   needsRole: (needed: OperatorMe['role'], to: string) => `You need the role ${needed} to ${to}.`,
   acts: {
     title: 'Recent acts',
-    none: 'Nobody has changed anything yet.',
+    none: 'No acts are recorded yet.',
     when: 'When',
     who: 'Who',
     what: 'What',

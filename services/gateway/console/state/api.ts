@@ -29,7 +29,7 @@ export interface Call {
 
 let whenSignedOut = (): void => undefined;
 
-/** Calls back when an answer says that nobody is signed in any more. */
+/** Calls back when an answer says that the session has ended. */
 export function onSignedOut(handle: () => void): void {
   whenSignedOut = handle;
 }

@@ -5,7 +5,7 @@ export interface Acting<T> {
   readonly isBusy: boolean;
   /** Why the last one was refused; undefined: it was not. */
   readonly fault: ApiError | undefined;
-  /** Sends it; a second one waits for nobody and is dropped while the first runs. */
+  /** Sends it. While the first one runs, a second one is dropped. */
   readonly act: (path: string, body?: object, method?: 'POST' | 'DELETE') => void;
   readonly forget: () => void;
   /** Undefined: nothing was done yet. */

@@ -16,7 +16,7 @@ import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { EventBody } from '../webhooks/event-body.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
-import type { StreamPermits } from './event-stream/stream-permits.ts';
+import type { StreamPermits } from '../operations/stream-permits.ts';
 import type { WaitPermits } from './routes/wait-permits.ts';
 
 /** What `app.ts` builds for the routes. */

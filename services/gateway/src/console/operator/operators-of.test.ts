@@ -9,9 +9,9 @@ test.each([
   ['the operators of the configuration alone, if it has any', '127.0.0.1', [ADA], ['ada']],
   ['an operator for this machine on a loopback address', '127.0.0.1', [], ['local']],
   ['an operator for this machine on the IPv6 loopback address', '::1', [], ['local']],
-  ['nobody on an address that others reach', '0.0.0.0', [], []],
-  ['nobody on a host that only begins like a loopback address', '127.example.com', [], []],
-  ['nobody without an admin port', undefined, [], []],
+  ['no operator on an address that others reach', '0.0.0.0', [], []],
+  ['no operator on a host that only begins like a loopback address', '127.example.com', [], []],
+  ['no operator without an admin port', undefined, [], []],
 ])('the console has %s', (_what, host, operators, names) => {
   const admin = host === undefined ? undefined : { host, port: 9110 };
   expect(operatorsOf({ admin, console: { operators } }, KEY).map(({ name }) => name)).toEqual(names);

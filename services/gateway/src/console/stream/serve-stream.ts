@@ -7,7 +7,7 @@ import { watchToken } from '../../relay/realtime/watch-token.ts';
 import { changeBlocks } from './change-blocks.ts';
 import type { Following } from './follow-changes.ts';
 import { pendingChanges } from './pending-changes.ts';
-import type { ConsoleStreamPermits } from './stream-permits.ts';
+import type { StreamPermits } from '../../operations/stream-permits.ts';
 
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -16,7 +16,7 @@ const HEAD = {
 
 export interface StreamParts {
   readonly clock: Clock;
-  readonly permits: ConsoleStreamPermits;
+  readonly permits: StreamPermits;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortSignal;
 }
