@@ -32,7 +32,6 @@ async function startTraced(shape: Shape, bus: string | undefined, sample: object
     shape,
     { upstream: upstream.host, bus, channel: { timeouts: { submit: '60s', poll: '10s' } } },
     (config) => ({ ...config, tracing: { endpoint: sink.endpoint, sample } }),
-    { environment: { OTEL_BSP_SCHEDULE_DELAY: '200' } },
   );
   await program.start();
   return program;

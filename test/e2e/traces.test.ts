@@ -39,7 +39,6 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_HEADERS: 'x-receiver=of-the-test',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       OTEL_TRACES_SAMPLER: 'always_on',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
     },
   });
   await program.start();

@@ -43,6 +43,11 @@ test.each([
   expect(traceSettings(FILE, environment)?.sample).toEqual({ ...expected, calls: 0.5 });
 });
 
+test('an ended span is sent within a second unless the environment asks for more', () => {
+  expect(traceSettings(NOTHING, ENDPOINT)?.batch.delayMs).toBeLessThan(1000);
+  expect(traceSettings(NOTHING, { ...ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: '5000' })?.batch.delayMs).toBe(5000);
+});
+
 test('the queue has the bounds of the environment, and a number that cannot be used counts as none', () => {
   const environment = {
     ...ENDPOINT,
@@ -54,7 +59,7 @@ test('the queue has the bounds of the environment, and a number that cannot be u
   expect(traceSettings(NOTHING, environment)?.batch).toEqual({
     queueMax: 100,
     batchMax: 100,
-    delayMs: 5000,
+    delayMs: 500,
     exportMs: 20,
   });
 });

@@ -29,6 +29,8 @@ const SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
 /** More spans than any useful queue has; they still fit into memory. */
 const COUNT_MAX = 100_000;
 const MS_MAX = 10 * 60_000;
+/** A process that is killed loses the spans that wait. The default of OpenTelemetry is 5 s. */
+const DELAY_MS = 500;
 const PATH = 'v1/traces';
 const PROTOCOL = 'http/protobuf';
 const SWITCHED_ON = /^true$/i;
@@ -95,7 +97,7 @@ function batchOf(environment: Environment): BatchSettings {
   return {
     queueMax,
     batchMax: Math.min(queueMax, numberIn(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, COUNT_MAX)),
-    delayMs: numberIn(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000, MS_MAX),
+    delayMs: numberIn(environment, 'OTEL_BSP_SCHEDULE_DELAY', DELAY_MS, MS_MAX),
     exportMs: numberIn(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000, MS_MAX),
   };
 }
