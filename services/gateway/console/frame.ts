@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './state/api.ts';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
+import { loadModule } from './state/load-page.ts';
 import type { Visitor } from './state/door.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
@@ -23,9 +24,9 @@ type Page = ComponentType<PageProps>;
 export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut: () => void }): VNode {
   const { path, query } = useAddress();
   const { route, params } = findPage(visitor.door, path);
-  const Shown = usePage(route.module);
+  const { page: Shown, isMissing } = usePage(route.module);
   const main = useRef<HTMLElement>(null);
-  useFocusOnNavigation(main, path, Shown !== undefined);
+  useFocusOnNavigation(main, path, Shown !== undefined || isMissing);
   const who = visitor.door === 'client' ? visitor.me.accountId : `${visitor.me.name} (${visitor.me.role})`;
   const signOut = async (): Promise<void> => {
     await api('/session', { method: 'DELETE' });
@@ -43,7 +44,13 @@ export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut:
       </div>
     </header>
     <main id="content" tabindex="-1" ref=${main}>
-      ${Shown === undefined ? html`<p class="quiet">${words.loading}</p>` : html`<${Shown} key=${path} params=${params} query=${query} />`}
+      ${
+        isMissing
+          ? html`<${MissingPage} />`
+          : Shown === undefined
+            ? html`<p class="quiet">${words.loading}</p>`
+            : html`<${Shown} key=${path} params=${params} query=${query} />`
+      }
     </main>
     <${Announcer} />
   `;
@@ -76,25 +83,40 @@ function Announcer(): VNode {
   return html`<div class="spoken" role="status" aria-live="polite">${text}</div>`;
 }
 
-/** Loads the module of a page; undefined until it is there. */
-function usePage(module: string): Page | undefined {
-  const [loaded, setLoaded] = useState<{ readonly module: string; readonly page: Page } | undefined>(undefined);
+/** Says that a file of the page did not arrive. Only the person at the page tries again. */
+function MissingPage(): VNode {
+  return html`<div class="refusal" role="alert">
+    <h1>${words.missingPage.title}</h1>
+    <p>${words.missingPage.text}</p>
+    <button type="button" onClick=${() => location.reload()}>${words.tryAgain}</button>
+  </div>`;
+}
+
+interface LoadedPage {
+  readonly page: Page | undefined;
+  /** A file of the page cannot be loaded. */
+  readonly isMissing: boolean;
+}
+
+/** Loads the module of a page, which is undefined until it is there. */
+function usePage(module: string): LoadedPage {
+  const [loaded, setLoaded] = useState<(LoadedPage & { readonly module: string }) | undefined>(undefined);
   useEffect(() => {
     let isWanted = true;
-    import(`./${module}`).then(
-      ({ page }: { readonly page: Page }) => {
-        if (isWanted) setLoaded({ module, page });
+    const load = (): Promise<{ readonly page: Page }> => import(`./${module}`);
+    loadModule(load).then(
+      ({ page }) => {
+        if (isWanted) setLoaded({ module, page, isMissing: false });
       },
-      // the service has a new release, and the files of this one are gone
       () => {
-        location.reload();
+        if (isWanted) setLoaded({ module, page: undefined, isMissing: true });
       },
     );
     return () => {
       isWanted = false;
     };
   }, [module]);
-  return loaded?.module === module ? loaded.page : undefined;
+  return loaded?.module === module ? loaded : { page: undefined, isMissing: false };
 }
 
 /** After a navigation the focus is on the heading of the new page, as after a load. */

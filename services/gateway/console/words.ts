@@ -10,6 +10,11 @@ export const words = {
   signOut: 'Sign out',
   loading: 'Loading',
   tryAgain: 'Try again',
+  missingPage: {
+    title: 'This page cannot be loaded',
+    text: 'A file of the console did not arrive. The other pages may still work.',
+  },
+  chartMissing: 'The chart cannot be loaded. The table below has the same numbers.',
   notFound: { title: 'Page not found', text: 'The console has no page at this address.', home: 'Go to the first page' },
   failed: { title: 'This could not be read', request: 'Request' },
   copy: { copy: 'Copy', copied: 'Copied', what: (what: string) => `Copy ${what}` },

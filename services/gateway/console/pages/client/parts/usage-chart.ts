@@ -1,8 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { UsageView } from '../../../api/usage.ts';
+import type UPlot from 'uplot';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { moneyText } from '../../../parts/money.ts';
+import { loadModule } from '../../../state/load-page.ts';
+import { words } from '../../../words.ts';
 import { stackOf } from './usage-stack.ts';
 
 const HEIGHT = 260;
@@ -30,7 +33,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
   let end = (): void => undefined;
   let isWanted = true;
   addStyle();
-  void import('uplot').then(({ default: Chart }) => {
+  const draw = ({ default: Chart }: { readonly default: typeof UPlot }): void => {
     if (!isWanted) return;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string): string => style.getPropertyValue(name).trim();
@@ -66,6 +69,9 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
       resized.disconnect();
       chart.destroy();
     };
+  };
+  loadModule(() => import('uplot')).then(draw, () => {
+    if (isWanted) place.textContent = words.chartMissing;
   });
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const redraw = (): void => {
