@@ -61,6 +61,7 @@ export async function startAll(starting: Starting): Promise<Started> {
       calls: direct(CallService, billing, 'tasks'),
       media: direct(MediaService, media, 'tasks'),
       bytes: inProcessMediaBytes(media.bytes),
+      haveWorkersHere: true,
     }),
   );
   const running = [billing, media, tasks];

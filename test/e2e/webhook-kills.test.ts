@@ -36,8 +36,8 @@ const KILLED = ['gateway', 'tasks', 'media', 'tasks', 'media'] as const;
 /** How long a kill waits for a delivery that it can disturb. */
 const NEXT_MS = 2000;
 const SETTLED_MS = 45_000;
-/** A worker that is killed keeps its receivers until their lease of a minute ends. */
-const LEASED_MS = 90_000;
+/** Includes the end of the leases of a worker that was killed, after 10 s. */
+const LEASED_MS = 60_000;
 /** Nothing has to wait for the end of a lease. */
 const SOON_MS = 20_000;
 const RETRY_MS = 50;
@@ -197,7 +197,7 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
 
       /**
        * Kills processes while deliveries run: the gateway between the send and the record, media within the send. The
-       * gateway is also the last, because the receivers that it serves then rest for the time of their lease.
+       * gateway is also the last, because the receivers that it serves then rest until their leases end.
        */
       async function kill(): Promise<void> {
         const { whole, chance } = seeded(SEED);

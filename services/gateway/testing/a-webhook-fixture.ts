@@ -5,11 +5,17 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { ClientEvent } from '../src/clients/client-event.ts';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../src/clients/webhook-sender.ts';
-import type { DueDelivery, LeasedReceiver, ReceiverRecord, WebhookWork } from '../src/clients/webhook-work-client.ts';
+import type {
+  DueDelivery,
+  LeasedReceiver,
+  ReceiverLease,
+  ReceiverRecord,
+  WebhookWork,
+} from '../src/clients/webhook-work-client.ts';
 import { startReceiverPool } from '../src/webhooks/receiver-pool.ts';
 import type { ReceiverPool, ReceiverPoolOptions } from '../src/webhooks/receiver-pool.ts';
 
-const LEASE_MS = 60_000;
+export const LEASE_MS = 10_000;
 const DELIVERIES_MAX = 32;
 export const SECRET = new Secret(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
 
@@ -38,6 +44,8 @@ export interface FakeWork extends WebhookWork {
   /** The requests that were taken. */
   readonly requests: (readonly ReceiverRecord[])[];
   readonly leases: number;
+  /** The leases that were renewed together. */
+  readonly renewed: (readonly ReceiverLease[])[];
   readonly recorded: ReceiverRecord['attempts'][number][];
   /** The receivers whose lease was given back, in order. */
   readonly returned: string[];
@@ -57,6 +65,7 @@ function fakeWork(): FakeWork {
   let queued = 0;
   const work: FakeWork = {
     requests: [],
+    renewed: [],
     recorded: [],
     returned: [],
     refusal: undefined,
@@ -84,6 +93,13 @@ function fakeWork(): FakeWork {
         return aLeasedReceiver({ id, lease, deliveries: list.slice(0, DELIVERIES_MAX) });
       });
       return { receivers, leaseMs: LEASE_MS };
+    },
+    renew: async (leases) => {
+      work.renewed.push(leases);
+      return {
+        leaseMs: LEASE_MS,
+        lost: leases.filter(({ receiverId, lease }) => held.get(receiverId) !== lease).map((one) => one.receiverId),
+      };
     },
     record: async (records) => {
       const refusal = work.refusal?.(records);

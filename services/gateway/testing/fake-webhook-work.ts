@@ -14,7 +14,10 @@ const LEASE_MS = 60_000n;
 export interface FakeWebhookWork {
   readonly due: MessageInitShape<typeof LeasedWebhookReceiverSchema>[];
   readonly records: WebhookReceiverRecord[];
-  readonly methods: Pick<Implementation<typeof WebhookService>, 'leaseWebhookReceivers' | 'recordWebhookAttempts'>;
+  readonly methods: Pick<
+    Implementation<typeof WebhookService>,
+    'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
+  >;
 }
 
 export function fakeWebhookWork(): FakeWebhookWork {
@@ -25,6 +28,7 @@ export function fakeWebhookWork(): FakeWebhookWork {
     records,
     methods: {
       leaseWebhookReceivers: async ({ limit }) => ({ receivers: due.splice(0, limit), leaseMs: LEASE_MS }),
+      renewWebhookLeases: async () => ({ leaseMs: LEASE_MS }),
       recordWebhookAttempts: async (request) => {
         records.push(...request.records);
         return {};

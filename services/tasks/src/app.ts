@@ -37,6 +37,7 @@ import { openContent } from './operations/content/open-content.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import { pausedChannels } from './operations/operators/paused-channels.ts';
+import { endLeases } from './operations/recovery/end-leases.ts';
 import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
 import { tasksSelfChecks } from './self-checks.ts';
@@ -75,6 +76,8 @@ export interface TasksPeers {
   readonly calls: Client<typeof CallService>;
   readonly media: Client<typeof MediaService>;
   readonly bytes: MediaBytes;
+  /** Whether every worker that leases jobs and webhooks runs in this process. */
+  readonly haveWorkersHere?: boolean;
 }
 
 /** Starts the tasks service. What a crash interrupted is settled before this resolves. */
@@ -129,11 +132,15 @@ export async function startTasks(
     minutes,
     lifecycle,
   );
+  const webhookStore = sqlWebhooks(sql, newId);
   await liveness.recoverAtStart();
+  // No worker has survived the process that had the database and all workers before.
+  const isAlone = sql.engine === 'sqlite' && peers.haveWorkersHere === true;
+  if (isAlone) await endLeases({ jobs: jobs.jobs, webhooks: webhookStore, clock, log });
   lifecycle.add('process', () => handOver(deps));
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
-  const passes = [...taskPasses(deps, { sql, bus, config }, { liveness, settlements }), ...jobPasses(jobs)];
+  const passes = [...taskPasses(deps, { sql, bus, config }, { liveness, settlements }), ...jobPasses(jobs, isAlone)];
   const pollers = startWork(deps, passes, wake, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
@@ -141,7 +148,7 @@ export async function startTasks(
     {
       deps,
       jobs: jobs.jobs,
-      webhooks: sqlWebhooks(sql, newId),
+      webhooks: webhookStore,
       sender: webhookSender(peers.media),
       limits: config.webhooks,
       watches: watches.watches,

@@ -8,22 +8,22 @@ import { partialService } from '@reelgate/platform/testing/partial-service';
 import { JobSchema } from '@reelgate/proto/tasks/v1/job';
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
-import type { RecordWebhookAttemptsRequest } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { RecordWebhookAttemptsRequest, RenewWebhookLeasesRequest } from '@reelgate/proto/tasks/v1/webhook_service';
 import { aTask } from '../../testing/a-task.ts';
 import { webhookWorkClient } from './webhook-work-client.ts';
 import type { WebhookWork } from './webhook-work-client.ts';
 
 const AT = Date.UTC(2026, 0, 1, 0, 0, 0, 5);
 const opened = (methods: Partial<Implementation<typeof WebhookService>>): WebhookWork =>
-  webhookWorkClient(directClient(WebhookService, partialService(WebhookService, methods), aCaller()));
+  webhookWorkClient(directClient(WebhookService, partialService(WebhookService, methods), aCaller()), 'gateway_1');
 
 test('leased receivers come in the types of the gateway, and their secrets print nothing', async () => {
   const event = { id: 'evt_1', type: 'video.completed', subjectId: 'task_1', createdAt: timestampFromMs(AT) };
   const task = aTask();
-  const limits: number[] = [];
+  const limits: unknown[] = [];
   const work = opened({
-    leaseWebhookReceivers: async ({ limit }) => {
-      limits.push(limit);
+    leaseWebhookReceivers: async ({ limit, worker }) => {
+      limits.push({ limit, worker });
       return {
         leaseMs: 60_000n,
         receivers: [
@@ -57,7 +57,7 @@ test('leased receivers come in the types of the gateway, and their secrets print
   const { receivers, leaseMs } = await work.lease(7);
 
   const expected = { id: 'evt_1', type: 'video.completed', subjectId: 'task_1', createdAt: AT, dataJson: '' };
-  expect([leaseMs, limits]).toEqual([60_000, [7]]);
+  expect([leaseMs, limits]).toEqual([60_000, [{ limit: 7, worker: 'gateway_1' }]]);
   expect(receivers).toMatchObject([
     {
       id: 'whe_1',
@@ -73,6 +73,23 @@ test('leased receivers come in the types of the gateway, and their secrets print
   ]);
   expect(receivers[0]!.secrets.map((secret) => secret.reveal())).toEqual(['whsec_AQ==']);
   expect(JSON.stringify(receivers[0]!.secrets)).toBe('["***"]');
+});
+
+test('leases are renewed, and lost ones come back', async () => {
+  const requests: RenewWebhookLeasesRequest[] = [];
+  const work = opened({
+    renewWebhookLeases: async (request) => {
+      requests.push(request);
+      return { lostReceiverIds: ['whe_2'], leaseMs: 10_000n };
+    },
+  });
+  const leases = [
+    { receiverId: 'whe_1', lease: 'lease_1' },
+    { receiverId: 'whe_2', lease: 'lease_1' },
+  ];
+
+  expect(await work.renew(leases)).toEqual({ lost: ['whe_2'], leaseMs: 10_000 });
+  expect(requests).toMatchObject([{ leases }]);
 });
 
 test('records are sent as attempts of their deliveries, and lost leases come back', async () => {

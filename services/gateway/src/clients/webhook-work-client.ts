@@ -17,7 +17,13 @@ export interface DueDelivery {
   readonly event: ClientEvent;
 }
 
-/** A receiver that this process serves until the lease ends. */
+/** The name of a lease is never used twice. */
+export interface ReceiverLease {
+  readonly receiverId: string;
+  readonly lease: string;
+}
+
+/** A receiver that this process serves while it renews the lease. */
 export interface LeasedReceiver {
   readonly id: string;
   readonly lease: string;
@@ -48,9 +54,7 @@ export interface MadeAttempt {
 }
 
 /** What was done under one lease. */
-export interface ReceiverRecord {
-  readonly receiverId: string;
-  readonly lease: string;
+export interface ReceiverRecord extends ReceiverLease {
   readonly attempts: readonly MadeAttempt[];
   /** Gives the lease back. */
   readonly returned: boolean;
@@ -59,18 +63,28 @@ export interface ReceiverRecord {
 /** The deliveries of the tasks service, in the gateway's types. */
 export interface WebhookWork {
   lease(limit: number): Promise<{ readonly receivers: readonly LeasedReceiver[]; readonly leaseMs: number }>;
-  /** Returns the ids of the receivers whose lease had ended. Their attempts are not written. */
+  /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
+  renew(leases: readonly ReceiverLease[]): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }>;
+  /** Returns the ids of the receivers whose lease is lost. Their attempts are not written. */
   record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
 
-export type WorkClient = Pick<Client<typeof WebhookService>, 'leaseWebhookReceivers' | 'recordWebhookAttempts'>;
+export type WorkClient = Pick<
+  Client<typeof WebhookService>,
+  'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
+>;
 
-export function webhookWorkClient(rpc: WorkClient): WebhookWork {
+/** `worker` names this process, by a name that it drew at its start. */
+export function webhookWorkClient(rpc: WorkClient, worker: string): WebhookWork {
   const bounded = { timeoutMs: DEADLINE_MS };
   return {
     lease: async (limit) => {
-      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ limit }, bounded);
+      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ worker, limit }, bounded);
       return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs) };
+    },
+    renew: async (leases) => {
+      const { lostReceiverIds, leaseMs } = await rpc.renewWebhookLeases({ leases: [...leases] }, bounded);
+      return { lost: lostReceiverIds, leaseMs: Number(leaseMs) };
     },
     record: async (records) =>
       (await rpc.recordWebhookAttempts({ records: records.map(toWireRecord) }, bounded)).lostReceiverIds,

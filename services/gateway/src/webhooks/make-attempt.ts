@@ -5,8 +5,6 @@ import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhoo
 
 /** How long a receiver may take. */
 const TIMEOUT_MS = 15_000;
-/** An attempt is over after this time, whatever happens to it. */
-export const ATTEMPT_MS_MAX = 20_000;
 
 export interface AttemptOptions {
   readonly receiver: Pick<LeasedReceiver, 'accountId' | 'secrets'>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
-import { aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
+import { LEASE_MS, aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
 import type { WebhookFixture } from '../../testing/a-webhook-fixture.ts';
 import type { ReceiverPool } from './receiver-pool.ts';
 
@@ -17,7 +17,7 @@ const outcomes = ({ work }: WebhookFixture, receiver: string): string[] =>
 
 /** Leases what is due once, and nothing later. */
 function once({ work }: WebhookFixture): WebhookFixture['work']['lease'] {
-  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: 60_000 });
+  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: LEASE_MS });
 }
 
 /** Waits for nothing that runs, and needs no time. */
@@ -97,7 +97,7 @@ describe('a pool of workers', () => {
     let failures = 1;
     const pool = world.start({
       work: {
-        record: world.work.record,
+        ...world.work,
         lease: async (limit) => {
           failures -= 1;
           if (failures >= 0) throw unavailable();
@@ -134,7 +134,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('fails', async () => FAILED);
     world.work.queue('fails', 32);
-    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    const pool = world.start({ work: { ...world.work, lease: once(world) } });
     await untilAfter(world.clock, () => world.work.returned.length === 1);
     await cutOff(pool);
 
@@ -161,7 +161,7 @@ describe('a lease', () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(13_000));
     world.work.queue('slow', 32);
-    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    const pool = world.start({ work: { ...world.work, lease: once(world) } });
     await until(() => world.sender.running('slow') === 4);
     for (let second = 0; second < 60; second += 1) await world.clock.advance(1000);
     await cutOff(pool);
@@ -170,11 +170,74 @@ describe('a lease', () => {
     expect([world.work.recorded.length, world.work.returned]).toEqual([16, ['slow']]);
   });
 
+  test('is renewed while it is served, and not after it was given back', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(13_000));
+    world.work.queue('slow', 4);
+    const pool = world.start({ work: { ...world.work, lease: once(world) } });
+    await until(() => world.sender.running('slow') === 4);
+    for (let second = 0; second < 14; second += 1) await world.clock.advance(1000);
+    await untilAfter(world.clock, () => pool.serving() === 0);
+    const renewals = world.work.renewed.filter(({ length }) => length > 0).length;
+    for (let second = 0; second < 10; second += 1) await world.clock.advance(1000);
+
+    // more often than twice in the time of a lease
+    expect(renewals).toBeGreaterThanOrEqual(6);
+    expect(world.work.renewed.filter(({ length }) => length > 0)).toHaveLength(renewals);
+    expect([world.work.recorded.length, world.work.returned]).toEqual([4, ['slow']]);
+    await cutOff(pool);
+  });
+
+  test('that cannot be renewed begins nothing after its end, and what was under way is recorded', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(4000));
+    world.work.queue('slow', 32);
+    const renew = async (): Promise<never> => {
+      throw unavailable();
+    };
+    const pool = world.start({ work: { ...world.work, renew, lease: once(world) } });
+    await until(() => world.sender.running('slow') === 4);
+    for (let second = 0; second < 30; second += 1) await world.clock.advance(1000);
+    await cutOff(pool);
+
+    // begun after 0, 4 and 8 seconds
+    expect([world.sender.requests.length, world.work.recorded.length]).toEqual([12, 12]);
+  });
+
+  test('that has ended is renewed before this process leases again', async () => {
+    const world = aWebhookFixture();
+    world.sender.receivers.set('slow', world.after(14_000));
+    world.work.queue('slow', 1);
+    let isAway = true;
+    const order: string[] = [];
+    const renew: WebhookFixture['work']['renew'] = async (leases) => {
+      if (isAway) throw unavailable();
+      order.push(...leases.map(({ receiverId }) => `renew ${receiverId}`));
+      return world.work.renew(leases);
+    };
+    const lease: WebhookFixture['work']['lease'] = async (limit) => {
+      if (isAway && world.work.leases > 0) throw unavailable();
+      if (world.work.leases > 0) order.push('lease');
+      return world.work.lease(limit);
+    };
+    const pool = world.start({ work: { ...world.work, renew, lease } });
+    await until(() => world.sender.running('slow') === 1);
+    for (let second = 0; second < 11; second += 1) await world.clock.advance(1000);
+    isAway = false;
+    pool.wake();
+    await untilAfter(world.clock, () => order.includes('lease'));
+    await untilAfter(world.clock, isDone(world));
+
+    expect(order[0]).toBe('renew slow');
+    expect([world.sender.requests.length, world.work.recorded.length]).toEqual([1, 1]);
+    await cutOff(pool);
+  });
+
   test('that was lost begins nothing more and is not given back', async () => {
     const world = aWebhookFixture();
     world.sender.receivers.set('slow', world.after(100));
     world.work.queue('slow', 32);
-    const pool = world.start({ work: { record: world.work.record, lease: once(world) } });
+    const pool = world.start({ work: { ...world.work, lease: once(world) } });
     await until(() => world.sender.running('slow') === 4);
     world.work.expire();
     await untilAfter(world.clock, () => pool.serving() === 0);
@@ -282,7 +345,7 @@ describe('a pool that stops', () => {
       await promise;
       return world.work.lease(limit);
     };
-    const pool = world.start({ work: { record: world.work.record, lease } });
+    const pool = world.start({ work: { ...world.work, lease } });
     const stopped = pool.stop();
     resolve(undefined);
     await untilAfter(world.clock, () => world.work.returned.length === 1);

@@ -6,7 +6,7 @@ import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { LeasedReceiver, WebhookWork } from '../clients/webhook-work-client.ts';
 import { openAttemptRecords } from './attempt-records.ts';
 import type { EventBody } from './event-body.ts';
-import { ATTEMPT_MS_MAX } from './make-attempt.ts';
+import { holdLeases } from './held-leases.ts';
 import { serveReceiver } from './serve-receiver.ts';
 import { sharedBodies } from './shared-bodies.ts';
 import type { BodyBytes } from './shared-bodies.ts';
@@ -16,7 +16,7 @@ const IDLE_MS = 1000;
 const APART_MS = 25;
 /** The most receivers of one lease. */
 const LEASE_MAX = 64;
-/** No attempt begins later than this after the lease. */
+/** No attempt begins later than this after the lease, so that receivers take turns. */
 const BEGIN_MS = 40_000;
 
 export interface ReceiverPoolOptions {
@@ -50,17 +50,20 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
   const running = new Set<Promise<void>>();
   const permits = newSemaphore({ permits: workers, waitingMax: 0 });
   const records = openAttemptRecords({ work, clock, log });
+  const leases = holdLeases({ work, clock, log });
 
   const begin = (
     receiver: LeasedReceiver,
-    lease: { readonly beginUntil: number; readonly bodyOf: BodyBytes },
+    { until, ...lease }: { readonly until: number; readonly beginUntil: number; readonly bodyOf: BodyBytes },
   ): void => {
-    const session = { ...lease, receiver, stopping: stopping.signal, over: over.signal };
+    const held = leases.hold({ receiverId: receiver.id, lease: receiver.lease }, until);
+    const session = { ...lease, held, receiver, stopping: stopping.signal, over: over.signal };
     const done = serveReceiver({ sender, records, clock, log }, session)
       .catch((error: unknown) => {
         log.error({ receiverId: receiver.id, err: error }, 'the deliveries of a receiver failed');
       })
       .finally(() => {
+        held.letGo();
         running.delete(done);
         permits.release();
         taker.wake();
@@ -76,11 +79,11 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
     pass: async () => {
       const limit = Math.min(LEASE_MAX, workers - permits.inUse());
       if (limit <= 0) return 0;
+      await leases.renewEnded();
       const at = clock.now();
       const { receivers, leaseMs } = await work.lease(limit);
-      const beginUntil = at + Math.min(BEGIN_MS, leaseMs - ATTEMPT_MS_MAX);
-      const bodyOf = sharedBodies(eventBody);
-      for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, { beginUntil, bodyOf });
+      const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, bodyOf: sharedBodies(eventBody) };
+      for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, session);
       // with fewer than it asked for, there are no more
       return receivers.length < limit ? 0 : receivers.length;
     },
@@ -92,6 +95,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
     over.abort();
     records.stop();
     await Promise.all(running);
+    await leases.stop();
   };
   let stopped: Promise<void> | undefined;
   return {

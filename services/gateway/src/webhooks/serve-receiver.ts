@@ -4,6 +4,7 @@ import { isProblem } from '@reelgate/platform/problem';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
 import type { AttemptRecords } from './attempt-records.ts';
+import type { HeldLease } from './held-leases.ts';
 import { makeAttempt, unsentAttempt } from './make-attempt.ts';
 import type { BodyBytes } from './shared-bodies.ts';
 
@@ -23,6 +24,7 @@ export interface ServeDeps {
 
 export interface ServeOptions {
   readonly receiver: LeasedReceiver;
+  readonly held: Pick<HeldLease, 'isHeld' | 'lose'>;
   readonly bodyOf: BodyBytes;
   /** No attempt begins at this time or later. */
   readonly beginUntil: number;
@@ -35,14 +37,17 @@ export interface ServeOptions {
 /** Attempts the deliveries of a leased receiver, records the attempts and gives the lease back. */
 export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Promise<void> {
   const { records, clock } = deps;
-  const { receiver, beginUntil, stopping } = options;
+  const { receiver, held, beginUntil, stopping } = options;
   const { id: receiverId, lease, deliveries } = receiver;
   const waiting = deliveries.values();
   let failures = 0;
-  let isHeld = true;
-  const mayBegin = (): boolean => isHeld && failures < FAILURES_MAX && !stopping.aborted && clock.now() < beginUntil;
+  let areWritten = true;
+  const mayBegin = (): boolean =>
+    held.isHeld() && failures < FAILURES_MAX && !stopping.aborted && clock.now() < beginUntil;
   const record = async (attempts: readonly MadeAttempt[], returned: boolean): Promise<void> => {
-    isHeld = (await records.add({ receiverId, lease, attempts, returned })) && isHeld;
+    if (await records.add({ receiverId, lease, attempts, returned })) return;
+    areWritten = false;
+    held.lose();
   };
   const attempt = attempter(deps, options, mayBegin);
   const attemptNext = async (): Promise<void> => {
@@ -56,7 +61,7 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, deliveries.length) }, attemptNext));
   // a lease whose attempts are not all written ends by itself
-  if (isHeld) await record([], true);
+  if (areWritten) await record([], true);
 }
 
 /** Attempts a delivery, again and again while it cannot be sent. Undefined: no attempt may begin any more. */

@@ -18,12 +18,12 @@ interface WebhookParts {
 /** Starts the workers that deliver webhooks. */
 export async function startWebhooks(
   { webhooks: { workers, drainMs } }: GatewayConfig,
-  { clock, log, metrics, bus }: Foundation,
+  { clock, newId, log, metrics, bus }: Foundation,
   { clients, eventBody }: WebhookParts,
   lifecycle: Lifecycle,
 ): Promise<ReceiverPool> {
   const pool = startReceiverPool({
-    work: webhookWorkClient(clients.webhooks),
+    work: webhookWorkClient(clients.webhooks, newId('gateway')),
     sender: webhookSender(clients.sender),
     eventBody,
     workers,

@@ -11,7 +11,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { MadeAttempt } from '../domain/rules/judge-attempts.ts';
 import type { Attempt } from '../domain/webhook.ts';
-import { leaseReceivers } from '../operations/webhooks/lease-receivers.ts';
+import { leaseReceivers, renewReceivers } from '../operations/webhooks/lease-receivers.ts';
 import type { DueReceiver, LeaseDeps } from '../operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
@@ -23,7 +23,7 @@ import { PAYLOADS } from './mapping-webhook.ts';
 
 export type DeliveryMethods = Pick<
   Implementation<typeof WebhookService>,
-  'watchEvents' | 'leaseWebhookReceivers' | 'recordWebhookAttempts'
+  'watchEvents' | 'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
 >;
 
 export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Pick<Clock, 'now'> };
@@ -39,9 +39,13 @@ export function deliveryMethods(deps: DeliveryMethodDeps): DeliveryMethods {
       for await (const { event, subject, cursor } of watchEvents(deps, toWatch(request), signal))
         yield event === undefined ? { cursor } : { event: toWireEvent(event, subject, now()), cursor };
     },
-    leaseWebhookReceivers: async ({ limit }) => {
-      const { receivers, leaseMs } = await leaseReceivers(deps, limit);
+    leaseWebhookReceivers: async ({ worker, limit }) => {
+      const { receivers, leaseMs } = await leaseReceivers(deps, worker === '' ? undefined : worker, limit);
       return { receivers: receivers.map((receiver) => toWireReceiver(receiver, now())), leaseMs: BigInt(leaseMs) };
+    },
+    renewWebhookLeases: async ({ leases }) => {
+      const { lost, leaseMs } = await renewReceivers(deps, leases);
+      return { lostReceiverIds: [...lost], leaseMs: BigInt(leaseMs) };
     },
     recordWebhookAttempts: async ({ records }) => ({
       lostReceiverIds: [...(await recordAttempts(deps, records.map(fromWireRecord)))],

@@ -81,7 +81,6 @@ async function failAll({ deps, clock }: WebhookWorld): Promise<void> {
         },
       })),
     })),
-    now,
   );
 }
 

@@ -21,7 +21,7 @@ const LIST_LIMIT = 20;
 
 export type EndpointMethods = Omit<
   Implementation<typeof WebhookService>,
-  'watchEvents' | 'leaseWebhookReceivers' | 'recordWebhookAttempts'
+  'watchEvents' | 'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
 >;
 
 /** What owners do. Each method converts from the wire, runs an operation and converts to the wire. */

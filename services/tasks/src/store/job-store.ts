@@ -54,6 +54,8 @@ export interface JobStore {
   }): Promise<readonly TakenJob[]>;
   /** Renews the leases that are still valid, and returns the ids of their jobs. */
   renewLeases(leases: readonly JobLease[], now: number, until: number): Promise<ReadonlySet<string>>;
+  /** Ends every lease. Only for a start that no worker has survived. Returns how many it ended. */
+  endLeases(now: number): Promise<number>;
   /** From now on the upstream may have been called. Returns whether the lease is still valid. */
   startJob(lease: JobLease, at: number): Promise<boolean>;
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;

@@ -301,13 +301,13 @@ describe('the statements of webhooks', () => {
       async (store) => {
         const [delivery] = await store.listDeliveries({ accountId: 'acme', endpointId: 'whe_1' }, { limit: 1 });
         const failed = attempted(delivery!.id, { number: 0, status: 500 });
-        return store.recordAttempts([aRecord(HELD, [failed], { disable: 'gone' })], AT);
+        return store.recordAttempts([aRecord(HELD, [failed], { disable: 'gone' })]);
       },
     ],
     [
       'the held receivers',
       ['autoindex_webhook_receivers_1'],
-      (store) => store.heldReceivers([{ receiverId: 'whe_1', lease: 'lease_a' }], AT),
+      (store) => store.heldReceivers([{ receiverId: 'whe_1', lease: 'lease_a' }]),
     ],
     ['a stream', ['events_by_account'], (store) => store.eventsAfter({ accountId: 'acme' }, 1, 10)],
     ['the last event of an account', ['events_by_account'], (store) => store.lastEvent('acme')],

@@ -82,6 +82,12 @@ export interface EventStore {
   findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, ClientEvent>>;
 }
 
+/** A receiver and the lease under which a worker has it. The name of a lease is never used twice. */
+export interface ReceiverLease {
+  readonly receiverId: string;
+  readonly lease: string;
+}
+
 /** A receiver under a lease. */
 export interface LeasedReceiver {
   readonly id: string;
@@ -122,6 +128,8 @@ export interface DeliveryStore {
    * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.
    */
   leaseReceivers(options: {
+    /** Names the process of the worker. Undefined: one of an earlier release. */
+    readonly worker?: string | undefined;
     readonly now: number;
     readonly until: number;
     readonly lease: string;
@@ -131,17 +139,19 @@ export interface DeliveryStore {
     /** From this many failures in a row a receiver gets one delivery. */
     readonly failuresMax: number;
   }): Promise<readonly LeasedReceiver[]>;
-  /** The leased receivers of these leases, without their deliveries, as far as the leases last. */
-  heldReceivers(
-    leases: readonly { readonly receiverId: string; readonly lease: string }[],
-    now: number,
-  ): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
+  /** Renews leases, and returns their receivers. One that has ended is renewed unless another one was taken. */
+  renewLeases(leases: readonly ReceiverLease[], until: number): Promise<ReadonlySet<string>>;
+  /** Ends every lease. Only for a start that no worker has survived. Returns how many it ended. */
+  endLeases(now: number): Promise<number>;
+  /** The leased receivers of these leases, without their deliveries, unless another lease was taken. */
+  heldReceivers(leases: readonly ReceiverLease[]): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
   findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
   /**
-   * Writes what was done under leases that still hold, with one record for a receiver. The state of a delivery that has
-   * ended stays; a record that comes twice changes nothing. Returns the receivers whose lease had ended.
+   * Writes what was done under leases, with one record for a receiver. A lease holds until it is given back or another
+   * one is taken, even after its end. The state of a delivery that has ended stays; a record that comes twice changes
+   * nothing. Returns the receivers whose lease is lost.
    */
-  recordAttempts(records: readonly ReceiverRecord[], now: number): Promise<readonly string[]>;
+  recordAttempts(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
   listDeliveries(
     filter: { readonly accountId: string; readonly endpointId: string; readonly state?: DeliveryState | undefined },
     page: { readonly limit: number; readonly after?: string | undefined },

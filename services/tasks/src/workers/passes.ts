@@ -51,8 +51,9 @@ export function taskPasses(
   ];
 }
 
-export function jobPasses(jobs: JobDeps): readonly Pass[] {
-  const upSince = jobs.clock.now();
+/** `isAlone`: no worker lives in another process, so a lease that has ended has no worker that could not renew it. */
+export function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
+  const upSince = isAlone ? -Infinity : jobs.clock.now();
   return [
     ['job sweep', SWEEP_IDLE_MS, () => sweepJobs(jobs, upSince)],
     ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],

@@ -54,7 +54,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
     const receiver = await leasedWith('evt_1');
     const record = { ...outcome, deliveryId: receiver.deliveries[0]!.id };
 
-    expect(await store.recordAttempts([aRecord(receiver, [record], { at: AT + 3 })], AT + 3)).toEqual([]);
+    expect(await store.recordAttempts([aRecord(receiver, [record], { at: AT + 3 })])).toEqual([]);
 
     expect(await only()).toMatchObject({ ...expected, attempts: 1 });
     expect(await store.attemptsOf(record.deliveryId)).toEqual([record.attempt]);
@@ -64,10 +64,10 @@ export function attemptsConformance(open: OpenWebhooks): void {
   test('the health of the receiver is written', async () => {
     const receiver = await leasedWith('evt_1');
 
-    await store.recordAttempts([aRecord(receiver, [], { health: FAILING, returned: false })], AT);
+    await store.recordAttempts([aRecord(receiver, [], { health: FAILING, returned: false })]);
     expect((await store.healthOf(['whe_1'])).get('whe_1')).toEqual(FAILING);
 
-    await store.recordAttempts([aRecord(receiver, [], { health: HEALTHY })], AT);
+    await store.recordAttempts([aRecord(receiver, [], { health: HEALTHY })]);
     expect((await store.healthOf(['whe_1'])).get('whe_1')).toEqual(HEALTHY);
   });
 
@@ -75,9 +75,9 @@ export function attemptsConformance(open: OpenWebhooks): void {
     const receiver = await leasedWith('evt_1', 'evt_2');
     const [first, second] = receiver.deliveries;
 
-    await store.recordAttempts([aRecord(receiver, [attempted(first!.id)], { returned: false })], AT);
+    await store.recordAttempts([aRecord(receiver, [attempted(first!.id)], { returned: false })]);
     expect(await leased(other)).toEqual([]);
-    expect(await store.recordAttempts([aRecord(receiver, [attempted(second!.id)])], UNTIL - 1)).toEqual([]);
+    expect(await store.recordAttempts([aRecord(receiver, [attempted(second!.id)])])).toEqual([]);
 
     expect((await deliveriesOf(store, 'whe_1')).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
@@ -90,20 +90,19 @@ export function attemptsConformance(open: OpenWebhooks): void {
       attempted(second!.id, { status: 500, dueAt: AT + 7000 }),
     ];
 
-    await store.recordAttempts([aRecord(receiver, failures)], AT);
+    await store.recordAttempts([aRecord(receiver, failures)]);
     expect(await dueAt(sql, 'whe_1')).toBe(AT + 7000);
 
     const [again] = await leased(store, { now: AT + 7000 });
-    await store.recordAttempts([aRecord(again!, [], { health: { ...FAILING, openUntil: AT + 20_000 } })], AT + 7000);
+    await store.recordAttempts([aRecord(again!, [], { health: { ...FAILING, openUntil: AT + 20_000 } })]);
     expect(await dueAt(sql, 'whe_1')).toBe(AT + 20_000);
   });
 
   describe('under a lease that does not hold', () => {
     test.each([
-      ['it has ended', (receiver: LeasedReceiver) => receiver, UNTIL],
-      ['it has another name', (receiver: LeasedReceiver) => ({ ...receiver, lease: 'lease_x' }), AT],
-      ['its receiver is unknown', (receiver: LeasedReceiver) => ({ ...receiver, id: 'whe_9' }), AT],
-    ])('nothing is written because %s', async (_what, named, now) => {
+      ['it has another name', (receiver: LeasedReceiver) => ({ ...receiver, lease: 'lease_x' })],
+      ['its receiver is unknown', (receiver: LeasedReceiver) => ({ ...receiver, id: 'whe_9' })],
+    ])('nothing is written because %s', async (_what, named) => {
       const receiver = await leasedWith('evt_1');
       const { id, lease } = named(receiver);
       const record = aRecord({ id, lease }, [attempted(receiver.deliveries[0]!.id)], {
@@ -111,7 +110,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
         disable: 'gone',
       });
 
-      expect(await store.recordAttempts([record], now)).toEqual([id]);
+      expect(await store.recordAttempts([record])).toEqual([id]);
 
       expect(await only()).toMatchObject({ state: 'pending', attempts: 0, dueAt: AT });
       expect(await store.attemptsOf(receiver.deliveries[0]!.id)).toEqual([]);
@@ -124,10 +123,8 @@ export function attemptsConformance(open: OpenWebhooks): void {
       const [next] = await leased(other, { now: UNTIL });
       const delivery = late.deliveries[0]!.id;
 
-      expect(await store.recordAttempts([aRecord(late, [attempted(delivery, { status: 500 })])], UNTIL)).toEqual([
-        'whe_1',
-      ]);
-      expect(await other.recordAttempts([aRecord(next!, [attempted(delivery)])], UNTIL)).toEqual([]);
+      expect(await store.recordAttempts([aRecord(late, [attempted(delivery, { status: 500 })])])).toEqual(['whe_1']);
+      expect(await other.recordAttempts([aRecord(next!, [attempted(delivery)])])).toEqual([]);
 
       expect(await only()).toMatchObject({ state: 'delivered', attempts: 1 });
     });
@@ -137,13 +134,10 @@ export function attemptsConformance(open: OpenWebhooks): void {
       await dispatched(store, ['evt_2'], { url: 'https://site.example/' });
       const [second] = await leased(store);
 
-      const lost = await store.recordAttempts(
-        [
-          aRecord({ id: receiver.id, lease: 'lease_x' }, [attempted(receiver.deliveries[0]!.id)]),
-          aRecord(second!, [attempted(second!.deliveries[0]!.id)]),
-        ],
-        AT,
-      );
+      const lost = await store.recordAttempts([
+        aRecord({ id: receiver.id, lease: 'lease_x' }, [attempted(receiver.deliveries[0]!.id)]),
+        aRecord(second!, [attempted(second!.deliveries[0]!.id)]),
+      ]);
 
       expect(lost).toEqual(['whe_1']);
       expect((await store.findDelivery('acme', second!.deliveries[0]!.id))?.state).toBe('delivered');
@@ -157,8 +151,8 @@ export function attemptsConformance(open: OpenWebhooks): void {
         returned: false,
       });
 
-      await store.recordAttempts([record], AT);
-      await store.recordAttempts([record], AT);
+      await store.recordAttempts([record]);
+      await store.recordAttempts([record]);
 
       expect(await only()).toMatchObject({ state: 'pending', attempts: 1 });
       expect(await store.attemptsOf(receiver.deliveries[0]!.id)).toHaveLength(1);
@@ -168,10 +162,9 @@ export function attemptsConformance(open: OpenWebhooks): void {
       const receiver = await leasedWith('evt_1');
       const { id } = receiver.deliveries[0]!;
       for (const at of [AT, AT + 1])
-        await store.recordAttempts(
-          [aRecord(receiver, [attempted(id, { status: 500, at, dueAt: AT + 9 })], { returned: false })],
-          AT,
-        );
+        await store.recordAttempts([
+          aRecord(receiver, [attempted(id, { status: 500, at, dueAt: AT + 9 })], { returned: false }),
+        ]);
 
       expect((await store.attemptsOf(id)).map(({ number, at }) => [number, at])).toEqual([
         [1, AT],
@@ -184,15 +177,12 @@ export function attemptsConformance(open: OpenWebhooks): void {
       const receiver = await leasedWith('evt_1');
       const { id } = receiver.deliveries[0]!;
 
-      await store.recordAttempts(
-        [
-          aRecord(receiver, [
-            attempted(id, { status: 500, dueAt: AT + 9 }),
-            attempted(id, { number: 2, at: AT + 1, status: 200 }),
-          ]),
-        ],
-        AT,
-      );
+      await store.recordAttempts([
+        aRecord(receiver, [
+          attempted(id, { status: 500, dueAt: AT + 9 }),
+          attempted(id, { number: 2, at: AT + 1, status: 200 }),
+        ]),
+      ]);
 
       expect(await only()).toMatchObject({ state: 'delivered', attempts: 2, status: 200, error: '' });
     });
@@ -202,15 +192,11 @@ export function attemptsConformance(open: OpenWebhooks): void {
       async (state) => {
         const receiver = await leasedWith('evt_1');
         const { id } = receiver.deliveries[0]!;
-        await store.recordAttempts(
-          [aRecord(receiver, [attempted(id, { state, status: 418 })], { returned: false })],
-          AT,
-        );
+        await store.recordAttempts([aRecord(receiver, [attempted(id, { state, status: 418 })], { returned: false })]);
 
-        await store.recordAttempts(
-          [aRecord(receiver, [attempted(id, { status: 500, at: AT + 1, dueAt: AT + 9 })], { at: AT + 1 })],
-          AT + 1,
-        );
+        await store.recordAttempts([
+          aRecord(receiver, [attempted(id, { status: 500, at: AT + 1, dueAt: AT + 9 })], { at: AT + 1 }),
+        ]);
 
         expect(await only()).toMatchObject({ state, status: 418, endedAt: AT, dueAt: undefined, attempts: 2 });
         expect((await store.attemptsOf(id)).map(({ status }) => status)).toEqual([418, 500]);
@@ -221,13 +207,12 @@ export function attemptsConformance(open: OpenWebhooks): void {
     test('an attempt that ends after a resend counts in the new schedule', async () => {
       const receiver = await leasedWith('evt_1');
       const { id } = receiver.deliveries[0]!;
-      await store.recordAttempts(
-        [aRecord(receiver, [attempted(id, { state: 'failed', status: 500 })], { returned: false })],
-        AT,
-      );
+      await store.recordAttempts([
+        aRecord(receiver, [attempted(id, { state: 'failed', status: 500 })], { returned: false }),
+      ]);
       expect(await store.resend('acme', id, AT + 1)).toBe(true);
 
-      await store.recordAttempts([aRecord(receiver, [attempted(id, { at: AT + 2 })])], AT + 2);
+      await store.recordAttempts([aRecord(receiver, [attempted(id, { at: AT + 2 })])]);
 
       expect(await only()).toMatchObject({ state: 'delivered', attempts: 2, attemptsBefore: 1 });
     });
@@ -237,7 +222,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       await dispatched(store, ['evt_2'], { url: 'https://site.example/' });
       const [foreign] = await deliveriesOf(store, 'default');
 
-      await store.recordAttempts([aRecord(receiver, [attempted(foreign!.id)])], AT);
+      await store.recordAttempts([aRecord(receiver, [attempted(foreign!.id)])]);
 
       expect(await store.findDelivery('acme', foreign!.id)).toEqual(foreign);
       expect(await store.attemptsOf(foreign!.id)).toEqual([]);
@@ -253,7 +238,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
         at: AT + 3,
       });
 
-      await store.recordAttempts([record], AT + 3);
+      await store.recordAttempts([record]);
 
       expect((await store.findEndpoint('acme', 'whe_1'))?.disabled).toEqual({ at: AT + 3, reason });
       expect(await deliveriesOf(store, 'whe_1')).toEqual([
@@ -267,7 +252,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
 
     test('hears no further events, and streams have them', async () => {
       const receiver = await leasedWith('evt_1');
-      await store.recordAttempts([aRecord(receiver, [], { disable: 'gone' })], AT);
+      await store.recordAttempts([aRecord(receiver, [], { disable: 'gone' })]);
 
       await dispatched(store, ['evt_2']);
 
@@ -279,7 +264,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       const receiver = await leasedWith('evt_1');
 
       await Promise.all([
-        store.recordAttempts([aRecord(receiver, [], { disable: 'failing', returned: false })], AT),
+        store.recordAttempts([aRecord(receiver, [], { disable: 'failing', returned: false })]),
         other.updateEndpoint('acme', 'whe_1', { enabled: false, at: AT }),
         other.resendFailed({ accountId: 'acme', endpointId: 'whe_1', since: 0, limit: 10 }, AT),
         store.removeEndpoint('acme', 'whe_1', AT),
@@ -325,7 +310,6 @@ export function attemptsConformance(open: OpenWebhooks): void {
           receiver.deliveries.map(({ id }) => attempted(id)),
         ),
       ),
-      AT,
     );
 
     expect(await store.pendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
@@ -334,6 +318,6 @@ export function attemptsConformance(open: OpenWebhooks): void {
   });
 
   test('no record is written for no records', async () => {
-    expect(await store.recordAttempts([], AT)).toEqual([]);
+    expect(await store.recordAttempts([])).toEqual([]);
   });
 }

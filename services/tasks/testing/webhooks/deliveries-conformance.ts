@@ -23,7 +23,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     const attempts = receiver!.deliveries.map(({ id, eventId }) =>
       attempted(id, { state: states[eventId]!, status: states[eventId] === 'delivered' ? 200 : 500, dueAt: AT + 9000 }),
     );
-    await store.recordAttempts([aRecord(receiver!, attempts)], AT);
+    await store.recordAttempts([aRecord(receiver!, attempts)]);
     return Object.fromEntries(receiver!.deliveries.map(({ id, eventId }) => [eventId, id]));
   };
 
@@ -61,10 +61,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     await added(store, 'whe_2');
     await dispatched(store, ['evt_1']);
     const receivers = await leased(store);
-    await store.recordAttempts(
-      receivers.map((receiver) => aRecord(receiver, [attempted(receiver.deliveries[0]!.id)])),
-      AT,
-    );
+    await store.recordAttempts(receivers.map((receiver) => aRecord(receiver, [attempted(receiver.deliveries[0]!.id)])));
     await dispatched(store, ['evt_2']);
     await dispatched(store, ['evt_3'], { subjectId: 'task_of_evt_1' });
 
@@ -130,10 +127,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
       const { evt_1: id } = await ended({ evt_1: 'failed' });
       await dispatched(store, ['evt_2']);
       const [receiver] = await leased(store);
-      await store.recordAttempts(
-        [aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)], { health: FAILING })],
-        AT,
-      );
+      await store.recordAttempts([aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)], { health: FAILING })]);
 
       await store.resend('acme', id!, AT + 50);
 
@@ -147,7 +141,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
 
       await store.resend('acme', id!, AT + 50);
       expect(await leased(store, { now: AT + 50 })).toEqual([]);
-      await store.recordAttempts([aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)])], AT + 60);
+      await store.recordAttempts([aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)])]);
 
       expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
     });
@@ -206,10 +200,9 @@ export function deliveriesConformance(open: OpenWebhooks): void {
       await timed.dispatch({ now: AT, limit: 10 });
       const made = clock.now();
       const [receiver] = await leased(store);
-      await store.recordAttempts(
-        [aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { state: 'failed', status: 500 })])],
-        AT,
-      );
+      await store.recordAttempts([
+        aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { state: 'failed', status: 500 })]),
+      ]);
 
       expect(await since(made + 1)).toBe(0);
       expect(await since(made)).toBe(1);

@@ -149,7 +149,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
     const [receiver] = await leased(store);
     const delivery = receiver!.deliveries[0]!.id;
     const outcome = retryAt === undefined ? attempted(delivery) : attempted(delivery, { status: 500, dueAt: retryAt });
-    await store.recordAttempts([aRecord(receiver!, [outcome])], AT);
+    await store.recordAttempts([aRecord(receiver!, [outcome])]);
 
     await dispatched(store, ['evt_2'], { createdAt: AT + 100 });
 
@@ -160,14 +160,11 @@ export function dispatchConformance(open: OpenWebhooks): void {
     await added(store, 'whe_1');
     await dispatched(store, ['evt_1']);
     const [receiver] = await leased(store);
-    await store.recordAttempts(
-      [
-        aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: AT + 9000 })], {
-          health: FAILING,
-        }),
-      ],
-      AT,
-    );
+    await store.recordAttempts([
+      aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: AT + 9000 })], {
+        health: FAILING,
+      }),
+    ]);
 
     await dispatched(store, ['evt_2'], { createdAt: AT + 100 });
 

@@ -26,14 +26,11 @@ export function endpointsConformance(open: OpenWebhooks): void {
   const failed = async (): Promise<void> => {
     await dispatched(store, ['evt_1']);
     const [receiver] = await leased(store);
-    await store.recordAttempts(
-      [
-        aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: AT + 9000 })], {
-          health: FAILING,
-        }),
-      ],
-      AT,
-    );
+    await store.recordAttempts([
+      aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: AT + 9000 })], {
+        health: FAILING,
+      }),
+    ]);
   };
 
   test('an endpoint is found with all that was written, by its owner only', async () => {

@@ -95,7 +95,7 @@ export function leasesConformance(open: OpenWebhooks): void {
     await dispatched(store, ['evt_1', 'evt_2', 'evt_3', 'evt_4']);
     const [receiver] = await leased(store, { deliveries: 3 });
     expect(receiver?.deliveries).toHaveLength(3);
-    await store.recordAttempts([aRecord(receiver!, [], { health: FAILING })], AT);
+    await store.recordAttempts([aRecord(receiver!, [], { health: FAILING })]);
 
     expect(await leased(store, { now: FAILING.openUntil! - 1 })).toEqual([]);
     const [halfOpen] = await leased(store, { now: FAILING.openUntil! });
@@ -108,7 +108,7 @@ export function leasesConformance(open: OpenWebhooks): void {
     await dispatched(store, ['evt_1']);
     const [receiver] = await leased(store);
     const health = { ...FAILING, openUntil: UNTIL + 500 };
-    await store.recordAttempts([aRecord(receiver!, [], { health, returned: false })], AT);
+    await store.recordAttempts([aRecord(receiver!, [], { health, returned: false })]);
 
     expect(await leased(store, { now: UNTIL + 499 })).toEqual([]);
     expect(await leased(store, { now: UNTIL + 500 })).toHaveLength(1);
@@ -140,7 +140,7 @@ export function leasesConformance(open: OpenWebhooks): void {
     await dispatched(store, ['evt_1']);
     const [receiver] = await leased(store);
     const failed = attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: UNTIL + 7000 });
-    await store.recordAttempts([aRecord(receiver!, [failed], { returned: false })], AT);
+    await store.recordAttempts([aRecord(receiver!, [failed], { returned: false })]);
 
     expect(await leased(store, { now: UNTIL })).toEqual([]);
     expect(await dueAt(sql, 'whe_1')).toBe(UNTIL + 7000);
@@ -198,7 +198,7 @@ export function leasesConformance(open: OpenWebhooks): void {
     expect(rounds).toHaveLength(60);
   });
 
-  test('held receivers are those whose lease is the named one and lasts', async () => {
+  test('held receivers are those whose lease is the named one, until another one is taken', async () => {
     const endpoint = await added(store, 'whe_1');
     await added(store, 'whe_2');
     await dispatched(store, ['evt_1']);
@@ -209,13 +209,58 @@ export function leasesConformance(open: OpenWebhooks): void {
       { receiverId: 'whe_3', lease: 'lease_a' },
     ];
 
-    expect(await store.heldReceivers(names, UNTIL - 1)).toEqual(
+    expect(await store.heldReceivers(names)).toEqual(
       new Map([
         ['whe_1', { id: 'whe_1', accountId: 'acme', endpointId: 'whe_1', lease: 'lease_a', health: HEALTHY, endpoint }],
       ]),
     );
-    expect(await store.heldReceivers(names, UNTIL)).toEqual(new Map());
-    expect(await store.heldReceivers([], AT)).toEqual(new Map());
+    await leased(other, { now: UNTIL });
+    expect(await store.heldReceivers(names)).toEqual(new Map());
+    expect(await store.heldReceivers([])).toEqual(new Map());
+  });
+
+  describe('a renewal', () => {
+    test('puts the end of a lease off, and no other worker gets the receiver meanwhile', async () => {
+      await added(store, 'whe_1');
+      await dispatched(store, ['evt_1']);
+      await leased(store, { lease: 'lease_a', worker: 'gateway_1' });
+
+      const kept = await store.renewLeases([{ receiverId: 'whe_1', lease: 'lease_a' }], UNTIL + 5000);
+
+      expect(kept).toEqual(new Set(['whe_1']));
+      expect(await leased(other, { now: UNTIL + 4999 })).toEqual([]);
+      expect(await leased(other, { now: UNTIL + 5000 })).toHaveLength(1);
+    });
+
+    test('revives a lease that has ended, but not one that another worker has taken or that was given back', async () => {
+      for (const id of ['whe_1', 'whe_2', 'whe_3']) await added(store, id);
+      await dispatched(store, ['evt_1']);
+      const [one, two, three] = (await leased(store, { lease: 'lease_a' })).toSorted((left, right) =>
+        left.id < right.id ? -1 : 1,
+      );
+      const names = [one!, two!, three!].map(({ id, lease }) => ({ receiverId: id, lease }));
+      await store.recordAttempts([aRecord(two!, [attempted(two!.deliveries[0]!.id)])]);
+      await store.renewLeases(names.slice(2), UNTIL + 5000);
+      expect(namesOf(await leased(other, { now: UNTIL, limit: 1 }))).toEqual(['whe_1']);
+
+      expect(await store.renewLeases(names, UNTIL + 9000)).toEqual(new Set(['whe_3']));
+      expect(await leased(other, { now: UNTIL + 8999 })).toEqual([]);
+      expect(namesOf(await leased(other, { now: UNTIL + 9000 }))).toEqual(['whe_3']);
+    });
+  });
+
+  test('the end of all leases makes their receivers due, and fences their workers off', async () => {
+    await added(store, 'whe_1');
+    await added(store, 'whe_2');
+    await dispatched(store, ['evt_1']);
+    const [receiver] = await leased(store, { limit: 1 });
+
+    expect(await other.endLeases(AT + 1)).toBe(1);
+
+    expect(await store.recordAttempts([aRecord(receiver!, [attempted(receiver!.deliveries[0]!.id)])])).toEqual([
+      receiver!.id,
+    ]);
+    expect(namesOf(await leased(other, { now: AT + 1 }))).toEqual(['whe_1', 'whe_2']);
   });
 
   describe('a dispatch and the return of a lease at the same moment', () => {
@@ -250,7 +295,7 @@ export function leasesConformance(open: OpenWebhooks): void {
         }),
       ).store;
       const dispatch = (by: WebhookStore): Promise<unknown> => by.dispatch({ now: AT + 9, limit: 10 });
-      const giveBack = (by: WebhookStore): Promise<unknown> => by.recordAttempts(delivered(receiver!), AT + 9);
+      const giveBack = (by: WebhookStore): Promise<unknown> => by.recordAttempts(delivered(receiver!));
       const [before, after] = first === 'the dispatch' ? [dispatch, giveBack] : [giveBack, dispatch];
 
       const one = before(slow);
@@ -272,7 +317,7 @@ export function leasesConformance(open: OpenWebhooks): void {
         const receivers = await leased(store);
         await Promise.all([
           other.dispatch({ now: AT, limit: 10 }),
-          store.recordAttempts(receivers.flatMap(delivered), AT),
+          store.recordAttempts(receivers.flatMap(delivered)),
           store.dispatch({ now: AT, limit: 10 }),
         ]);
       }

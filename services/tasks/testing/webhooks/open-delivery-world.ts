@@ -113,7 +113,7 @@ export async function openDeliveryWorld(sql: Sql, clock: FakeClock = fakeClock()
     dispatch: async () => {
       while ((await dispatchEvents(deps)) > 0);
     },
-    lease: async (limit = 64) => (await leaseReceivers(deps, limit)).receivers,
+    lease: async (limit = 64) => (await leaseReceivers(deps, 'gateway_1', limit)).receivers,
     answer: (receivers, status, changes = {}) =>
       recordAttempts(
         deps,

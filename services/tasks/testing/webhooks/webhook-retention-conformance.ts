@@ -22,16 +22,13 @@ export function webhookRetentionConformance(open: OpenWebhooks): void {
     for (const id of ids) await timed.addEvent(anEvent(id, { createdAt: at }));
     await timed.dispatch({ now: at, limit: 1000 });
     const [receiver] = await leased(timed, { now: at, deliveries: 1000 });
-    await timed.recordAttempts(
-      [
-        aRecord(
-          receiver!,
-          receiver!.deliveries.map(({ id }) => attempted(id)),
-          { at },
-        ),
-      ],
-      at,
-    );
+    await timed.recordAttempts([
+      aRecord(
+        receiver!,
+        receiver!.deliveries.map(({ id }) => attempted(id)),
+        { at },
+      ),
+    ]);
   };
   const rows = async (): Promise<Record<string, number>> => {
     const counted: Record<string, number> = {};

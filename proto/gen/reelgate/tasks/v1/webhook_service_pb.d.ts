@@ -791,6 +791,14 @@ export declare type LeaseWebhookReceiversRequest = Message<"reelgate.tasks.v1.Le
    * @generated from field: int32 limit = 1;
    */
   limit: number;
+
+  /**
+   * Names the process of the worker, by a name that it draws at its start. Its leases end within seconds unless it
+   * renews them. Empty: they last a minute and need no renewal.
+   *
+   * @generated from field: string worker = 2;
+   */
+  worker: string;
 };
 
 /**
@@ -909,7 +917,7 @@ export declare type LeaseWebhookReceiversResponse = Message<"reelgate.tasks.v1.L
   receivers: LeasedWebhookReceiver[];
 
   /**
-   * How long the leases last, in milliseconds. No attempt may begin or run after this time.
+   * How long the leases last, in milliseconds, unless they are renewed. No attempt may begin after this time.
    *
    * @generated from field: int64 lease_ms = 2;
    */
@@ -921,6 +929,80 @@ export declare type LeaseWebhookReceiversResponse = Message<"reelgate.tasks.v1.L
  * Use `create(LeaseWebhookReceiversResponseSchema)` to create a new message.
  */
 export declare const LeaseWebhookReceiversResponseSchema: GenMessage<LeaseWebhookReceiversResponse>;
+
+/**
+ * WebhookLease names a receiver and the lease under which a worker has it.
+ *
+ * @generated from message reelgate.tasks.v1.WebhookLease
+ */
+export declare type WebhookLease = Message<"reelgate.tasks.v1.WebhookLease"> & {
+  /**
+   * The receiver.
+   *
+   * @generated from field: string receiver_id = 1;
+   */
+  receiverId: string;
+
+  /**
+   * The lease.
+   *
+   * @generated from field: string lease = 2;
+   */
+  lease: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.WebhookLease.
+ * Use `create(WebhookLeaseSchema)` to create a new message.
+ */
+export declare const WebhookLeaseSchema: GenMessage<WebhookLease>;
+
+/**
+ * RenewWebhookLeasesRequest names the leases that a worker still needs.
+ *
+ * @generated from message reelgate.tasks.v1.RenewWebhookLeasesRequest
+ */
+export declare type RenewWebhookLeasesRequest = Message<"reelgate.tasks.v1.RenewWebhookLeasesRequest"> & {
+  /**
+   * The leases, at most one of a receiver.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.WebhookLease leases = 1;
+   */
+  leases: WebhookLease[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.RenewWebhookLeasesRequest.
+ * Use `create(RenewWebhookLeasesRequestSchema)` to create a new message.
+ */
+export declare const RenewWebhookLeasesRequestSchema: GenMessage<RenewWebhookLeasesRequest>;
+
+/**
+ * RenewWebhookLeasesResponse says which leases are lost. Nothing may be sent under them.
+ *
+ * @generated from message reelgate.tasks.v1.RenewWebhookLeasesResponse
+ */
+export declare type RenewWebhookLeasesResponse = Message<"reelgate.tasks.v1.RenewWebhookLeasesResponse"> & {
+  /**
+   * The receivers that another worker has, or that are gone.
+   *
+   * @generated from field: repeated string lost_receiver_ids = 1;
+   */
+  lostReceiverIds: string[];
+
+  /**
+   * How long the renewed leases last, in milliseconds.
+   *
+   * @generated from field: int64 lease_ms = 2;
+   */
+  leaseMs: bigint;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.RenewWebhookLeasesResponse.
+ * Use `create(RenewWebhookLeasesResponseSchema)` to create a new message.
+ */
+export declare const RenewWebhookLeasesResponseSchema: GenMessage<RenewWebhookLeasesResponse>;
 
 /**
  * MadeWebhookAttempt is an attempt that a worker made.
@@ -1018,14 +1100,14 @@ export declare type RecordWebhookAttemptsRequest = Message<"reelgate.tasks.v1.Re
 export declare const RecordWebhookAttemptsRequestSchema: GenMessage<RecordWebhookAttemptsRequest>;
 
 /**
- * RecordWebhookAttemptsResponse names the leases that had ended. The attempts under them are not written; others make
+ * RecordWebhookAttemptsResponse names the leases that are lost. The attempts under them are not written; others make
  * them again.
  *
  * @generated from message reelgate.tasks.v1.RecordWebhookAttemptsResponse
  */
 export declare type RecordWebhookAttemptsResponse = Message<"reelgate.tasks.v1.RecordWebhookAttemptsResponse"> & {
   /**
-   * The receivers whose lease had ended.
+   * The receivers that another worker has, or that are gone.
    *
    * @generated from field: repeated string lost_receiver_ids = 1;
    */
@@ -1182,7 +1264,7 @@ export declare const WebhookService: GenService<{
   },
   /**
    * LeaseWebhookReceivers gives due deliveries to a worker, those of one receiver together. Until a lease ends or is
-   * given back, no other worker gets deliveries of that receiver.
+   * given back, no other worker gets deliveries of that receiver. The worker renews its leases while it works.
    *
    * @generated from rpc reelgate.tasks.v1.WebhookService.LeaseWebhookReceivers
    */
@@ -1190,6 +1272,16 @@ export declare const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof LeaseWebhookReceiversRequestSchema;
     output: typeof LeaseWebhookReceiversResponseSchema;
+  },
+  /**
+   * RenewWebhookLeases extends leases. One that has ended is renewed too, unless another worker has the receiver.
+   *
+   * @generated from rpc reelgate.tasks.v1.WebhookService.RenewWebhookLeases
+   */
+  renewWebhookLeases: {
+    methodKind: "unary";
+    input: typeof RenewWebhookLeasesRequestSchema;
+    output: typeof RenewWebhookLeasesResponseSchema;
   },
   /**
    * RecordWebhookAttempts writes attempts and what follows from them, and takes leases back.

@@ -1,11 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import { completed } from '../../../testing/store/opened-store.ts';
+import { endLeases } from '../recovery/end-leases.ts';
+import { leaseReceivers, renewReceivers } from './lease-receivers.ts';
 
-const LEASE_MS = 60_000;
+/** How long a receiver waits for a worker that is gone. */
+const LEASE_MS = 10_000;
 const numbered = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}_${String(index).padStart(3, '0')}`);
 
@@ -76,6 +79,77 @@ describeOnEngines('a lease of receivers', (open) => {
     expect(await world.answer(late, 204)).toEqual(['whe_1']);
     expect(await world.answer(now, 204)).toEqual([]);
     expect(world.told).toEqual(['dispatched', 'delivered']);
+  });
+
+  describe('of a process that was killed', () => {
+    test('ends within seconds, and another process has the receiver', async () => {
+      const world = await openDeliveryWorld(open());
+      await world.addEndpoint('whe_1');
+      await world.happen({ id: 'evt_1' });
+      await world.dispatch();
+      const [dead] = await world.lease();
+      await world.clock.advance(LEASE_MS - 1);
+      expect(await world.lease()).toEqual([]);
+      await world.clock.advance(1);
+
+      const [receiver] = await world.lease();
+
+      expect(eventIdsOf([receiver!])).toEqual(['evt_1']);
+      expect(await world.answer([dead!], 204)).toEqual(['whe_1']);
+      expect(await world.answer([receiver!], 204)).toEqual([]);
+    });
+
+    test('ends at the start of the process that has the database and all workers', async () => {
+      const world = await openDeliveryWorld(open());
+      await world.addEndpoint('whe_1');
+      await world.happen({ id: 'evt_1' });
+      await world.dispatch();
+      const [dead] = await world.lease();
+
+      await endLeases({ ...world.deps, jobs: { endLeases: async () => 0 } });
+
+      const [receiver] = await world.lease();
+      expect(eventIdsOf([receiver!])).toEqual(['evt_1']);
+      expect(await world.answer([dead!], 204)).toEqual(['whe_1']);
+    });
+  });
+
+  test('is renewed by a living worker, and lasts as long as it works', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+    const [receiver] = await world.lease();
+    for (let round = 0; round < 5; round += 1) {
+      await world.clock.advance(LEASE_MS / 2);
+      expect((await renewReceivers(world.deps, [receiver!])).lost).toEqual([]);
+      expect(await world.lease()).toEqual([]);
+    }
+
+    expect(await world.answer([receiver!], 204)).toEqual([]);
+  });
+
+  test('that nobody else has taken still records after its end, because the store was away', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+    const late = await world.lease();
+    await world.clock.advance(3 * LEASE_MS);
+
+    expect(await world.answer(late, 204)).toEqual([]);
+    expect(await world.lease()).toEqual([]);
+  });
+
+  test('of a worker that renews nothing lasts a minute', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+
+    expect((await leaseReceivers(world.deps, undefined, 1)).leaseMs).toBe(60_000);
+    await world.clock.advance(59_999);
+    expect(await world.lease()).toEqual([]);
   });
 
   test('of a receiver that hangs delays no other receiver', async () => {

@@ -4,7 +4,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
 import { secretOwnerOf } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
-import type { DeliveryStore, EventStore, LeasedReceiver } from '../../store/webhook-store.ts';
+import type { DeliveryStore, EventStore, LeasedReceiver, ReceiverLease } from '../../store/webhook-store.ts';
 import { subjectsOf } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -13,14 +13,17 @@ const RECEIVERS_MAX = 64;
 /** Leases of one account at one time, so that its dead receivers leave workers to the others. */
 const RECEIVERS_AN_ACCOUNT_MAX = 32;
 const DELIVERIES_MAX = 32;
-const LEASE_MS = 60_000;
+/** How long a worker that is gone delays its receivers. A living one renews five times in this time. */
+export const LEASE_MS = 10_000;
+/** For workers of an earlier release, which renew nothing. */
+const UNRENEWED_LEASE_MS = 60_000;
 /** What one answer carries; a message has at most 8 MiB. */
 const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 /** A delivery without its URL and its subject. */
 const DELIVERY_BYTES = 512;
 
 export interface LeaseDeps extends SubjectDeps {
-  readonly webhooks: Pick<DeliveryStore, 'leaseReceivers'> & Pick<EventStore, 'findEvents'>;
+  readonly webhooks: Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases'> & Pick<EventStore, 'findEvents'>;
   readonly secrets: Pick<WebhookSecrets, 'ofMany'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly newId: NewId;
@@ -46,25 +49,37 @@ export interface DueReceiver {
 }
 
 /**
- * Leases receivers to a worker, with all that it needs to send their deliveries. A lease is not renewed: when it ends,
- * what was not recorded is sent again.
+ * Leases receivers to a worker, with all that it needs to send their deliveries. The worker renews the leases while it
+ * works. When a lease ends, what was not recorded is sent again.
  */
 export async function leaseReceivers(
   deps: LeaseDeps,
+  worker: string | undefined,
   limit: number,
 ): Promise<{ readonly receivers: readonly DueReceiver[]; readonly leaseMs: number }> {
   const { webhooks, clock, newId } = deps;
   const now = clock.now();
+  const leaseMs = worker === undefined ? UNRENEWED_LEASE_MS : LEASE_MS;
   const leased = await webhooks.leaseReceivers({
+    worker,
     now,
-    until: now + LEASE_MS,
+    until: now + leaseMs,
     lease: newId('lease'),
     limit: Math.min(Math.max(limit, 1), RECEIVERS_MAX),
     perAccount: RECEIVERS_AN_ACCOUNT_MAX,
     deliveries: DELIVERIES_MAX,
     failuresMax: FAILURES_MAX,
   });
-  return { receivers: leased.length === 0 ? [] : await withContent(deps, leased), leaseMs: LEASE_MS };
+  return { receivers: leased.length === 0 ? [] : await withContent(deps, leased), leaseMs };
+}
+
+/** Renews the leases of a worker. Returns the receivers whose lease is lost. */
+export async function renewReceivers(
+  { webhooks, clock }: { readonly webhooks: Pick<DeliveryStore, 'renewLeases'>; readonly clock: Pick<Clock, 'now'> },
+  leases: readonly ReceiverLease[],
+): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }> {
+  const kept = await webhooks.renewLeases(leases, clock.now() + LEASE_MS);
+  return { lost: leases.map(({ receiverId }) => receiverId).filter((id) => !kept.has(id)), leaseMs: LEASE_MS };
 }
 
 async function withContent(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<readonly DueReceiver[]> {

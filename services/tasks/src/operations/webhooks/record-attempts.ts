@@ -39,13 +39,13 @@ export interface WorkerRecord {
 
 type Held = Omit<LeasedReceiver, 'deliveries'>;
 
-/** Writes attempts and what follows from them. Returns the receivers whose lease had ended. */
+/** Writes attempts and what follows from them. Returns the receivers whose lease is lost. */
 export async function recordAttempts(deps: RecordDeps, reported: readonly WorkerRecord[]): Promise<readonly string[]> {
   const { webhooks, clock } = deps;
   if (new Set(reported.map(({ receiverId }) => receiverId)).size < reported.length)
     throw invalidRequest('records', 'must hold at most one record for a receiver');
   const now = clock.now();
-  const held = await webhooks.heldReceivers(reported, now);
+  const held = await webhooks.heldReceivers(reported);
   const deliveries = await webhooks.findDeliveries(
     reported.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)),
   );
@@ -53,7 +53,7 @@ export async function recordAttempts(deps: RecordDeps, reported: readonly Worker
     const receiver = held.get(record.receiverId);
     return receiver === undefined ? [] : [judged(deps, record, receiver, { deliveries, now })];
   });
-  const lost = new Set(await webhooks.recordAttempts(records, now));
+  const lost = new Set(await webhooks.recordAttempts(records));
   for (const record of records) {
     const receiver = held.get(record.receiverId);
     if (receiver !== undefined && !lost.has(record.receiverId)) report(deps, record, receiver, deliveries);

@@ -29,14 +29,14 @@ const NEXT_JOBS = `
   SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id
   WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
 
-type Leases = Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'startJob' | 'requeueJob' | 'lostJobs'>;
+type Leases = Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'startJob' | 'requeueJob' | 'lostJobs'>;
 
 /** Which worker has a job, and until when. */
 export function sqlJobLeases(sql: Sql, note: WriteNote): Leases {
   return { ...takenLeases(sql), ...leaseEnds(sql, note) };
 }
 
-function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'lostJobs'> {
+function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'lostJobs'> {
   return {
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
@@ -70,6 +70,8 @@ function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'lost
       );
       return new Set(kept.map((row) => text(row['id'])));
     },
+    endLeases: (now) =>
+      sql.transaction((query) => query.changes('UPDATE jobs SET lease_until = $1 WHERE lease_until > $1', [now])),
     lostJobs: async (now, limit) =>
       (
         await sql.read(

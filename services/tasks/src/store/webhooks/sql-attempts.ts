@@ -7,9 +7,9 @@ import { endPending, returnLease } from './sql-receiver-due-times.ts';
 
 /** An endpoint's row is locked before that of its receiver. */
 const LOCK_ENDPOINT = 'UPDATE webhook_endpoints SET updated_at = updated_at WHERE id = $1';
-const WRITE_HEALTH = `UPDATE webhook_receivers SET failures = $4, failing_since = $5, open_until = $6,
-    last_success_at = $7, last_failure_at = $8, updated_at = $9
-  WHERE id = $1 AND lease = $2 AND lease_until > $3 RETURNING id`;
+const WRITE_HEALTH = `UPDATE webhook_receivers SET failures = $3, failing_since = $4, open_until = $5,
+    last_success_at = $6, last_failure_at = $7, updated_at = $8
+  WHERE id = $1 AND lease = $2 RETURNING id`;
 const FIND = byRows(
   (rows) => `SELECT id, receiver_id, state, attempts, due_at, status, error, ended_at FROM webhook_deliveries
     WHERE id IN (${parameters(rows)})`,
@@ -49,20 +49,20 @@ type NumberedAttempt = Attempt & { readonly deliveryId: string };
 /** What workers did under their leases. */
 export function sqlAttempts(sql: Sql): Pick<DeliveryStore, 'recordAttempts'> {
   return {
-    recordAttempts: async (records, now) => {
+    recordAttempts: async (records) => {
       if (records.length === 0) return [];
       const inOrder = records.toSorted((one, other) => (one.receiverId < other.receiverId ? -1 : 1));
-      return sql.commitUnsynced((query) => recordAll(query, inOrder, now));
+      return sql.commitUnsynced((query) => recordAll(query, inOrder));
     },
   };
 }
 
-async function recordAll(query: SqlWork, records: readonly ReceiverRecord[], now: number): Promise<readonly string[]> {
+async function recordAll(query: SqlWork, records: readonly ReceiverRecord[]): Promise<readonly string[]> {
   const disabling = records.filter(({ disable }) => disable !== undefined);
   const [held, deliveries] = await Promise.all([
     Promise.all([
       ...disabling.map(({ receiverId }) => query(LOCK_ENDPOINT, [receiverId])),
-      ...records.map((record) => query(WRITE_HEALTH, healthRow(record, now))),
+      ...records.map((record) => query(WRITE_HEALTH, healthRow(record))),
     ]).then((answers) => new Set(answers.flat().map((row) => text(row['id'])))),
     findDeliveries(query, records),
   ]);
@@ -78,11 +78,10 @@ async function recordAll(query: SqlWork, records: readonly ReceiverRecord[], now
 }
 
 /** In the order of WRITE_HEALTH. */
-function healthRow({ receiverId, lease, health, at }: ReceiverRecord, now: number): (string | number | null)[] {
+function healthRow({ receiverId, lease, health, at }: ReceiverRecord): (string | number | null)[] {
   return [
     receiverId,
     lease,
-    now,
     health.failures,
     health.failingSince ?? null,
     health.openUntil ?? null,

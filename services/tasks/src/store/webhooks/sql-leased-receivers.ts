@@ -3,7 +3,7 @@ import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql'
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { Endpoint } from '../../domain/webhook.ts';
 import { text } from '../tasks/task-rows.ts';
-import type { DeliveryStore, LeasedReceiver } from '../webhook-store.ts';
+import type { DeliveryStore, LeasedReceiver, ReceiverLease } from '../webhook-store.ts';
 import { endPending, returnLease } from './sql-receiver-due-times.ts';
 import {
   ENDPOINT_COLUMNS,
@@ -58,23 +58,35 @@ const FIND_ENDPOINTS = byRows(
 );
 const FIND_RECEIVERS = byRows(
   (rows) => `SELECT ${RECEIVER_COLUMNS} FROM webhook_receivers
-    WHERE lease_until > $1 AND id IN (${parameters(rows, 2)})`,
+    WHERE lease IS NOT NULL AND id IN (${parameters(rows)})`,
 );
+const RENEW = `UPDATE webhook_receivers SET lease_until = $3, due_at = $3
+  WHERE id = $1 AND lease = $2 RETURNING id`;
+/** A receiver without a due delivery is given back by the next lease. */
+const END_ALL = 'UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, due_at = $1 WHERE lease IS NOT NULL';
 
 type Receiver = Omit<LeasedReceiver, 'deliveries'>;
+type Leases = Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases' | 'endLeases' | 'heldReceivers'>;
 
 /** Which worker has a receiver, and until when. */
-export function sqlLeasedReceivers(sql: Sql): Pick<DeliveryStore, 'leaseReceivers' | 'heldReceivers'> {
+export function sqlLeasedReceivers(sql: Sql): Leases {
   return {
     leaseReceivers: async (options) => {
       if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
       return sql.commitUnsynced((query) => leaseReceivers(query, sql.skipLocked, options));
     },
-    heldReceivers: async (leases, now) => {
+    renewLeases: async (leases, until) => {
+      const kept = await sql.commitUnsynced((query) =>
+        Promise.all(inOrder(leases).map(({ receiverId, lease }) => query(RENEW, [receiverId, lease, until]))),
+      );
+      return new Set(kept.flat().map((row) => text(row['id'])));
+    },
+    endLeases: (now) => sql.transaction((query) => query.changes(END_ALL, [now])),
+    heldReceivers: async (leases) => {
       const names = new Map(leases.map(({ receiverId, lease }) => [receiverId, lease]));
       const rows: SqlRow[] = [];
       for (const chunk of inChunks([...names.keys()]))
-        rows.push(...(await sql.read(FIND_RECEIVERS(chunk.length), [now, ...chunk])));
+        rows.push(...(await sql.read(FIND_RECEIVERS(chunk.length), chunk)));
       const held = rows.filter((row) => names.get(text(row['id'])) === row['lease']);
       const endpoints = await endpointsOf(sql.read, held);
       return new Map(held.map((row) => [text(row['id']), fromReceiverRow(row, endpoints)]));
@@ -82,15 +94,29 @@ export function sqlLeasedReceivers(sql: Sql): Pick<DeliveryStore, 'leaseReceiver
   };
 }
 
+/** Rows are locked in this order everywhere. */
+function inOrder(leases: readonly ReceiverLease[]): readonly ReceiverLease[] {
+  return leases.toSorted((one, other) => (one.receiverId < other.receiverId ? -1 : 1));
+}
+
 async function leaseReceivers(
   query: SqlWork,
   skipLocked: string,
-  { now, until, lease, limit, perAccount, deliveries, failuresMax }: Parameters<DeliveryStore['leaseReceivers']>[0],
+  {
+    worker,
+    now,
+    until,
+    lease,
+    limit,
+    perAccount,
+    deliveries,
+    failuresMax,
+  }: Parameters<DeliveryStore['leaseReceivers']>[0],
 ): Promise<readonly LeasedReceiver[]> {
   const rows = await query(
-    `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2
+    `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2, worker = $7
      WHERE id IN (${NEXT_RECEIVERS} ${skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
-    [lease, until, now, perAccount, limit, limit * CANDIDATES],
+    [lease, until, now, perAccount, limit, limit * CANDIDATES, worker ?? null],
   );
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([
