@@ -218,7 +218,7 @@ test(
 );
 
 test(
-  'a delivery that was sent but not recorded when the program was killed is sent again at once under the same id',
+  'a delivery that was sent but not recorded when the program was killed is sent again under the same id',
   async () => {
     receiver.answer('/killed', 'hang');
     const { id, signing_secret: secret } = await addEndpoint('/killed');
@@ -230,8 +230,6 @@ test(
     await until(() => receiver.at('/killed').length === 2, SOON_MS);
     const [, second] = receiver.at('/killed');
 
-    // the next process waits for no lease of the one that was killed
-    expect(world.program.output()).toContain('the leases of the process before were ended');
     expect(idOf(second!)).toBe(idOf(first));
     expect(await openai.webhooks.unwrap(second!.body, second!.headers, secret)).toMatchObject({ data: { id: taskId } });
     await until(async () => (await deliveriesOf(id))[0]?.state === 'delivered');

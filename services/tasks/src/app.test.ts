@@ -113,7 +113,7 @@ const peers = {
   bytes: { read: async () => Buffer.alloc(0) },
 } as unknown as TasksPeers;
 
-async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
+async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL), haveWorkersHere = false) {
   const service = await startTasks(
     config,
     {
@@ -129,7 +129,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL)) {
       publicUrl: PUBLIC_URL,
       dataDir,
     },
-    peers,
+    { ...peers, haveWorkersHere },
   );
   running.push(service);
   const [tasks, operator, , webhooks] = service.bindings;
@@ -251,6 +251,37 @@ describe('the service', () => {
       deliveryId: deliveries[0]!.deliveryId,
     });
     expect(delivery).toMatchObject({ state: WebhookDeliveryState.DELIVERED, attempts: [{ statusCode: 204 }] });
+  });
+
+  test('that has all workers in its process takes up at its start what they leased before', async () => {
+    const { service, client, webhooks } = await start();
+    await webhooks.createWebhookEndpoint({
+      accountId: 'acme',
+      name: 'ends',
+      url: 'https://hooks.example/ends',
+      eventTypes: ['video.completed'],
+    });
+    const stream = webhooks.watchEvents({ accountId: 'acme' })[Symbol.asyncIterator]();
+    await stream.next();
+    upstream.script(
+      { status: 200, json: { task_id: UPSTREAM_ID } },
+      task('succeeded', { content: { url: 'https://cdn.example/1.mp4' }, usage: { total_seconds: 5 } }),
+    );
+    await create(client);
+    await stream.next();
+    await stream.return?.();
+    // a lease of a minute: no test waits for its end
+    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64 });
+    await service.stop();
+
+    const beside = await start();
+    expect(await beside.webhooks.leaseWebhookReceivers({ limit: 64 })).toMatchObject({ receivers: [] });
+    await beside.service.stop();
+    const alone = await start(undefined, true);
+
+    const [again] = (await alone.webhooks.leaseWebhookReceivers({ limit: 64 })).receivers;
+    expect(again?.receiverId).toBe(receivers[0]!.receiverId);
+    expect(again?.deliveries).toEqual(receivers[0]!.deliveries);
   });
 
   test('applies new channels and models while it runs', async () => {

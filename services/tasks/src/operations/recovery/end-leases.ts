@@ -11,8 +11,8 @@ export interface EndLeasesDeps {
 }
 
 /**
- * Ends the leases of all workers at the start of a process that has the database and all workers for itself: whoever
- * had them is dead. What they had is taken up at once.
+ * Ends the leases of all workers. Only for the start of a process that has the database and all workers for itself: the
+ * holders of the leases are dead then. Their work is taken up at once.
  */
 export async function endLeases({ jobs, webhooks, clock, log }: EndLeasesDeps): Promise<void> {
   const now = clock.now();
