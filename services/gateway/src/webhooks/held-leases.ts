@@ -18,7 +18,7 @@ export interface HeldLease {
   letGo(): void;
 }
 
-/** The leases of this process. Each ends within seconds of the death of the process, because no other process renews it. */
+/** The leases of this process. No other process renews them, so each ends within seconds of the death of this one. */
 export interface HeldLeases {
   /** `until`: when the lease ends unless it is renewed. */
   hold(lease: ReceiverLease, until: number): HeldLease;

@@ -14,7 +14,7 @@ const RECEIVERS_MAX = 64;
 const RECEIVERS_AN_ACCOUNT_MAX = 32;
 const DELIVERIES_MAX = 32;
 /** How long a worker that is gone delays its receivers. A living one renews five times in this time. */
-export const LEASE_MS = 10_000;
+const LEASE_MS = 10_000;
 /** For workers of an earlier release, which renew nothing. */
 const UNRENEWED_LEASE_MS = 60_000;
 /** What one answer carries; a message has at most 8 MiB. */
