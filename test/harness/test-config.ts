@@ -99,7 +99,7 @@ export async function testConfig({
       drain: NO_LEAD,
       listen: at(media),
       http: at(mediaHttp),
-      fetch: { allow: [upstream] },
+      fetch: { allow: [{ host: upstream, for: 'results' }] as readonly (string | object)[] },
       ...database(databases.media),
     },
     internal_callers: CALLERS,

@@ -43,9 +43,15 @@ const settings = SETTINGS.map(({ path: keys }) => keys);
 /** A file that holds only the value at the path. */
 function fileWith(keys: readonly string[], value: unknown): unknown {
   return keys.reduceRight<unknown>((inner, key, at) => {
-    const isList = ['channels', 'accounts', 'internal_callers', 'operators', 'other_signing_keys', 'tokens'].includes(
-      keys[at - 1] ?? '',
-    );
+    const isList = [
+      'channels',
+      'accounts',
+      'internal_callers',
+      'operators',
+      'other_signing_keys',
+      'tokens',
+      'allow',
+    ].includes(keys[at - 1] ?? '');
     return key === '*' && isList ? [inner] : { [key === '*' ? 'any' : key]: inner };
   }, value);
 }

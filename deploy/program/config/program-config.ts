@@ -179,7 +179,7 @@ function resolvedAt(file: ConfigFile, section: Keys): ResolveFile {
   return (key, relative) => file.resolve([...section, key], relative);
 }
 
-function portsOf({ listen, http, tls }: ComparedConfig['media'], resolved: ResolveFile): Ports {
+function portsOf({ listen, http, tls }: ComparedConfig['billing'], resolved: ResolveFile): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),

@@ -82,8 +82,16 @@ const KEYED = new Set(
 
 /** A file with every setting, and a channel of each service. */
 function wholeFile(): object {
-  const sample = sampleOf(CONFIG_SCHEMA as SampledSchema) as { readonly channels: readonly object[] };
-  return { ...sample, channels: sample.channels.flatMap((one) => [one, { ...one, adapter: 'relay' }]) };
+  const sample = sampleOf(CONFIG_SCHEMA as SampledSchema) as {
+    readonly channels: readonly object[];
+    readonly media: { readonly fetch: object };
+  };
+  const fetch = { ...sample.media.fetch, allow: [{ host: '127.0.0.1:1', for: 'results' }] };
+  return {
+    ...sample,
+    channels: sample.channels.flatMap((one) => [one, { ...one, adapter: 'relay' }]),
+    media: { ...sample.media, fetch },
+  };
 }
 
 test('every setting is read by the program or by a service', () => {

@@ -22,7 +22,7 @@ import { storageFaults } from './blobs/storage-faults.ts';
 import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
 import { isOwnHost } from './domain/reference.ts';
-import { addressPolicy } from './fetch/addresses/address-policy.ts';
+import { policyFor } from './fetch/addresses/policy-for.ts';
 import { openFetcher } from './fetch/fetcher.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import { openWebhookSender } from './fetch/webhooks/webhook-sender.ts';
@@ -237,7 +237,7 @@ function openGuardedFetcher(
     {
       ...foundation,
       incoming,
-      policy: addressPolicy(config.fetch),
+      policies: { reference: policyFor(config.fetch, 'inputs'), result: policyFor(config.fetch, 'results') },
       dnsServers: config.fetch.dnsServers,
       redirectsMax: config.fetch.redirectsMax,
       headerBytesMax: config.fetch.headerBytesMax,

@@ -6,6 +6,11 @@ import { S3_PATTERN } from './blobs/s3-address.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
 
 export const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
+const ADDRESS_AND_PORT_PATTERN = '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$';
+/** The media that an exception can be for: those of clients, and the results of upstreams. */
+const FETCH_PURPOSES = ['inputs', 'results'] as const;
+export type FetchPurpose = (typeof FETCH_PURPOSES)[number];
+export type AllowEntry = string | { readonly host: string; readonly for: FetchPurpose };
 export const DNS_SERVER = 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53';
 export const RECEIVER = 'a host and a port such as hooks.internal:8443 or 127.0.0.1:9000';
 const duration = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
@@ -85,9 +90,15 @@ export const mediaSchema = {
         type: 'array',
         default: [],
         items: {
-          type: 'string',
-          pattern: '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$',
-          description: ADDRESS_AND_PORT,
+          type: ['object', 'string'],
+          pattern: ADDRESS_AND_PORT_PATTERN,
+          additionalProperties: false,
+          required: ['host', 'for'],
+          properties: {
+            host: { type: 'string', pattern: ADDRESS_AND_PORT_PATTERN, description: ADDRESS_AND_PORT },
+            for: { enum: FETCH_PURPOSES },
+          },
+          description: `${ADDRESS_AND_PORT}, or such as { host: "127.0.0.1:9000", for: results }`,
         },
       },
       ports: {
@@ -163,7 +174,7 @@ export interface Checked {
       readonly queue_per_account: number;
     };
     readonly fetch: {
-      readonly allow: readonly string[];
+      readonly allow: readonly AllowEntry[];
       readonly ports: readonly number[];
       readonly max_redirects: number;
       readonly dns_servers: readonly string[];

@@ -60,7 +60,7 @@ describe('the media section', () => {
       ffmpeg: '/usr/bin/ffmpeg',
       results: { lifetime: '3s', max_bytes: '1MiB', parallel: 2 },
       fetch: {
-        allow: ['127.0.0.1:9000', '[::1]:9001'],
+        allow: ['127.0.0.1:9000', '[::1]:9001', { host: '10.0.0.7:9002', for: 'results' }],
         max_redirects: 0,
         dns_servers: ['127.0.0.1:5353'],
         timeouts: { dns: '1s' },
@@ -76,8 +76,9 @@ describe('the media section', () => {
     });
     expect(config.fetch).toMatchObject({
       allow: [
-        { host: '127.0.0.1', port: 9000 },
-        { host: '::1', port: 9001 },
+        { host: '127.0.0.1', port: 9000, purpose: undefined },
+        { host: '::1', port: 9001, purpose: undefined },
+        { host: '10.0.0.7', port: 9002, purpose: 'results' },
       ],
       redirectsMax: 0,
       dnsServers: ['127.0.0.1:5353'],
@@ -127,6 +128,14 @@ describe('the media section', () => {
     ],
     [{ fetch: { dns_servers: ['[::1::]:53'] } }, /media\.fetch\.dns_servers\.0/],
     [{ fetch: { allow: ['[::ffff:127.0.0.1]:80'] } }, /media\.fetch\.allow\.0: expected an address and a port/],
+    [
+      { fetch: { allow: [{ host: '127.0.0.1:9000', for: 'tests' }] } },
+      /allow\.0\.for: expected one of: inputs, results/,
+    ],
+    [{ fetch: { allow: [{ host: '127.0.0.1:9000' }] } }, /media\.fetch\.allow\.0: the key for is missing/],
+    [{ fetch: { allow: [{ host: '127.0.0.1', for: 'results' }] } }, /allow\.0\.host: expected an address and a port/],
+    [{ fetch: { allow: [{ host: '999.1.1.1:80', for: 'inputs' }] } }, /allow\.0\.host: expected an address and a port/],
+    [{ fetch: { allow: [{ host: '127.0.0.1:9000', to: 'results', for: 'results' }] } }, /allow\.0\.to: no such key/],
     [{ fetch: { timeouts: { dns: 'soon' } } }, /media\.fetch\.timeouts\.dns: expected a duration/],
     [{ fetch: { proxy: 'x' } }, /media\.fetch\.proxy: no such key/],
     [{ results: { parallel: 0 } }, /media\.results\.parallel/],

@@ -8,7 +8,7 @@ import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
-import type { Checked, CheckedS3, Values } from './config-schema.ts';
+import type { AllowEntry, Checked, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
 
@@ -17,9 +17,14 @@ export { mediaSchema } from './config-schema.ts';
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 const DNS_PORT = 53;
 
+export interface FetchException extends HostPort {
+  /** Undefined: for the media of clients and for results. */
+  readonly purpose: FetchPurpose | undefined;
+}
+
 export interface FetchConfig {
   /** Private addresses that can be dialled, each on one port. */
-  readonly allow: readonly HostPort[];
+  readonly allow: readonly FetchException[];
   /** Ports that can be dialled in addition to those of `allow`. */
   readonly ports: readonly number[];
   readonly redirectsMax: number;
@@ -164,11 +169,12 @@ function s3Credentials({ access_key_id: id, secret_access_key: key, session_toke
 }
 
 /** An entry that only resembles an address would be an exception without effect. */
-function exception(entry: string, at: number): HostPort {
-  const parsed = parseHostPort(entry);
+function exception(entry: AllowEntry, at: number): FetchException {
+  const [key, host, purpose] = typeof entry === 'string' ? ['', entry] : ['.host', entry.host, entry.for];
+  const parsed = parseHostPort(host);
   if (parsed === undefined || !isAddress(parsed.host))
-    throw new ConfigError(`media.fetch.allow.${String(at)}: expected ${ADDRESS_AND_PORT}`);
-  return parsed;
+    throw new ConfigError(`media.fetch.allow.${String(at)}${key}: expected ${ADDRESS_AND_PORT}`);
+  return { ...parsed, purpose };
 }
 
 /** The host as the URL parser reads it in the URL of a receiver: `127.1` is `127.0.0.1`. */

@@ -38,12 +38,12 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
       ),
       ...attacks(
         `redirects by ${String(status)} to what is not fetched`,
-        ['address'],
+        ['unreached'],
         NOT_FETCHED.map((target) => to(target, status)),
       ),
       ...attacks(
         `redirects by ${String(status)} to no address`,
-        ['redirects'],
+        ['unreached'],
         [
           'http://',
           'http://[',
@@ -76,7 +76,7 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
     ),
     ...attacks(
       'loops and long chains',
-      ['redirects'],
+      ['unreached'],
       [circle, ...pingPong, chain(circle, 2), chain(origin.url(redirects('/9999')), 4)],
     ),
     ...attacks(
@@ -86,7 +86,7 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
     ),
     ...attacks(
       'a missing, empty or repeated Location',
-      ['redirects'],
+      ['unreached'],
       [
         ...raws([
           answer(['302 Found', 'content-length: 0']),
@@ -106,7 +106,7 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
     ),
     ...attacks(
       'a Location beside a status that is not a redirect',
-      ['status'],
+      ['unreached'],
       raws(
         [300, 304, 305, 306, 309, 201, 404, 401, 407].map((status) =>
           answer([`${String(status)} X`, `location: ${bad}`, 'content-length: 0']),

@@ -19,7 +19,9 @@ export interface ComparedConfig {
   readonly operators: readonly { readonly name: string; readonly key: string }[];
   readonly gateway: { readonly services: ComparedServices };
   readonly billing: ComparedListener;
-  readonly media: ComparedListener;
+  readonly media: ComparedListener & {
+    readonly fetch: { readonly allow: readonly (string | { readonly host: string })[] };
+  };
   readonly models: Readonly<Record<string, ComparedModel>>;
   readonly channels: readonly ComparedChannel[];
   readonly prices: Readonly<Record<string, unknown>>;

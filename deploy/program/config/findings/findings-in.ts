@@ -1,6 +1,7 @@
 import { grantedAccounts, tokenModels } from './accounts.ts';
 import { callerCredentials, callerNames } from './callers.ts';
 import { alphaEndpoints, callbackAddresses, channelEndpoints, channelIds, channelModels } from './channels.ts';
+import { plainExceptions } from './fetch-exceptions.ts';
 import type { ComparedConfig, Finding, Rule } from './finding.ts';
 import { modelRanges, unusedModels } from './models.ts';
 import { alphaPrices, unpricedModels, unusedPrices } from './prices.ts';
@@ -20,6 +21,7 @@ const RULES: readonly Rule[] = [
   clientAuthorities,
   bothSides,
   unverifiedDatabases,
+  plainExceptions,
   channelEndpoints,
   alphaEndpoints,
   alphaPrices,

@@ -174,6 +174,20 @@ describe('a setting that can never work is refused with file, line, key and what
 describe('a setting without effect gives a warning with file, line, key and what would be right', () => {
   test.each<[string, object, RegExp]>([
     [
+      'a private address at which every client may name media',
+      {
+        media: {
+          fetch: {
+            allow: [{ host: '10.0.0.7:80', for: 'results' }, '10.0.0.8:80', { host: '10.0.0.9:80', for: 'inputs' }],
+          },
+        },
+      },
+      message(
+        'media.fetch.allow.1: clients may name media at the private address 10.0.0.8:80; ' +
+          'expected { host: "10.0.0.8:80", for: results } if only results come from there, or for: inputs',
+      ),
+    ],
+    [
       'callbacks at a private address',
       { public_url: 'http://127.0.0.1:8080', channels: [video({ callbacks: true }), relay()] },
       /channels\.0\.callbacks: an upstream elsewhere cannot reach the private public_url/,

@@ -70,10 +70,15 @@ export function isDecoded(videoCodec: string): boolean {
   return DECODED.includes(videoCodec);
 }
 
+/** Whether a medium has a type that is accepted for this use. */
+export function isOfCategory(category: Category, { mediaType }: MediaFacts): boolean {
+  return MEDIA_TYPES[FAMILY_OF[category]].types.includes(mediaType);
+}
+
 /** Why a medium cannot be used so, as a predicate after the item's name; undefined: it can. */
 export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
-  const { named, types } = MEDIA_TYPES[FAMILY_OF[category]];
-  if (!types.includes(facts.mediaType)) return `must be ${named}; its bytes are ${facts.mediaType}`;
+  if (!isOfCategory(category, facts))
+    return `must be ${MEDIA_TYPES[FAMILY_OF[category]].named}; its bytes are ${facts.mediaType}`;
   return CHECKS[category](facts as never);
 }
 

@@ -17,7 +17,7 @@ import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts
 import type { Origin } from '../../testing/origin.ts';
 import { answer, startRawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import { addressPolicy } from './addresses/address-policy.ts';
+import { policyFor } from './addresses/policy-for.ts';
 import { openFetcher } from './fetcher.ts';
 import type { Fetcher } from './fetcher.ts';
 
@@ -72,7 +72,7 @@ function fetcherOf({ results = {}, allowed = [], ...fetch }: Section = {}): Fetc
       log: silentLog,
       incoming: openIncoming(folder, newIds(clock)),
       isOwn: () => false,
-      policy: addressPolicy(config.fetch),
+      policies: { reference: policyFor(config.fetch, 'inputs'), result: policyFor(config.fetch, 'results') },
       dnsServers: [dns.address],
       redirectsMax: 3,
       headerBytesMax: 16 * 1024,

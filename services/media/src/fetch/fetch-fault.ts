@@ -58,6 +58,15 @@ function codeOf(error: unknown): string {
   return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
 }
 
+/**
+ * Stands for the fault of a fetch that dialled a private address, which an exception permits. Its client learns nothing
+ * of what is there. A busy fetch stays unchanged: it tells of this service alone.
+ */
+export function hideAnswer(error: unknown): unknown {
+  if (!(error instanceof FetchFault) || error.code === 'busy') return error;
+  return new FetchFault(error.code, NOT_REACHED, error.message);
+}
+
 /** Whether a later fetch of the same address can succeed. */
 export function mayPass(fault: FetchFault): boolean {
   return PASSING.has(fault.code);

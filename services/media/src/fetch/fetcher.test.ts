@@ -16,7 +16,7 @@ import type { Origin } from '../../testing/origin.ts';
 import { startRawOrigin } from '../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import { addressPolicy } from './addresses/address-policy.ts';
+import { policyFor } from './addresses/policy-for.ts';
 import { FetchFault } from './fetch-fault.ts';
 import { hostKeyOf } from './addresses/fetch-target.ts';
 import { openFetcher } from './fetcher.ts';
@@ -55,7 +55,11 @@ function fetcherOf(section: object, clock: Clock = systemClock, over: Partial<Fe
       metrics,
       log: silentLog,
       incoming: openIncoming(path.join(folder, String(Math.random())), newIds(systemClock)),
-      policy: addressPolicy(config.fetch),
+      // the origins stand for public ones, so that the refusals name their faults
+      policies: {
+        reference: { ...policyFor(config.fetch, 'inputs'), isException: () => false },
+        result: policyFor(config.fetch, 'results'),
+      },
       dnsServers: [],
       redirectsMax: config.fetch.redirectsMax,
       headerBytesMax: config.fetch.headerBytesMax,

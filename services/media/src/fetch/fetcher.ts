@@ -5,7 +5,8 @@ import type { FetchConfig, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
 import { openFairSemaphore } from './permits/fair-semaphore.ts';
-import { FETCH_FAULT_CODES, FetchFault } from './fetch-fault.ts';
+import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from './fetch-fault.ts';
+import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
 import { guardedFetch } from './transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
@@ -43,14 +44,21 @@ export interface ResultOrder {
   readonly authorization?: Secret | undefined;
 }
 
+export interface FetchedReference extends ReceivedFile {
+  /** Whether the fetch dialled an address that only an exception permits. Its client learns nothing of what is there. */
+  readonly isFromException: boolean;
+}
+
 /** Fetches references and results, each kind with its own permits. Both reject with a FetchFault if the fetch fails. */
 export interface Fetcher {
-  fetchReference(order: ReferenceOrder): Promise<ReceivedFile>;
+  fetchReference(order: ReferenceOrder): Promise<FetchedReference>;
   /** The permit is held while the file is used, so fetches do not outrun their processing. */
   withResult<T>(order: ResultOrder, use: (file: ReceivedFile) => Promise<T>): Promise<T>;
 }
 
-export interface FetcherDeps extends GuardedFetchDeps {
+export interface FetcherDeps extends Omit<GuardedFetchDeps, 'policy'> {
+  /** What each kind of fetch may dial. Redirects keep to the policy of their fetch. */
+  readonly policies: Readonly<Record<Purpose, AddressPolicy>>;
   readonly metrics: Metrics;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
@@ -60,24 +68,7 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
   const kept = keptConnections(deps.clock, deps.stopping);
-  const fetches = deps.metrics.counter(
-    'reelgate_media_fetches_total',
-    'Fetches of external media, by purpose and outcome',
-    ['what', 'outcome'],
-  );
-  fetches.begin(() => PURPOSES.flatMap((what) => OUTCOMES.map((outcome) => [what, outcome])));
-
-  const counted = async (what: Purpose, order: FetchOrder): Promise<ReceivedFile> => {
-    try {
-      await order.permits.enterHost(parseTarget(order.url, deps.policy));
-      const file = await guardedFetch(deps, order);
-      fetches.labels(what, 'ok').inc();
-      return file;
-    } catch (error) {
-      fetches.labels(what, error instanceof FetchFault ? error.code : 'failed').inc();
-      throw error;
-    }
-  };
+  const counted = countFetches(deps);
   return {
     fetchReference: async ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
@@ -85,9 +76,17 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
       const acceptType = (declared: string | undefined): void => {
         acceptFamily(declared, family);
       };
-      const order = { url, bytesMax, permits, limits: limitsOf(fetch, totalMs), resume: false, acceptType };
+      let isFromException = false;
+      const noteException = (): void => {
+        isFromException = true;
+      };
+      const limits = limitsOf(fetch, totalMs);
+      const order = { url, bytesMax, permits, limits, resume: false, acceptType, noteException };
       try {
-        return await counted('reference', order);
+        const file = await counted('reference', order);
+        return { ...file, isFromException };
+      } catch (error) {
+        throw isFromException ? hideAnswer(error) : error;
       } finally {
         permits.release();
       }
@@ -113,6 +112,29 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
         permits.release();
       }
     },
+  };
+}
+
+/** Fetches, and counts how each fetch ends. */
+function countFetches(deps: FetcherDeps): (what: Purpose, order: FetchOrder) => Promise<ReceivedFile> {
+  const fetches = deps.metrics.counter(
+    'reelgate_media_fetches_total',
+    'Fetches of external media, by purpose and outcome',
+    ['what', 'outcome'],
+  );
+  fetches.begin(() => PURPOSES.flatMap((what) => OUTCOMES.map((outcome) => [what, outcome])));
+
+  return async (what, order) => {
+    try {
+      const policy = deps.policies[what];
+      await order.permits.enterHost(parseTarget(order.url, policy));
+      const file = await guardedFetch({ ...deps, policy }, order);
+      fetches.labels(what, 'ok').inc();
+      return file;
+    } catch (error) {
+      fetches.labels(what, error instanceof FetchFault ? error.code : 'failed').inc();
+      throw error;
+    }
   };
 }
 

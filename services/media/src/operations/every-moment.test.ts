@@ -80,7 +80,7 @@ function living({ folder, sql, clock }: Machine, life: Life) {
     blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
     fetch: { urlCharactersMax: 4096 },
     fetcher: {
-      fetchReference: () => received(incoming, PICTURE),
+      fetchReference: async () => ({ ...(await received(incoming, PICTURE)), isFromException: false }),
       withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) =>
         use(await received(incoming, VIDEO)),
     },

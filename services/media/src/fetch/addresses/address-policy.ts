@@ -92,6 +92,8 @@ export interface AddressPolicy {
   readonly urlCharactersMax: number;
   /** Whether an exception names this port. The address then decides. */
   hasExceptionOn(port: number): boolean;
+  /** Whether only an exception permits the address. */
+  isException(address: string, port: number): boolean;
 }
 
 export interface AddressPolicyOptions {
@@ -108,9 +110,11 @@ export function addressPolicy({
 }: AddressPolicyOptions): AddressPolicy {
   const exceptions = new Set(allow.filter(({ host }) => isAddress(host)).map(({ host, port }) => endpoint(host, port)));
   const excepted = new Set(allow.map(({ port }) => port));
+  const isException = (address: string, port: number): boolean =>
+    isAddress(address) && exceptions.has(endpoint(address, port)) && !isPublicAddress(address);
   return {
-    permits: (address, port) =>
-      isAddress(address) && (exceptions.has(endpoint(address, port)) || isPublicAddress(address)),
+    isException,
+    permits: (address, port) => isPublicAddress(address) || isException(address, port),
     permitsPort: (port) => ports.includes(port) || excepted.has(port),
     ports,
     urlCharactersMax,

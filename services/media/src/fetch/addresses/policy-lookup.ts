@@ -14,11 +14,13 @@ export interface LookupSettings {
   readonly dnsMs: number;
   /** Ends the queries that still run. */
   readonly signal: AbortSignal;
+  /** Called before an address is dialled that only an exception permits. */
+  readonly noteException?: (() => void) | undefined;
 }
 
 /** All addresses of a name. The name is refused if a single one of them is not permitted. */
 async function lookUp(
-  { policy, dnsServers, dnsMs, signal }: LookupSettings,
+  { policy, dnsServers, dnsMs, signal, noteException }: LookupSettings,
   name: string,
   port: number,
 ): Promise<LookupAddress[]> {
@@ -34,6 +36,7 @@ async function lookUp(
   if (found.length === 0) throw networkFault(reasonOf(four) ?? reasonOf(six) ?? { code: 'ENOTFOUND' });
   const refused = found.find(({ address }) => !policy.permits(address, port));
   if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
+  if (found.some(({ address }) => policy.isException(address, port))) noteException?.();
   return found.slice(0, ANSWERS_MAX);
 }
 

@@ -59,6 +59,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       callback(addressFault(`the address ${target.hostname} is not dialled`), null);
       return;
     }
+    if (isLiteral && policy.isException(target.hostname, port)) options.noteException?.();
     enter(isLiteral ? 'connect' : 'resolve');
     begun(
       plainConnector(options, port)({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {

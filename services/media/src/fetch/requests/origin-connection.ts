@@ -10,7 +10,10 @@ import type { ConnectorOptions } from './guarded-connector.ts';
 const ENDED = new Error('the connection has ended');
 
 /** The fetch that uses a connection: its limits, its permits and its signal hold for what it connects to. */
-export interface ConnectionUser extends Pick<ConnectorOptions, 'dnsMs' | 'enter' | 'permits' | 'signal'> {
+export interface ConnectionUser extends Pick<
+  ConnectorOptions,
+  'dnsMs' | 'enter' | 'permits' | 'signal' | 'noteException'
+> {
   /** Takes an error of the network. */
   broke(error: Error): void;
 }

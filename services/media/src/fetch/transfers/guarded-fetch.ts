@@ -45,6 +45,8 @@ export interface FetchOrder {
   readonly permits: TransferPermits;
   /** The idle connections that it uses and adds to. Absent: it shares none, so its permits count its addresses. */
   readonly kept?: KeptConnections | undefined;
+  /** Called before the fetch dials an address that only an exception permits. */
+  readonly noteException?: (() => void) | undefined;
 }
 
 /**
@@ -147,7 +149,7 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
 /** A fetch uses no proxy, and no connection of another fetch except the kept ones that its order names. */
 function connectionsOf(
   { clock, policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
-  { limits, permits, kept }: FetchOrder,
+  { limits, permits, kept, noteException }: FetchOrder,
   { watch, broke }: { readonly watch: TransferWatch; readonly broke: (error: Error) => void },
 ): FetchConnections {
   return openFetchConnections({
@@ -157,6 +159,7 @@ function connectionsOf(
     user: {
       permits,
       broke,
+      noteException,
       dnsMs: limits.stagesMs.resolve,
       signal: watch.signal,
       enter: (stage) => {

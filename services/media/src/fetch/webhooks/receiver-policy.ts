@@ -1,5 +1,5 @@
 import type { HostPort } from '@reelgate/platform/config/units';
-import { addressPolicy, isAddress, plainAddress } from '../addresses/address-policy.ts';
+import { addressPolicy, isAddress, isPublicAddress, plainAddress } from '../addresses/address-policy.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { addressIn, checkTarget, hostKeyOf, parseTarget, portOf } from '../addresses/fetch-target.ts';
 import { FetchFault, addressFault } from '../fetch-fault.ts';
@@ -56,6 +56,7 @@ function anyAddressOn(allowed: number, base: AddressPolicy): AddressPolicy {
     permits: (address, port) => port === allowed && isAddress(address),
     permitsPort: (port) => port === allowed,
     hasExceptionOn: (port) => port === allowed,
+    isException: (address, port) => port === allowed && isAddress(address) && !isPublicAddress(address),
   };
 }
 

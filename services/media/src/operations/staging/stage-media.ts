@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '@reelgate/platform/log';
+import { isProblem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Incoming, ReceivedFile } from '../../blobs/incoming.ts';
@@ -9,12 +10,12 @@ import { PROBE_FAULTS } from '../../domain/media-facts.ts';
 import type { MediaFacts } from '../../domain/media-facts.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { Blob, MediaObject } from '../../domain/media-object.ts';
-import { FAMILY_OF, faultOfMedia, inBytes } from '../../domain/media-rules.ts';
+import { FAMILY_OF, faultOfMedia, inBytes, isOfCategory } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
 import type { Reference } from '../../domain/reference.ts';
-import { FetchFault } from '../../fetch/fetch-fault.ts';
-import type { Fetcher } from '../../fetch/fetcher.ts';
+import { FetchFault, NOT_REACHED } from '../../fetch/fetch-fault.ts';
+import type { FetchedReference, Fetcher } from '../../fetch/fetcher.ts';
 import type { Draw, ProbeOutcome, Probe } from '../../probe/probe.ts';
 import { claimBlob } from '../blobs/claim-blob.ts';
 import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
@@ -50,7 +51,7 @@ export interface StageOrder {
 }
 
 /** New bytes, or stored bytes. */
-type Found = { readonly file: ReceivedFile } | { readonly blob: Blob; readonly wasStaged: boolean };
+type Found = { readonly file: ReceivedFile | FetchedReference } | { readonly blob: Blob; readonly wasStaged: boolean };
 
 /**
  * Finds or fetches one reference, checks its bytes, and freezes it. A reference is frozen once for a task: a later call
@@ -66,9 +67,11 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
     'object' in order.source
       ? await findInline(deps, order, order.source)
       : await findReference(deps, order, order.source.url);
+  let isReadable = false;
   try {
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
     const facts = await inSpan(order.span, 'probe', {}, () => factsOf(deps, order, found));
+    isReadable = isOfCategory(order.category, facts);
     checkFacts(order, facts);
     const { accountId, taskId } = order;
     const named = { accountId, taskId, purpose: 'staged', reference: taskId === '' ? '' : reference } as const;
@@ -79,6 +82,8 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
     return await (deps.redraw !== undefined && mayRedraw(found, facts)
       ? withRedrawn(deps, order, found, freeze)
       : freeze({ found, facts }));
+  } catch (error) {
+    throw isReadable ? error : hideContent(deps, order, found, error);
   } finally {
     if ('file' in found) await found.file.discard();
   }
@@ -170,6 +175,14 @@ async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOr
     log.info({ taskId, requestId, code: error.code, err: error }, 'a reference was not fetched');
     throw error.code === 'busy' ? mediaBusy(error.said, error) : invalidMedia(error.said, error);
   }
+}
+
+/** A client learns nothing of a private address where it is not given a medium: not even that there is a file. */
+function hideContent({ log }: StageDeps, { taskId, requestId }: StageOrder, found: Found, error: unknown): unknown {
+  const isFromException = 'file' in found && 'isFromException' in found.file && found.file.isFromException;
+  if (!isFromException || !isProblem(error, 'invalid_media')) return error;
+  log.info({ taskId, requestId, err: error }, 'a medium of a private address was refused');
+  return invalidMedia(NOT_REACHED, error);
 }
 
 /** Only decodable images are redrawn, and staged ones were redrawn before. */
