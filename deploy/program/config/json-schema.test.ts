@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { isNetwork } from '@reelgate/platform/source-address';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { testConfig } from '../../../test/harness/test-config.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
@@ -121,12 +122,14 @@ describe('a value', () => {
 test.each<[string, (text: string) => unknown, string[]]>([
   ['duration', parseDuration, ['200ms', '3s', '7d', '3', '1.5s', 'soon', '']],
   ['bytes', parseBytes, ['512', '64MiB', '2GiB', '64MB', 'big', '']],
+  ['network', (text) => isNetwork(text) || undefined, ['10.0.0.0/8', '10.0.0.1', '2001:db8::/32', '::1', 'name', '']],
   ['host-port', parseHostPort, ['127.0.0.1:80', '[::1]:80', 'name:8080', ':80', 'name', 'a b:1']],
 ])('the pattern of a %s accepts what the reader accepts', (format, parser, texts) => {
   const { pattern } = (
     {
       duration: { pattern: /"pattern":"(\^\\\\d\+\(ms[^"]*)"/ },
       bytes: { pattern: /"pattern":"(\^\\\\d\+\(B[^"]*)"/ },
+      network: { pattern: /"pattern":"(\^\[0-9a-fA-F:\.\][^"]*)"/ },
       'host-port': { pattern: /"pattern":"(\^\(\\\\\[[^"]*)"/ },
     } as const
   )[format as 'duration'];

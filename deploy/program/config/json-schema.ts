@@ -12,6 +12,10 @@ const FORMATS: Readonly<Record<string, Schema>> = {
     pattern: '^(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+):\\d{1,5}$',
     description: 'an address such as 127.0.0.1:8080',
   },
+  network: {
+    pattern: '^[0-9a-fA-F:.]+(/\\d{1,3})?$',
+    description: 'an address or a network such as 10.0.0.0/8',
+  },
   decimal: {
     pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,9})?$',
     description: 'a decimal in quotes such as "0.08", with at most nine places',

@@ -12,6 +12,7 @@ import type { SettingSchema } from './testing/settings.ts';
 const BY_FORMAT: Readonly<Record<string, string>> = {
   duration: '1s',
   bytes: '1MiB',
+  network: '10.0.0.0/8',
   'host-port': '127.0.0.1:1',
   decimal: '1',
 };

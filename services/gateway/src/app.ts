@@ -3,6 +3,7 @@ import { aborted } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
+import { sourceReader } from '@reelgate/platform/source-address';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
@@ -123,19 +124,17 @@ export async function startGateway(
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
     const routes = [...api, ...consoles.clientRoutes];
     beginRequests(metrics, routes);
+    const serving = { clock, newId, log, tracing, readSource: parts.readSource };
     const app = koaApp({
       routes,
       admit: (exchange, entry) => admit(admission, exchange, entry),
       observe,
-      clock,
-      newId,
-      log,
-      tracing,
+      ...serving,
     });
     const callback = app.callback();
     server.serve({
       handle: (request, response) => void callback(request, response),
-      upgrades: realtimeUpgrades({ realtime, admission, clock, newId, log, metrics, tracing }),
+      upgrades: realtimeUpgrades({ realtime, admission, metrics, ...serving }),
     });
     lifecycle.add('public port', () => server.stop());
     lifecycle.add('realtime sessions', () => realtime.stop());
@@ -179,12 +178,13 @@ async function hearEvents(
   lifecycle.add('token events', () => tokenEvents.stop());
 }
 
-/** What is open or in memory at one time. */
+/** What is open or in memory at one time, and where a request comes from. */
 function openBounds(
-  { limits }: Pick<GatewayConfig, 'limits'>,
+  { limits, trustedProxies }: Pick<GatewayConfig, 'limits' | 'trustedProxies'>,
   clock: Clock,
-): Pick<GatewayParts, 'budget' | 'waits' | 'eventStreams'> {
+): Pick<GatewayParts, 'budget' | 'waits' | 'eventStreams' | 'readSource'> {
   return {
+    readSource: sourceReader(trustedProxies),
     budget: openBodyBudget({
       bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * limits.bodyBytes),
       clock,

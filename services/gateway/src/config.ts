@@ -38,6 +38,7 @@ export { operatorsOf } from './console/operator/operators-of.ts';
 export { relayChannelSchema } from './relay/channels/channel-config.ts';
 export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
 
+const TRUSTED_PROXIES_MAX = 64;
 const COUNT_MAX = 2 ** 31 - 1;
 /** Billionths of a unit of currency. */
 const NANOS = 1e9;
@@ -66,6 +67,13 @@ export const gatewaySchema = {
   gateway: section({
     listen: address('127.0.0.1:8080'),
     admin: address(),
+    trusted_proxies: {
+      type: 'array',
+      default: [],
+      maxItems: TRUSTED_PROXIES_MAX,
+      items: { type: 'string', format: 'network' },
+      description: 'the proxies whose X-Forwarded-For is believed',
+    },
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
     limits: section({
       body: { type: 'string', format: 'bytes', default: '64MiB' },
@@ -130,6 +138,8 @@ export interface GatewayConfig {
   readonly listen: HostPort;
   /** Undefined: no admin port. */
   readonly admin: HostPort | undefined;
+  /** Addresses and networks of proxies, which say where a request comes from. */
+  readonly trustedProxies: readonly string[];
   /** Undefined: each process counts requests on its own. */
   readonly redis: Secret | undefined;
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
@@ -173,6 +183,7 @@ interface Checked {
   readonly gateway: {
     readonly listen: string;
     readonly admin?: string;
+    readonly trusted_proxies: readonly string[];
     readonly redis?: string;
     readonly limits: {
       readonly body: string;
@@ -196,6 +207,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
   const {
     listen,
     admin,
+    trusted_proxies: trustedProxies,
     redis,
     limits,
     send_beside_max: besideMax,
@@ -207,6 +219,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
   return {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
+    trustedProxies,
     redis: redis === undefined ? undefined : new Secret(redis),
     limits: {
       bodyBytes: parseBytes(limits.body) ?? 0,

@@ -82,6 +82,7 @@ export interface TestSettings {
   };
   readonly channels?: readonly CheckedRelayChannel[];
   readonly admin?: string;
+  readonly trustedProxies?: readonly string[];
   readonly redis?: string;
   readonly host?: string;
   /** Absent: nothing is recorded. */
@@ -111,12 +112,14 @@ export function checkedConfig({
   limits = {},
   channels = [],
   admin,
+  trustedProxies = [],
   redis,
   host = '127.0.0.1',
 }: TestSettings = {}): unknown {
   return readThrough({
     gateway: {
       listen: `${host}:0`,
+      trusted_proxies: trustedProxies,
       ...(admin === undefined ? {} : { admin }),
       ...(redis === undefined ? {} : { redis }),
       limits: {

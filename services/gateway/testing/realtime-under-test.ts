@@ -219,6 +219,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
     upgrades: realtimeUpgrades({
       realtime,
       admission,
+      readSource: () => '192.0.2.1',
       clock,
       newId: newIds(clock),
       log: silentLog,

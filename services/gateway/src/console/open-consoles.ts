@@ -74,6 +74,7 @@ export async function openConsoles(
       taskPages: pageReads.taskPages,
       budget: parts.budget,
       observe,
+      readSource: parts.readSource,
     }),
   };
 }

@@ -6,6 +6,8 @@ import type { ExchangeEnd } from './exchange-end.ts';
 
 export interface ExchangeState {
   readonly requestId: string;
+  /** The address that the request comes from. */
+  readonly source: () => string;
   /** The path of the matched route, such as `/v1/videos/{task_id}`; absent if no route matched. */
   route?: string;
   /** Of the whole request. */

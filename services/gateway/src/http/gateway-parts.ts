@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Secret } from '@reelgate/platform/secret';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Jobs } from '../clients/jobs-client.ts';
@@ -38,6 +39,7 @@ export interface GatewayParts {
   readonly eventBody: EventBody;
   readonly eventStreams: StreamPermits;
   readonly principals: Principals;
+  readonly readSource: ReadSource;
   readonly budget: BodyBudget;
   /** Reads of tasks and of asynchronous calls that wait for a change. */
   readonly waits: WaitPermits;

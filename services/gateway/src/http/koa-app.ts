@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
@@ -30,6 +31,7 @@ export interface KoaAppOptions {
   readonly newId: NewId;
   readonly log: Log;
   readonly tracing: Pick<Tracing, 'root'>;
+  readonly readSource: ReadSource;
 }
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
@@ -77,7 +79,7 @@ async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpa
   await inTrace(span.traceId, () => whenThere(admit(exchange, entry), () => entry.handle(exchange)));
 }
 
-function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
+function begin(exchange: Exchange, { newId, observe, readSource }: KoaAppOptions): void {
   const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
   exchange.res.setHeader('x-request-id', requestId);
   exchange.res.setHeader('x-content-type-options', 'nosniff');
@@ -86,6 +88,7 @@ function begin(exchange: Exchange, { newId, observe }: KoaAppOptions): void {
     exchange.res.setHeader('request-id', requestId);
   exchange.state = {
     requestId,
+    source: () => readSource(exchange.req),
     span: NO_SPAN,
     end: exchangeEnd(exchange.res),
     expectsContinue: expectsContinue(exchange.req),

@@ -5,7 +5,10 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Principal } from '../clients/billing-client.ts';
 import { cachedPrincipals } from './principals.ts';
-import type { Principals } from './principals.ts';
+import type { Principals, TokenCall } from './principals.ts';
+
+const callFrom = (address: string): TokenCall => ({ requestId: '', source: () => address });
+const CALL = callFrom('192.0.2.1');
 
 let clock: FakeClock;
 let asked: string[];
@@ -44,81 +47,118 @@ beforeEach(() => {
 
 describe('a known token', () => {
   test('is checked again after the clock is set back by hours', async () => {
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
     await clock.advance(-5 * 3600 * 1000);
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
 
     expect(asked).toHaveLength(2);
   });
 
   test('is checked once in ten seconds', async () => {
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
     await clock.advance(9999);
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
     expect(asked).toHaveLength(1);
 
     await clock.advance(1);
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
     expect(asked).toHaveLength(2);
   });
   test('is checked once for many requests at the same time', async () => {
-    await Promise.all(Array.from({ length: 50 }, async () => principals.of('key-1', '')));
+    await Promise.all(Array.from({ length: 50 }, async () => principals.of('key-1', CALL)));
 
     expect(asked).toHaveLength(1);
   });
   test('is checked again after it changed, and another is not', async () => {
     answers.set('key-2', principal({ tokenId: 'token-2' }));
-    await principals.of('key-1', '');
-    await principals.of('key-2', '');
+    await principals.of('key-1', CALL);
+    await principals.of('key-2', CALL);
     answers.delete('key-1');
     principals.drop('token-1');
 
-    expect(await reasonOf(principals.of('key-1', ''))).toBe('invalid_api_key');
-    await principals.of('key-2', '');
+    expect(await reasonOf(principals.of('key-1', CALL))).toBe('invalid_api_key');
+    await principals.of('key-2', CALL);
     expect(asked).toEqual(['key-1', 'key-2', 'key-1']);
   });
   test('that changes during its check is not cached in its old state', async () => {
-    const first = principals.of('key-1', '');
+    const first = principals.of('key-1', CALL);
     principals.drop('token-1');
     await first;
     answers.set('key-1', principal({ models: ['Beta-V1'] }));
 
-    expect((await principals.of('key-1', '')).models).toEqual(['Beta-V1']);
+    expect((await principals.of('key-1', CALL)).models).toEqual(['Beta-V1']);
   });
   test('expires by the clock, without a call to billing', async () => {
     answers.set('key-1', principal({ expiresAt: clock.now() + 5000 }));
-    await principals.of('key-1', '');
+    await principals.of('key-1', CALL);
     await clock.advance(5000);
 
-    expect(await reasonOf(principals.of('key-1', ''))).toBe('token_disabled');
+    expect(await reasonOf(principals.of('key-1', CALL))).toBe('token_disabled');
     expect(asked).toHaveLength(1);
   });
 });
 
 describe('an unknown token', () => {
   test('is refused from the cache for a short time, and then checked again', async () => {
-    expect(await reasonOf(principals.of('unknown', ''))).toBe('invalid_api_key');
-    expect(await reasonOf(principals.of('unknown', ''))).toBe('invalid_api_key');
+    expect(await reasonOf(principals.of('unknown', CALL))).toBe('invalid_api_key');
+    expect(await reasonOf(principals.of('unknown', CALL))).toBe('invalid_api_key');
     expect(asked).toHaveLength(1);
 
     await clock.advance(3000);
     answers.set('unknown', principal());
-    expect(await reasonOf(principals.of('unknown', ''))).toBe('ok');
+    expect(await reasonOf(principals.of('unknown', CALL))).toBe('ok');
   });
-  test('a flood of them reaches billing at a bounded rate, and does not affect known tokens', async () => {
-    await principals.of('key-1', '');
-    const flood = async (name: string): Promise<string[]> =>
-      Promise.all(Array.from({ length: 5000 }, (_, index) => reasonOf(principals.of(`${name}-${String(index)}`, ''))));
+  describe('in a flood', () => {
+    /** More than all addresses together may look up at once. */
+    const TOKENS = 1700;
+    const flood = async (name: string, addresses: readonly string[] = ['192.0.2.1']): Promise<Set<string>> =>
+      new Set(
+        await Promise.all(
+          Array.from({ length: TOKENS }, (_, index) =>
+            reasonOf(principals.of(`${name}-${String(index)}`, callFrom(addresses[index % addresses.length] ?? ''))),
+          ),
+        ),
+      );
 
-    const reasons = await flood('first');
-    expect(asked.length).toBeLessThanOrEqual(501);
-    expect(new Set(reasons)).toEqual(new Set(['invalid_api_key', 'gateway_busy']));
+    test('reaches billing as often as the share of its address allows', async () => {
+      expect(await flood('first')).toEqual(new Set(['invalid_api_key', 'rate_limit_exceeded']));
+      expect(asked).toHaveLength(250);
 
-    await clock.advance(10_000);
-    asked.length = 0;
-    await flood('second');
-    expect(asked.length).toBeLessThanOrEqual(500);
-    expect(await reasonOf(principals.of('key-1', ''))).toBe('ok');
+      asked.length = 0;
+      await clock.advance(1000);
+      await flood('second');
+      expect(asked).toHaveLength(100);
+    });
+    test.each([
+      ['one address', ['192.0.2.1']],
+      ['ten addresses', Array.from({ length: 10 }, (_, index) => `192.0.2.${String(index + 1)}`)],
+      ['one network of IPv6', Array.from({ length: TOKENS }, (_, index) => `2001:db8::${index.toString(16)}`)],
+    ])('from %s for some time, it keeps no new token of another address out', async (_who, addresses) => {
+      for (let second = 0; second < 10; second += 1) {
+        await flood(`second-${String(second)}`, addresses);
+        answers.set(`new-${String(second)}`, principal({ tokenId: `new-${String(second)}` }));
+        expect(await reasonOf(principals.of(`new-${String(second)}`, callFrom('198.51.100.7')))).toBe('ok');
+        await clock.advance(1000);
+      }
+    });
+    test('from any number of addresses, it reaches billing at a bounded rate', async () => {
+      const addresses = Array.from({ length: 1000 }, (_, index) => `10.0.${String(index >> 8)}.${String(index & 255)}`);
+      expect(await flood('first', addresses)).toEqual(new Set(['invalid_api_key', 'gateway_busy']));
+      expect(asked).toHaveLength(500);
+
+      asked.length = 0;
+      await clock.advance(1000);
+      await flood('second', addresses);
+      expect(asked).toHaveLength(200);
+    });
+    test('does not affect known tokens, not even of its own address', async () => {
+      await principals.of('key-1', CALL);
+      await flood('first');
+      await clock.advance(10_000);
+      await flood('second');
+
+      expect(await reasonOf(principals.of('key-1', CALL))).toBe('ok');
+    });
   });
 });
 
@@ -129,7 +169,7 @@ test('nothing is cached if billing does not answer', async () => {
     return principal();
   }, clock);
 
-  expect(await reasonOf(cached.of('key-1', ''))).toBe('service_unavailable');
+  expect(await reasonOf(cached.of('key-1', CALL))).toBe('service_unavailable');
   down = false;
-  expect(await reasonOf(cached.of('key-1', ''))).toBe('ok');
+  expect(await reasonOf(cached.of('key-1', CALL))).toBe('ok');
 });

@@ -2,35 +2,42 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { sourceNetwork } from '@reelgate/platform/source-address';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { whenThere } from '@reelgate/platform/soon';
 import type { Soon } from '@reelgate/platform/soon';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
-import { openLeakyBucket } from './leaky-bucket.ts';
+import { openLookUpBudget } from './look-up-budget.ts';
+import type { LookUpVerdict } from './look-up-budget.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
 const REFUSED_MAX = 20_000;
 const REFUSED_FRESH_MS = 3000;
-/** How often unknown tokens may reach billing. Known tokens have no limit; each is checked every ten seconds. */
-const UNKNOWN_TOKENS = { burst: 500, perSecond: 200 };
 
 export interface Principals {
-  /** The principal of a token, at once if it is cached. Refuses an invalid token with a Problem. */
-  of(key: string, requestId: string, span?: Span): Soon<Principal>;
+  /**
+   * The principal of a token, at once if it is cached. Refuses an invalid token with a Problem. A token that is not
+   * known yet takes from the look-ups of the caller's network; a known one does not, though it is checked every ten
+   * seconds.
+   */
+  of(key: string, call: TokenCall): Soon<Principal>;
   /** Forgets a token, so that the next request checks it again. */
   drop(tokenId: string): void;
+}
+
+/** The request that a token is checked for. */
+export interface TokenCall {
+  readonly requestId: string;
+  /** The address that the request comes from; read for a token that is not known yet. */
+  readonly source: () => string;
+  readonly span?: Span | undefined;
 }
 
 interface Known {
   readonly principal: Principal;
   readonly askedAt: number;
-}
-/** The request that a token is checked for. */
-interface Call {
-  readonly requestId: string;
-  readonly span: Span | undefined;
 }
 interface Refused {
   readonly problem: Problem;
@@ -42,11 +49,11 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
   const known = new LRUCache<string, Known>({ max: KNOWN_MAX });
   const refused = new LRUCache<string, Refused>({ max: REFUSED_MAX });
   const pending = new Map<string, Promise<Principal>>();
-  const unknown = openLeakyBucket(UNKNOWN_TOKENS, clock);
+  const budget = openLookUpBudget(clock);
   /** Counts the changes of tokens, so that an answer from before a change is not cached. */
   let changes = 0;
 
-  const authenticateAndCache = async (digest: string, key: string, call: Call): Promise<Principal> => {
+  const authenticateAndCache = async (digest: string, key: string, call: TokenCall): Promise<Principal> => {
     const [askedAt, before] = [clock.now(), changes];
     try {
       const principal = await authenticate(key, call.requestId, call.span);
@@ -60,7 +67,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     }
   };
 
-  const start = (digest: string, key: string, call: Call): Promise<Principal> => {
+  const start = (digest: string, key: string, call: TokenCall): Promise<Principal> => {
     const answer: Promise<Principal> = authenticateAndCache(digest, key, call).finally(() => {
       if (pending.get(digest) === answer) pending.delete(digest);
     });
@@ -68,31 +75,26 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     return answer;
   };
 
-  const find = (digest: string, key: string, call: Call): Soon<Principal> => {
+  const find = (digest: string, key: string, call: TokenCall): Soon<Principal> => {
     const entry = known.get(digest);
     return entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)
       ? entry.principal
       : check(entry !== undefined, digest, key, call);
   };
 
-  const check = async (isKnown: boolean, digest: string, key: string, call: Call): Promise<Principal> => {
+  const check = async (isKnown: boolean, digest: string, key: string, call: TokenCall): Promise<Principal> => {
     const refusal = refused.get(digest);
     if (refusal !== undefined && isRecent(clock, refusal.askedAt, REFUSED_FRESH_MS)) throw refusal.problem;
     const running = pending.get(digest);
     if (running !== undefined) return running;
-    if (!isKnown && !unknown.take())
-      throw new Problem({
-        kind: 'unavailable',
-        reason: 'gateway_busy',
-        message: 'too many unknown tokens; retry in 1 s',
-        retryAfterMs: 1000,
-      });
+    const verdict = isKnown ? 'taken' : budget.take(sourceNetwork(call.source()));
+    if (verdict !== 'taken') throw tooManyUnknown(verdict);
     return start(digest, key, call);
   };
 
   return {
-    of: (key, requestId, span) =>
-      whenThere(find(hash('sha256', key, 'base64'), key, { requestId, span }), (principal) => {
+    of: (key, call) =>
+      whenThere(find(hash('sha256', key, 'base64'), key, call), (principal) => {
         if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
         return Promise.reject(expired());
       }),
@@ -103,6 +105,22 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
       for (const [digest, { principal }] of known.entries()) if (principal.tokenId === tokenId) known.delete(digest);
     },
   };
+}
+
+function tooManyUnknown(verdict: Exclude<LookUpVerdict, 'taken'>): Problem {
+  return verdict === 'address_over'
+    ? new Problem({
+        kind: 'exhausted',
+        reason: 'rate_limit_exceeded',
+        message: 'too many unknown tokens from this address; retry in 1 s',
+        retryAfterMs: 1000,
+      })
+    : new Problem({
+        kind: 'unavailable',
+        reason: 'gateway_busy',
+        message: 'too many unknown tokens; retry in 1 s',
+        retryAfterMs: 1000,
+      });
 }
 
 function expired(): Problem {

@@ -1,5 +1,6 @@
 import { Ajv } from '../json-schema.ts';
 import type { ErrorObject } from '../json-schema.ts';
+import { isNetwork } from '../source-address.ts';
 import type { ConfigError } from './config-error.ts';
 import type { Keys } from './config-locations.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
@@ -53,6 +54,7 @@ function readAsWanted(value: unknown, error: ErrorObject, hasVariable: (keys: Ke
 const FORMATS = {
   duration: (text: string) => parseDuration(text) !== undefined,
   bytes: (text: string) => parseBytes(text) !== undefined,
+  network: isNetwork,
   'host-port': (text: string) => parseHostPort(text) !== undefined,
   decimal: (text: string) => DECIMAL.test(text),
 };
@@ -60,6 +62,7 @@ const FORMATS = {
 const FORMAT_WORDS: Readonly<Record<string, string>> = {
   duration: 'a duration such as 200ms, 3s, 30m or 7d',
   bytes: 'a size such as 512KiB, 64MiB or 2GiB',
+  network: 'an address or a network such as 10.0.0.0/8',
   'host-port': 'an address such as 127.0.0.1:8080',
   decimal: 'a decimal in quotes such as "0.08", with at most nine places',
 };

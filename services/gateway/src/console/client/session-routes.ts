@@ -39,8 +39,7 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
       handle: async (exchange) => {
         const { token } = signIn(await readJsonBody(exchange, parts));
         const key = tokenOf({ authorization: `Bearer ${token.trim()}` });
-        const { requestId, span } = exchange.state;
-        const principal = await principals.of(key, requestId, span);
+        const principal = await principals.of(key, exchange.state);
         sessions.begin(exchange, key);
         exchange.body = meOf(principal);
       },

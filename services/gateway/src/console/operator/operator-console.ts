@@ -1,4 +1,5 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
@@ -36,12 +37,13 @@ export interface OperatorConsoleDeps {
   readonly taskPages: Pick<TaskPages, 'timeline'>;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
+  readonly readSource: ReadSource;
 }
 
 /** The console of operators on the admin port. It takes the requests below `/console`, if there are operators. */
 export function operatorConsole(
   { admin, console }: OperatorsConfig & { readonly console: Pick<ConsoleConfig, 'sessionMs'> },
-  { foundation, assets, streams, budget, observe, ...pages }: OperatorConsoleDeps,
+  { foundation, assets, streams, budget, observe, readSource, ...pages }: OperatorConsoleDeps,
 ): HttpRoute {
   const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
   const { sessionMs } = console;
@@ -69,6 +71,7 @@ export function operatorConsole(
     newId,
     log,
     tracing,
+    readSource,
   });
   const handle = app.callback();
   return (request, response) => {

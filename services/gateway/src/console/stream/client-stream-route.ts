@@ -20,6 +20,7 @@ export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, '
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), CLIENT_TOPICS);
       const { accountId, tokenId } = principalOf(exchange);
+      const { requestId, source } = exchange.state;
       await serveStream(parts, exchange, {
         holder: `token ${tokenId}`,
         topics,
@@ -27,7 +28,7 @@ export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, '
           followAccount(parts, accountId, following);
         },
         mayGoOn: async () => {
-          await parts.principals.of(sessions.tokenOf(exchange), exchange.state.requestId);
+          await parts.principals.of(sessions.tokenOf(exchange), { requestId, source });
         },
       });
     },

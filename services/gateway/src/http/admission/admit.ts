@@ -20,9 +20,8 @@ export interface AdmitDeps {
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */
 export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Soon<void> {
   if (token === undefined) return undefined;
-  const { requestId, span } = exchange.state;
   const key = token.from === 'session' ? sessionToken(deps, exchange) : tokenOf(exchange.req.headers, exchange.req.url);
-  return whenThere(deps.principals.of(key, requestId, span), (principal) => {
+  return whenThere(deps.principals.of(key, exchange.state), (principal) => {
     exchange.state.principal = principal;
     return limitRate(deps, exchange, principal, token.counts);
   });

@@ -4,11 +4,13 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import type { Soon } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../../clients/billing-client.ts';
+import type { TokenCall } from '../../operations/principals.ts';
 import type { Realtime } from '../../relay/realtime/realtime.ts';
 import { readHandshake } from '../../relay/realtime/handshake.ts';
 import type { AdmitDeps } from '../admission/admit.ts';
@@ -26,6 +28,7 @@ const SWITCHED = 101;
 export interface UpgradeDeps {
   readonly realtime: Realtime;
   readonly admission: AdmitDeps;
+  readonly readSource: ReadSource;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -85,14 +88,18 @@ interface UpgradeEnd {
   readonly code?: number;
 }
 
-async function admitted({ realtime, admission, log }: UpgradeDeps, upgrade: UpgradeRequest): Promise<UpgradeEnd> {
+async function admitted(
+  { realtime, admission, log, readSource }: UpgradeDeps,
+  upgrade: UpgradeRequest,
+): Promise<UpgradeEnd> {
   const { request, socket, requestId, span } = upgrade;
   const gone = new AbortController();
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
   try {
     const token = tokenOf(request.headers);
-    const principalNow = (): Soon<Principal> => admission.principals.of(token, requestId, span);
+    const call: TokenCall = { requestId, span, source: () => readSource(request) };
+    const principalNow = (): Soon<Principal> => admission.principals.of(token, call);
     const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);

@@ -86,8 +86,9 @@ async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Pro
 /** A stream ends soon after its token loses access. */
 function watchAccess({ principals, clock }: Parts, exchange: Exchange, over: AbortSignal, onRefused: () => void): void {
   const token = tokenOf(exchange.req.headers, exchange.req.url);
+  const { requestId, source } = exchange.state;
   const mayGoOn = async (): Promise<void> => {
-    await principals.of(token, exchange.state.requestId);
+    await principals.of(token, { requestId, source });
   };
   void watchToken(mayGoOn, { clock, over, onRefused });
 }

@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '@reelgate/platform/clock';
+import { openLeakyBucket } from './leaky-bucket.ts';
+import type { LeakyBucket } from './leaky-bucket.ts';
+
+/** Of all addresses together, so that billing has a bounded load. */
+const ALL = { burst: 500, perSecond: 200 };
+/** Of one address. Two of them could use up what the whole refills. */
+const SHARE = { burst: 250, perSecond: 100 };
+/** What only the first look-ups of an address can take of the whole. */
+const RESERVE = 200;
+/** The first look-ups of an address. Twenty addresses would have to work together to use up the reserve. */
+const FIRST = { burst: 10, perSecond: 1 };
+/** Addresses whose shares are known; the one that was quiet for longest is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+/** How a request to look up a token ends. */
+export type LookUpVerdict = 'taken' | 'address_over' | 'all_over';
+
+/** How often tokens that are not known yet may reach billing. */
+export interface LookUpBudget {
+  take(network: string): LookUpVerdict;
+}
+
+/**
+ * Each address has a share of its own, and all together have a bound. A reserve of it is kept for addresses that have
+ * hardly looked anything up, and what refills goes there first: however much others ask, a new client gets in.
+ */
+export function openLookUpBudget(clock: Clock): LookUpBudget {
+  const all = openLeakyBucket(ALL, clock);
+  const addresses = new LRUCache<string, { readonly share: LeakyBucket; readonly first: LeakyBucket }>({
+    max: ADDRESSES_MAX,
+  });
+  const bucketsOf = (network: string) => {
+    const known = addresses.get(network);
+    if (known !== undefined) return known;
+    const opened = { share: openLeakyBucket(SHARE, clock), first: openLeakyBucket(FIRST, clock) };
+    addresses.set(network, opened);
+    return opened;
+  };
+  return {
+    take: (network) => {
+      const { share, first } = bucketsOf(network);
+      if (share.left() < 1) return 'address_over';
+      const isTaken = all.take(RESERVE) || (all.left() >= 1 && first.take() && all.take());
+      if (!isTaken) return 'all_over';
+      share.take();
+      return 'taken';
+    },
+  };
+}

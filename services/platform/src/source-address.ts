@@ -1,0 +1,105 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Addresses that a walk through proxies passes at most. */
+const HOPS_MAX = 32;
+const IPV4_BITS = 32;
+const IPV6_BITS = 128;
+const IPV6_GROUPS = 8;
+/** The groups of a /64, which one subscriber has for itself. */
+const NETWORK_GROUPS = 4;
+const MAPPED = /^(?:0:){5}ffff:([\da-f]+):([\da-f]+)$/;
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/;
+const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
+/** The address of a connection that is closed already. */
+const UNKNOWN = 'unknown';
+
+/** What an address is read of: a request of Node. */
+export interface SourceRequest {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** The address that a request comes from. */
+export type ReadSource = (request: SourceRequest) => string;
+
+/**
+ * Reads the address of a request. Each proxy adds the address that it was called from at the end of X-Forwarded-For. The
+ * walk goes from the connection backwards as long as an address is that of a trusted proxy. The first that is not is
+ * the source; what stands before it is what a client claims.
+ */
+export function sourceReader(trustedProxies: readonly string[]): ReadSource {
+  const isTrusted = networkCheck(trustedProxies);
+  return ({ socket, headers }) => {
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    if (peer === undefined) return UNKNOWN;
+    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
+    return forwarded === '' ? peer : walk(peer, forwarded, isTrusted);
+  };
+}
+
+function walk(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
+  let source = peer;
+  let end = forwarded.length;
+  for (let hop = 0; hop < HOPS_MAX && end > 0 && isTrusted(source); hop += 1) {
+    const comma = forwarded.lastIndexOf(',', end - 1);
+    const before = plainAddress(forwarded.slice(comma + 1, end).trim());
+    // the proxy does not say who called it, so it stands for all its callers
+    if (before === undefined) return source;
+    source = before;
+    end = comma;
+  }
+  return source;
+}
+
+/** Whether a text is an address, or a network such as `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  const [, address = '', bits] = NETWORK.exec(text) ?? [];
+  const family = isIP(address);
+  if (family === 0 || address.includes('%')) return false;
+  return bits === undefined || Number(bits) <= (family === 4 ? IPV4_BITS : IPV6_BITS);
+}
+
+function networkCheck(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [, address = '', bits] = NETWORK.exec(network) ?? [];
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => list.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+}
+
+/** The network that an address is counted as: one IPv4 address, or a /64 of IPv6. */
+export function sourceNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  return `${groupsOf(address).slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+/** One spelling for each address; IPv4 for one that is mapped into IPv6. Undefined: it is no address. */
+function plainAddress(text: string): string | undefined {
+  const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
+  const [address = ''] = (bracketed ?? dotted ?? text).split('%', 1);
+  const family = isIP(address);
+  if (family !== 6) return family === 0 ? undefined : address;
+  const full = groupsOf(address).join(':');
+  const [, high, low] = MAPPED.exec(full) ?? [];
+  if (high === undefined || low === undefined) return full;
+  const bits = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
+  return [24, 16, 8, 0].map((shift) => String((bits >>> shift) & 0xff)).join('.');
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const hex = address.replace(/[\d.]+\.\d+$/, (dotted) => {
+    const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(':');
+  });
+  const [head = '', tail] = hex.toLowerCase().split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':')));
+  const [left, right] = [before ?? [], after ?? []];
+  const missing = tail === undefined ? 0 : IPV6_GROUPS - left.length - right.length;
+  return [...left, ...Array<string>(missing).fill('0'), ...right].map((group) => group.replace(/^0+(?=.)/, ''));
+}
