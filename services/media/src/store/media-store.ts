@@ -70,6 +70,8 @@ export interface MediaStore {
   beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
   /** Undefined: there is no such upload, or it has expired. */
   findUpload(id: string, now: number): Promise<Upload | undefined>;
+  /** Moves the end of a reservation. One that has ended stays ended. */
+  renewUpload(id: string, expiresAt: number): Promise<void>;
   endUpload(id: string): Promise<void>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** At most `limit` claimed contents, ordered by storage key, after this key. */

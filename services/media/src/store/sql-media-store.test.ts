@@ -338,6 +338,18 @@ function suite(url: () => string | undefined): void {
     expect(await store.beginUpload({ ...upload('up_23', 100), expiresAt: NOW + 2000 }, NOW + 1000, 100)).toBe(true);
   });
 
+  test('a reservation lasts as long as it is renewed, and one that was ended is not revived', async () => {
+    const upload = { accountId: 'demo', bytes: 60, expiresAt: NOW + 1000 };
+    await store.beginUpload({ ...upload, id: 'up_1' }, NOW, 100);
+    await store.renewUpload('up_1', NOW + 5000);
+    expect(await store.beginUpload({ ...upload, id: 'up_2' }, NOW + 4999, 100)).toBe(false);
+    expect(await store.beginUpload({ ...upload, id: 'up_3', expiresAt: NOW + 9000 }, NOW + 5000, 100)).toBe(true);
+    await store.endUpload('up_3');
+    await store.renewUpload('up_3', NOW + 9000);
+
+    expect(await store.findUpload('up_3', NOW + 5000)).toBeUndefined();
+  });
+
   test('expired pins, uploads and stagings are forgotten', async () => {
     await store.pinBlob({ sha256: 'aa', bytes: 3, key: 'aa-1' }, NOW + 10);
     await store.beginUpload({ id: 'up_1', accountId: 'demo', bytes: 1, expiresAt: NOW + 10 }, NOW, 100);

@@ -18,7 +18,7 @@ const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AN
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
 const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
-export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'findUpload' | 'endUpload'> {
+export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'findUpload' | 'renewUpload' | 'endUpload'> {
   return {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {
@@ -32,6 +32,9 @@ export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'findUplo
       const [row] = await sql.read<UploadRow>(FIND, [id, now]);
       if (row === undefined) return undefined;
       return { id, accountId: row.account_id, bytes: Number(row.bytes), expiresAt: Number(row.expires_at) };
+    },
+    renewUpload: async (id, expiresAt) => {
+      await sql.write('UPDATE uploads SET expires_at = $2 WHERE id = $1', [id, expiresAt]);
     },
     endUpload: async (id) => {
       await sql.write('DELETE FROM uploads WHERE id = $1', [id]);

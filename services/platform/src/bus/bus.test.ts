@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
-import { connect } from 'nats';
+import { connect, millis } from 'nats';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { openCuttableLine } from '../../../../test/harness/cuttable-line.ts';
 import { findProgram } from '../../../../test/servers/find-program.ts';
@@ -14,6 +14,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { busSettings } from './bus-settings.ts';
 import { openLocalBus } from './local-bus.ts';
 import { openNatsBus } from './nats-bus.ts';
+import { STREAM } from './nats-stream.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
@@ -209,6 +210,21 @@ describeWith(natsServer, 'a bus', (url) => {
     await bus.publish(ProblemSchema, anEvent('last'), 'last');
 
     expect(await inbox.until('last')).toEqual(['long', 'last']);
+    await bus.close();
+  });
+
+  test('asks the server to wait seconds for a process that is gone, also of a consumer that waited longer', async () => {
+    const name = 'patient-reelgate-problem-v1-Problem';
+    const before = await openNatsBus(busSettings(url()), silentLog, { ackWaitMs: 30_000 });
+    await before.subscribe(ProblemSchema, 'patient', async () => undefined);
+    await before.close();
+    const bus = await openNatsBus(busSettings(url()), silentLog);
+    await bus.subscribe(ProblemSchema, 'patient', async () => undefined);
+    const connection = await connect({ servers: url() });
+    const { config } = await (await connection.jetstreamManager()).consumers.info(STREAM, name);
+
+    expect(millis(config.ack_wait ?? 0)).toBe(6000);
+    await connection.close();
     await bus.close();
   });
 

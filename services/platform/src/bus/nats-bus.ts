@@ -18,7 +18,8 @@ import type { Tracing } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 
 const ANNOUNCE_PREFIX = 'announce.';
-const ACK_WAIT_MS = 30_000;
+/** How long the events of a process that is gone wait for another one. A living process renews its claim meanwhile. */
+const ACK_WAIT_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
 /**

@@ -14,8 +14,8 @@ import type { Tracing } from '../trace/trace.ts';
 
 /** The header of an event with the carrier of its span. */
 export const TRACE_HEADER = 'traceparent';
-/** Ten minutes of ten seconds each: longer than any handler takes. */
-const CLAIMS_MAX = 60;
+/** Ten minutes of two seconds each: longer than any handler takes. */
+const CLAIMS_MAX = 300;
 /** The pauses between two renewals of the subscriptions grow up to this many times the first one. */
 const RENEWAL_PAUSES = 10;
 const REDELIVERY_MS = 1000;

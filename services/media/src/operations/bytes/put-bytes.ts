@@ -8,7 +8,7 @@ import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { claimed } from '../media-refusals.ts';
-import { reserveBytes, reservedBytes } from './reserve-bytes.ts';
+import { keepReserved, reserveBytes, reservedBytes } from './reserve-bytes.ts';
 import type { ReserveDeps } from './reserve-bytes.ts';
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
@@ -42,6 +42,8 @@ export async function putBytes(
     options.upload === undefined
       ? await reserveBytes(deps, options.accountId, bytesMax)
       : await reservedBytes(deps, options.accountId, options.upload);
+  const received = new AbortController();
+  void keepReserved(deps, upload, received.signal);
   try {
     return await receive(deps, source, {
       ...options,
@@ -55,6 +57,8 @@ export async function putBytes(
       // the reservation expires
     });
     throw error;
+  } finally {
+    received.abort();
   }
 }
 

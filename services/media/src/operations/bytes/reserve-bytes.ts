@@ -6,8 +6,13 @@ import type { MediaStore, Upload } from '../../store/media-store.ts';
 
 /** Running creates of the account release their bytes within seconds. */
 const QUOTA_RETRY_MS = 5000;
-/** Longer than any upload takes. An abandoned upload counts against the account for this long. */
-const UPLOAD_MS = 600_000;
+/** From the reservation to the first byte. An upload that never begins counts against the account for this long. */
+const BEGIN_MS = 600_000;
+/** While its bytes come, a reservation is this short and renewed. That of a process that is gone ends with it. */
+const RECEIVE_MS = 10_000;
+const RENEW_MS = 3000;
+/** An hour, longer than any upload takes. */
+const RENEWALS_MAX = 1200;
 
 export interface ReserveDeps {
   readonly store: MediaStore;
@@ -23,7 +28,7 @@ export async function reserveBytes(
   bytes: number,
 ): Promise<Upload> {
   const now = clock.now();
-  const upload = { id: newId('up'), accountId, bytes, expiresAt: now + UPLOAD_MS };
+  const upload = { id: newId('up'), accountId, bytes, expiresAt: now + BEGIN_MS };
   if (await store.beginUpload(upload, now, inline.accountBytesMax)) return upload;
   throw new Problem({
     kind: 'exhausted',
@@ -33,6 +38,19 @@ export async function reserveBytes(
       `the uploads of this account and the inline media of its unanswered requests must be at most ` +
       `${inBytes(inline.accountBytesMax)}; send URLs, or try again when a request is answered or an upload has expired`,
   });
+}
+
+/** Keeps a reservation while its bytes come, until the signal is aborted. */
+export async function keepReserved(
+  { store, clock }: Pick<ReserveDeps, 'store' | 'clock'>,
+  id: string,
+  received: AbortSignal,
+): Promise<void> {
+  for (let renewals = 0; renewals < RENEWALS_MAX && !received.aborted; renewals += 1) {
+    // a renewal that fails costs nothing: the next one follows in time
+    await store.renewUpload(id, clock.now() + RECEIVE_MS).catch(() => undefined);
+    await clock.sleep(RENEW_MS, received);
+  }
 }
 
 /** A reservation of this account that has not ended. */
