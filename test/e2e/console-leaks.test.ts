@@ -104,7 +104,7 @@ async function useWebhooks({ ask }: Browser, taskId: string): Promise<void> {
 async function unreached(): Promise<readonly string[]> {
   const text = await (await fetch(`http://${world.program.config.gateway.admin}/metrics`)).text();
   const lines = text.matchAll(
-    /^reelgate_gateway_requests_total\{route="(\/console\/api[^"]*)",method="(\w+)",status="\d+"\} (\d+)/gm,
+    /^reelgate_gateway_requests_total\{route="(\/console\/api[^"]*)",kind="\w+",method="(\w+)",status="\d+"\} (\d+)/gm,
   );
   const counts = new Map<string, number>();
   for (const [, route = '', method = '', count = ''] of lines) {

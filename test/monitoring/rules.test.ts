@@ -66,6 +66,10 @@ describe('every alert', () => {
   });
 });
 
+test('no objective chooses its requests by their path, so that it counts a new dialect', () => {
+  expect(recordings().filter(({ expr }) => /[{,]\s*route\b/.test(expr))).toEqual([]);
+});
+
 const missing = missingPromtool();
 if (missing !== undefined) process.stderr.write(`skipped: the rules of Prometheus: ${missing}\n`);
 

@@ -15,6 +15,7 @@ export interface ConsoleRoute {
 /** A route that answers the pages of the client console, for the token that is signed in. */
 export function consoleRoute({ method, path, name, counts = 'console', answer }: ConsoleRoute): RouteEntry {
   return {
+    kind: 'console',
     methods: [method],
     path: `/console/api${path}`,
     token: { counts, from: 'session' },

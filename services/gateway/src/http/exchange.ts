@@ -3,6 +3,7 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
 import type { SignedInOperator } from '../domain/operator.ts';
 import type { ExchangeEnd } from './exchange-end.ts';
+import type { RouteKind } from './routes/route.ts';
 
 export interface ExchangeState {
   readonly requestId: string;
@@ -10,6 +11,7 @@ export interface ExchangeState {
   readonly source: () => string;
   /** The path of the matched route, such as `/v1/videos/{task_id}`; absent if no route matched. */
   route?: string;
+  kind?: RouteKind;
   /** Of the whole request. */
   span: Span;
   /** Absent on routes that need no token. */

@@ -74,6 +74,7 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
 
 async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: Handling): Promise<void> {
   exchange.state.route = entry.path;
+  exchange.state.kind = entry.kind;
   const span = beginSpan(exchange, entry);
   exchange.state.span = span;
   await inTrace(span.traceId, () => whenThere(admit(exchange, entry), () => entry.handle(exchange)));

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
-import { requestCounter } from './request-counter.ts';
+import { NO_KIND, requestCounter } from './request-counter.ts';
 import { endRequestSpan } from './request-span.ts';
 
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -29,7 +29,7 @@ export function observer({
     'reelgate_gateway_request_seconds',
     'Time from the head of a request to the end of its answer',
     BUCKETS,
-    ['route'],
+    ['route', 'kind'],
   );
   let inFlight = 0;
   metrics.gauge('reelgate_gateway_in_flight', 'Requests that are being answered', [], (gauge) => {
@@ -40,11 +40,11 @@ export function observer({
     inFlight += 1;
     exchange.state.end.whenOver(() => {
       inFlight -= 1;
-      const { requestId, route = 'none', reason, principal, operator, taskId, model, span } = exchange.state;
+      const { requestId, route = 'none', kind, reason, principal, operator, taskId, model, span } = exchange.state;
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
-      countRequest({ route, method: exchange.method, status, reason });
-      seconds.labels(route).observe(ms / 1000, span.traceId);
+      countRequest({ route, kind, method: exchange.method, status, reason });
+      seconds.labels(route, kind ?? NO_KIND).observe(ms / 1000, span.traceId);
       log.access(
         { level: 'info', failed: status >= REFUSED },
         {

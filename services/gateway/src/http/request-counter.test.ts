@@ -15,10 +15,21 @@ test('a client cannot make a time series with a method that no route has', async
   );
 });
 
+test('a request is counted with the kind of its route, and one that no route has with none', async () => {
+  const metrics = openMetrics(false);
+  const count = requestCounter(metrics);
+
+  count({ route: '/v1/videos', kind: 'create', method: 'POST', status: 200 });
+  count({ route: 'none', method: 'GET', status: 404 });
+
+  const kinds = [...(await metrics.text()).matchAll(/^reelgate_gateway_requests_total{.*kind="(\w+)"/gm)];
+  expect(kinds.map(([, kind]) => kind)).toEqual(['create', 'none']);
+});
+
 test('answers with 429 are counted by the reason of the gateway, or as those of an upstream', async () => {
   const metrics = openMetrics(false);
   const count = requestCounter(metrics);
-  const post = { route: '/v1/videos', method: 'POST' };
+  const post = { route: '/v1/videos', kind: 'create', method: 'POST' } as const;
 
   count({ ...post, status: 429, reason: 'too_many_tasks' });
   count({ ...post, status: 429 });

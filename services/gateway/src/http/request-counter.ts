@@ -2,19 +2,23 @@ import type { Counter } from '@reelgate/platform/metrics/counter';
 import type { Counted } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { refusedStatuses } from './routes/refused-statuses.ts';
-import type { RouteEntry } from './routes/route.ts';
+import type { RouteEntry, RouteKind } from './routes/route.ts';
 
 const OK = 200;
 const THROTTLED = 429;
 const FAILED = 500;
 /** Some routes never answer anything else. */
 const NOT_IMPLEMENTED = 501;
+/** The kind of a request that no route has. */
+export const NO_KIND = 'none';
 /** The methods of the routes. A client may send any other method to any path. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts the ended requests of both kinds: exchanges, and upgrades to a realtime session. */
 export type CountRequest = (request: {
   readonly route: string;
+  /** Absent: no route has the path. */
+  readonly kind?: RouteKind | undefined;
   readonly method: string;
   readonly status: number;
   /** The reason of a refusal by the gateway. */
@@ -26,8 +30,8 @@ export function requestCounter(metrics: Metrics): CountRequest {
   const throttled = metrics.counter('reelgate_gateway_throttled_total', 'Answers with the status 429 by reason', [
     'reason',
   ]);
-  return ({ route, method, status, reason = 'upstream' }) => {
-    requests.labels(route, METHODS.has(method) ? method : 'other', String(status)).inc();
+  return ({ route, kind, method, status, reason = 'upstream' }) => {
+    requests.labels(route, kind ?? NO_KIND, METHODS.has(method) ? method : 'other', String(status)).inc();
     if (status === THROTTLED) throttled.labels(reason).inc();
   };
 }
@@ -37,7 +41,7 @@ export function beginRequests(metrics: Metrics, routes: readonly RouteEntry[]): 
   const sets = routes.flatMap((entry) => {
     const statuses = [entry.doc.status ?? OK, ...failuresOf(entry)].map(String);
     const methods = entry.methods === 'all' ? [] : entry.methods;
-    return methods.flatMap((method) => statuses.map((status) => [entry.path, method, status]));
+    return methods.flatMap((method) => statuses.map((status) => [entry.path, entry.kind, method, status]));
   });
   requestsOf(metrics).begin(() => sets);
 }
@@ -48,6 +52,7 @@ const failuresOf = (entry: RouteEntry): readonly number[] =>
 const requestsOf = (metrics: Metrics): Counted<Counter> =>
   metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
+    'kind',
     'method',
     'status',
   ]);

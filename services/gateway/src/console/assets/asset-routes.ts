@@ -23,6 +23,7 @@ export function assetRoutes(door: Door, assets: () => Promise<Assets>): RouteEnt
   };
   return [
     {
+      kind: 'console',
       methods: ['GET'],
       path: '/console/a/{hash}/{+file}',
       handle: async (exchange) => {
@@ -30,8 +31,15 @@ export function assetRoutes(door: Door, assets: () => Promise<Assets>): RouteEnt
       },
       doc: consoleDoc('getConsoleFile', 'Read a file of the console'),
     },
-    { methods: ['GET'], path: '/console', handle: shell, doc: consoleDoc('getConsole', 'Open the console') },
     {
+      kind: 'console',
+      methods: ['GET'],
+      path: '/console',
+      handle: shell,
+      doc: consoleDoc('getConsole', 'Open the console'),
+    },
+    {
+      kind: 'console',
       methods: ['GET'],
       path: '/console/{+page}',
       handle: (exchange) => {

@@ -34,6 +34,7 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
   });
   return [
     {
+      kind: 'console',
       methods: ['POST'],
       path: PATH,
       handle: async (exchange) => {
@@ -46,6 +47,7 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
       doc: consoleDoc('signIn', 'Sign in'),
     },
     {
+      kind: 'console',
       methods: ['DELETE'],
       path: PATH,
       handle: (exchange) => {

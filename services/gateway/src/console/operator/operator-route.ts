@@ -20,6 +20,7 @@ export interface OperatorRoute {
 /** A route that answers the pages of the operator console. */
 export function operatorRoute({ method, path, name, role, answer }: OperatorRoute): OperatorRouteEntry {
   return {
+    kind: 'console',
     methods: [method],
     path: `/console/api${path}`,
     role,

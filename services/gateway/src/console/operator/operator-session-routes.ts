@@ -26,6 +26,7 @@ export function operatorSessionRoutes(
   const meOf = ({ name, role }: SignedInOperator): OperatorMe => ({ name, role, now: clock.now() });
   return [
     {
+      kind: 'console',
       methods: ['POST'],
       path: PATH,
       handle: async (exchange) => {
@@ -35,6 +36,7 @@ export function operatorSessionRoutes(
       doc: consoleDoc('signIn', 'Sign in'),
     },
     {
+      kind: 'console',
       methods: ['DELETE'],
       path: PATH,
       handle: (exchange) => {

@@ -14,6 +14,7 @@ type Parts = Pick<GatewayParts, 'principals'> & StreamParts & FollowParts;
 /** `GET /stream` of the public port: what changes in the account of the token that is signed in. */
 export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, 'tokenOf'>): RouteEntry {
   return {
+    kind: 'console',
     methods: ['GET'],
     path: '/console/api/stream',
     token: { counts: 'console', from: 'session' },

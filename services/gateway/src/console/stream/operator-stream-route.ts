@@ -15,6 +15,7 @@ export function operatorStreamRoute(
   sessions: Pick<OperatorSessions, 'operatorOf'>,
 ): OperatorRouteEntry {
   return {
+    kind: 'console',
     methods: ['GET'],
     path: '/console/api/stream',
     role: ROLE,

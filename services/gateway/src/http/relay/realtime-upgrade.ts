@@ -52,7 +52,7 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
       });
       const session = (): Promise<UpgradeEnd> => admitted(deps, { request, socket, head, requestId, span });
       void inRequest(requestId, () => inTrace(span.traceId, session)).then((end) => {
-        countRequest({ route: PATH, method: 'GET', status: end.status, reason: end.reason });
+        countRequest({ route: PATH, kind: 'relay', method: 'GET', status: end.status, reason: end.reason });
         span.set({ 'reelgate.realtime.ended_by': end.endedBy, 'reelgate.realtime.close_code': end.code });
         endRequestSpan(span, { ...end, method: 'GET', route: PATH, requestId });
         const fields = {

@@ -59,6 +59,7 @@ const READ = {
 export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
+      kind: 'create',
       methods: ['POST'],
       path: `${PREFIX}/{+path}`,
       token: { counts: 'calls' },
@@ -88,6 +89,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       },
     },
     {
+      kind: 'read',
       methods: ['GET'],
       path: '/get-async',
       token: { counts: 'reads' },

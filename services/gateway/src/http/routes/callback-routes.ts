@@ -18,6 +18,7 @@ const DEADLINE_MS = 25_000;
 export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
+      kind: 'callback',
       methods: ['GET', 'POST'],
       path: '/callbacks/{token}',
       handle: (exchange) => callBack(parts, exchange),

@@ -31,6 +31,7 @@ const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> =
 export function contentRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     {
+      kind: 'read',
       methods: ['GET'],
       path: '/v1/videos/{task_id}/content',
       token: { counts: 'reads' },
@@ -57,6 +58,7 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
       },
     },
     {
+      kind: 'read',
       methods: ['GET'],
       path: '/ximg/{+link}',
       handle: (exchange) => serveFromMedia(exchange, () => parts.media.serveLink(exchange.req, exchange.res)),

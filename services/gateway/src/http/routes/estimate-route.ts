@@ -17,6 +17,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
   const form = byPath.get(DEFAULT_PATH)?.form;
   return {
+    kind: 'read',
     methods: ['POST'],
     path: '/v1/videos/estimate',
     token: { counts: 'reads' },

@@ -24,6 +24,7 @@ const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buff
 /** The events of an account as server-sent events. */
 export function eventStreamRoute(parts: Parts): RouteEntry {
   return {
+    kind: 'stream',
     methods: ['GET'],
     path: '/v1/events',
     token: { counts: 'reads' },

@@ -36,6 +36,7 @@ code { background: #eee; padding: 0 .25em; }
 export function homeRoute(publicUrl: string): RouteEntry {
   const links = Object.fromEntries(Object.entries(LINKS).map(([name, path]) => [name, `${publicUrl}${path}`]));
   return {
+    kind: 'page',
     methods: ['GET'],
     path: '/',
     handle: (exchange) => {

@@ -14,6 +14,7 @@ type Parts = Pick<GatewayParts, 'catalogue'>;
 /** Lists the models that a token may use and an enabled channel has, in the shape of each family of clients. */
 export function modelRoutes(parts: Parts): RouteEntry[] {
   const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => object): RouteEntry => ({
+    kind: 'read',
     methods: ['GET'],
     path,
     token: { counts: 'reads' },

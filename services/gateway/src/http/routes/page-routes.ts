@@ -41,6 +41,7 @@ const PAGE = `<!doctype html>
 /** The OpenAPI document, and a page that shows it. The page loads nothing from another host. */
 export function pageRoutes(described: readonly RouteEntry[], publicUrl: string): RouteEntry[] {
   const page = (route: string, operationId: string, summary: string, handle: RouteEntry['handle']): RouteEntry => ({
+    kind: 'page',
     methods: ['GET'],
     path: route,
     handle,

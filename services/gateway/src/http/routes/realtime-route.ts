@@ -4,6 +4,7 @@ import type { RouteEntry } from './route.ts';
 /** Refuses a plain HTTP request to `/v1/realtime`. An upgrade to a WebSocket never reaches Koa. */
 export function realtimeRoute(): RouteEntry {
   return {
+    kind: 'relay',
     methods: ['GET'],
     path: '/v1/realtime',
     token: { counts: 'calls' },

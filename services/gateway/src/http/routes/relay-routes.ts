@@ -16,6 +16,7 @@ const DESCRIPTION =
 /** The routes of the synchronous endpoints. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
   return relayEndpoints.map((endpoint): RouteEntry => ({
+    kind: 'relay',
     methods: [endpoint.method],
     path: endpoint.path,
     token: { counts: 'calls' },

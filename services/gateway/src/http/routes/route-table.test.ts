@@ -14,6 +14,7 @@ const PATHS = [
   '/{name}',
 ];
 const routes = PATHS.map((path): RouteEntry => ({
+  kind: 'read',
   methods: ['GET'],
   path,
   doc: { tag: '', operationId: path, summary: '', answers: {} },

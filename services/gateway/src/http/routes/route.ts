@@ -10,7 +10,15 @@ export type Method = 'GET' | 'POST' | 'DELETE';
 /** The rate limit of a token that a request counts against. */
 export type Count = 'creates' | 'reads' | 'calls' | 'console';
 
+/**
+ * The label by which the objectives of the service level choose their requests: `create` makes paid work, `read` and
+ * `stream` show what there is, `change` changes or ends it, and an upstream answers a `relay`.
+ */
+export type RouteKind =
+  'create' | 'read' | 'stream' | 'change' | 'relay' | 'callback' | 'page' | 'console' | 'unsupported';
+
 export interface RouteEntry {
+  readonly kind: RouteKind;
   /** `all`: the route answers every method alike. */
   readonly methods: readonly Method[] | 'all';
   /** As in OpenAPI: `{task_id}` is one segment, `{+rest}` any number of segments. */

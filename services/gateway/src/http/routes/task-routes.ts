@@ -24,6 +24,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): RouteEntry[] {
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
+      kind: 'create',
       methods: ['POST'],
       path: route.path,
       token: { counts: 'creates' },
@@ -39,6 +40,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
     })),
     ...dialect.reads.map((route) => readRoute(dialect, route, parts)),
     ...dialect.lists.map((route): RouteEntry => ({
+      kind: 'read',
       methods: ['GET'],
       path: route.path,
       token: { counts: 'reads' },
@@ -46,6 +48,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       doc: { ...docOf(dialect, route), parameters: route.parameters, refuses: [400] },
     })),
     ...dialect.ends.map((route): RouteEntry => ({
+      kind: 'change',
       methods: [route.method],
       path: route.path,
       token: { counts: 'reads' },
@@ -81,6 +84,7 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
 function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
   const textOf = encodedOnce(route, parts.links);
   return {
+    kind: 'read',
     methods: ['GET'],
     path: route.path,
     token: { counts: 'reads' },

@@ -18,6 +18,7 @@ export function unsupportedRoutes(): RouteEntry[] {
 
 function entry(path: string, operationId: string): RouteEntry {
   return {
+    kind: 'unsupported',
     methods: 'all',
     path,
     token: { counts: 'reads' },

@@ -16,6 +16,7 @@ const DAYS_DEFAULT = 30;
 /** Reads what the account of the token was charged for tasks and calls. */
 export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage'>): RouteEntry {
   return {
+    kind: 'read',
     methods: ['GET'],
     path: '/v1/usage',
     token: { counts: 'reads' },

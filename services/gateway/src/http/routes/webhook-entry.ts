@@ -16,6 +16,7 @@ export interface WebhookRoute {
 export function webhookEntry({ method, path, doc, schema, answer }: WebhookRoute): RouteEntry {
   const isRead = method === 'GET';
   return {
+    kind: isRead ? 'read' : 'change',
     methods: [method],
     path,
     token: { counts: isRead ? 'reads' : 'calls' },
