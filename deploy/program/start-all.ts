@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
@@ -138,6 +139,7 @@ async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 
   const sandbox = await startSandbox({
     listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
     key: config.sandboxKey,
+    folder: path.join(config.dataDir, 'sandbox'),
   });
   lifecycle.add('sandbox', () => sandbox.stop());
 }

@@ -1,5 +1,6 @@
 import { announcer } from './callbacks/announcer.ts';
 import { wallClock, type Clock } from './clock.ts';
+import { resumeTasks } from './creation/accept-order.ts';
 import { close, httpServer, listen } from './http/http-server.ts';
 import { renderInWorker } from './render/in-worker.ts';
 import { renderQueue, type Render } from './render/render-queue.ts';
@@ -7,6 +8,7 @@ import { route } from './routes/routes.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import { signedLinks } from './signed-link.ts';
 import { taskBook } from './task-book.ts';
+import { memoryTaskStore, openTaskStore } from './task-store.ts';
 import type { LinkMaker } from './task-view.ts';
 
 export type SandboxOptions = {
@@ -18,34 +20,50 @@ export type SandboxOptions = {
   readonly publicHost?: string;
   /** Replaces the rendering thread in tests that do not need pictures. */
   readonly render?: Render;
+  /** Where its tasks outlive the process; absent: nowhere. */
+  readonly folder?: string;
   readonly report?: (fault: unknown) => void;
 };
 
 export type Sandbox = { readonly url: string; stop(): Promise<void> };
 
-/** Starts the sandbox. After `stop` no socket, timer, thread or file of it is left. */
+/** Starts the sandbox. After `stop` no socket, timer or thread of it is left. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, report = warn } = options;
+  const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, folder } = options;
   const stopping = new AbortController();
+  // what a request finds while the sandbox stops is told to nobody, because its connection is cut
+  const report = (fault: unknown): void => {
+    if (!stopping.signal.aborted) (options.report ?? warn)(fault);
+  };
+  const store = folder === undefined ? memoryTaskStore() : openTaskStore(folder);
+  const [book, linkSecret] = [taskBook({ now: () => clock.now(), store, report }), store.linkSecret()];
   const server = httpServer((request) => route(request, key, parts), report);
-  const bound = await listen(server, address);
-  const parts = sandboxParts({ base: baseUrl(publicHost ?? bound), clock, render, report, stopped: stopping.signal });
+  const bound = await listen(server, address).catch((fault: unknown) => {
+    store.close();
+    throw fault;
+  });
+  const base = baseUrl(publicHost ?? bound);
+  const parts = sandboxParts({ base, clock, render, report, stopped: stopping.signal, book, linkSecret });
+  resumeTasks(parts);
   return {
     url: baseUrl(bound),
     stop: async () => {
       stopping.abort();
       parts.announcer.stop();
       await Promise.all([close(server), parts.renders.idle()]);
+      store.close();
     },
   };
 }
 
-type Wiring = Pick<SandboxParts, 'clock' | 'report' | 'stopped'> & { readonly base: string; readonly render: Render };
+type Wiring = Pick<SandboxParts, 'clock' | 'book' | 'report' | 'stopped'> & {
+  readonly base: string;
+  readonly render: Render;
+  readonly linkSecret: string;
+};
 
-function sandboxParts({ base, clock, render, report, stopped }: Wiring): SandboxParts {
-  const now = (): number => clock.now();
-  const book = taskBook(now);
-  const links = signedLinks({ base, now });
+function sandboxParts({ base, clock, render, report, stopped, book, linkSecret }: Wiring): SandboxParts {
+  const links = signedLinks({ base, now: () => clock.now(), secret: linkSecret });
   const linkTo: LinkMaker = (task) => links.make(task.id);
   return {
     clock,

@@ -8,8 +8,9 @@ export type SignedLinks = {
   isValid(taskId: string, query: URLSearchParams): boolean;
 };
 
-export function signedLinks({ base, now }: { readonly base: string; readonly now: () => number }): SignedLinks {
-  const secret = newToken();
+type LinkParts = { readonly base: string; readonly now: () => number; readonly secret: string };
+
+export function signedLinks({ base, now, secret }: LinkParts): SignedLinks {
   const sign = (...parts: readonly string[]): string =>
     createHmac('sha256', secret).update(parts.join(' ')).digest('hex').slice(0, 32);
   return {

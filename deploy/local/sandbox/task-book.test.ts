@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { plainScript } from './steering/script.ts';
-import { taskBook } from './task-book.ts';
+import { taskBook, type TaskBook } from './task-book.ts';
+import { memoryTaskStore } from './task-store.ts';
 import type { Task } from './task.ts';
 
 function aTask(id: string, createdAt: number): Task {
@@ -26,8 +27,19 @@ function aTask(id: string, createdAt: number): Task {
   };
 }
 
+function bookOf({ now, max }: { readonly now: number; readonly max: number }): TaskBook {
+  return taskBook({
+    now: () => now,
+    max,
+    store: memoryTaskStore(),
+    report: (fault) => {
+      throw fault;
+    },
+  });
+}
+
 test('a full book drops its oldest finished task for a new task', () => {
-  const book = taskBook(() => 10_000, 2);
+  const book = bookOf({ now: 10_000, max: 2 });
   book.add(aTask('unfinished', 9900));
   book.add(aTask('finished', 0));
 
@@ -37,7 +49,7 @@ test('a full book drops its oldest finished task for a new task', () => {
 });
 
 test('a book full of unfinished tasks accepts no new task', () => {
-  const book = taskBook(() => 0, 1);
+  const book = bookOf({ now: 0, max: 1 });
   book.add(aTask('unfinished', 0));
 
   expect([book.add(aTask('new', 0)), book.find('new')]).toEqual([false, undefined]);

@@ -1,8 +1,9 @@
 import { tasksMax } from './limits.ts';
 import type { Task } from './task.ts';
 import { isFinished, isReadable, phaseOf } from './task-life.ts';
+import type { TaskStore } from './task-store.ts';
 
-/** The tasks of the sandbox's one account, in memory. */
+/** The tasks of the sandbox's one account. */
 export type TaskBook = {
   /** Returns false if the book is full of unfinished tasks. */
   add(task: Task): boolean;
@@ -13,26 +14,68 @@ export type TaskBook = {
   newestFirst(): readonly Task[];
 };
 
-export function taskBook(now: () => number, max = tasksMax): TaskBook {
-  const tasks = new Map<string, Task>();
-  const makeRoom = (): boolean => {
-    if (tasks.size < max) return true;
-    const oldest = [...tasks.values()].find((task) => isFinished(phaseOf(task, now())) || !isReadable(task, now()));
-    return oldest !== undefined && tasks.delete(oldest.id);
+export type TaskBookParts = {
+  readonly now: () => number;
+  readonly store: TaskStore;
+  readonly report: (fault: unknown) => void;
+  readonly max?: number;
+};
+
+/**
+ * Begins with the tasks of the store. A task is in the store before its create is answered, or the create fails. A
+ * later change that the store cannot take, as on a full disk, is reported and lasts as long as the process.
+ */
+export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts): TaskBook {
+  const tasks = new Map(store.tasks().map((task) => [task.id, task]));
+  const tryStore = (write: () => void): void => {
+    try {
+      write();
+    } catch (fault) {
+      report(fault);
+    }
   };
+  const remove = (id: string): void => {
+    tasks.delete(id);
+    tryStore(() => {
+      store.drop(id);
+    });
+  };
+  const dropUnreadable = (): void => {
+    for (const task of tasks.values()) {
+      // the oldest come first
+      if (isReadable(task, now())) return;
+      remove(task.id);
+    }
+  };
+  const makeRoom = (): boolean => {
+    dropUnreadable();
+    if (tasks.size < max) return true;
+    const oldest = [...tasks.values()].find((task) => isFinished(phaseOf(task, now())));
+    if (oldest !== undefined) remove(oldest.id);
+    return oldest !== undefined;
+  };
+  dropUnreadable();
   return {
-    add: (task) => makeRoom() && Boolean(tasks.set(task.id, task)),
+    add: (task) => {
+      if (!makeRoom()) return false;
+      store.keep(task);
+      tasks.set(task.id, task);
+      return true;
+    },
     find: (id) => {
       const task = tasks.get(id);
       return task !== undefined && isReadable(task, now()) ? task : undefined;
     },
     change: (id, part) => {
       const task = tasks.get(id);
-      if (task !== undefined) tasks.set(id, { ...task, ...part });
+      if (task === undefined) return;
+      const changed = { ...task, ...part };
+      tasks.set(id, changed);
+      tryStore(() => {
+        store.keep(changed);
+      });
     },
-    remove: (id) => {
-      tasks.delete(id);
-    },
+    remove,
     newestFirst: () => [...tasks.values()].filter((task) => isReadable(task, now())).reverse(),
   };
 }

@@ -7,6 +7,7 @@ import { toWireTask, type LinkMaker } from '../task-view.ts';
 
 /** Posts a task to its callback address whenever its status changes. */
 export type Announcer = {
+  /** Begins after the status that the address was told last. */
   follow(taskId: string): void;
   /** Checks the task at once, after a change that the passage of time did not cause. */
   check(taskId: string): void;
@@ -36,6 +37,7 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
       const url = task.order.callbackUrl;
       const json = { task: toWireTask(task, now, linkTo) };
       known.status = phase.status;
+      book.change(taskId, { toldStatus: phase.status });
       known.sent = known.sent.then(() => push(url, json));
     }
     if (isFinished(phase)) return void followed.delete(taskId);
@@ -56,7 +58,8 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
   return {
     check,
     follow: (taskId) => {
-      followed.set(taskId, { status: 'queued', forget: () => undefined, sent: Promise.resolve() });
+      const status = book.find(taskId)?.toldStatus ?? 'queued';
+      followed.set(taskId, { status, forget: () => undefined, sent: Promise.resolve() });
       check(taskId);
     },
     stop: () => {

@@ -19,9 +19,13 @@ export function acceptOrder(order: Order, script: Script, parts: SandboxParts): 
   };
   checkRoom(task.picture, parts);
   if (parts.book.find(task.id) !== undefined || !parts.book.add(task)) throw busy('too many tasks');
-  if (order.callbackUrl !== undefined && script.pushes) parts.announcer.follow(task.id);
+  if (isFollowed(task)) parts.announcer.follow(task.id);
   if (task.picture.state === 'awaited') void drawPicture(task.id, task.picture.order, parts);
   return task;
+}
+
+function isFollowed({ order, script }: Task): boolean {
+  return order.callbackUrl !== undefined && script.pushes;
 }
 
 function pictureFor(order: Order, { ending, recoverAfterMs }: Script): Picture {
@@ -40,6 +44,14 @@ function captionOf({ kind, roles }: Order): string {
 
 function checkRoom(picture: Picture, { renders }: SandboxParts): void {
   if (picture.state === 'awaited' && !renders.hasRoomFor(picture.order)) throw busy('too many videos are waiting');
+}
+
+/** Goes on with the tasks of before a restart: draws the videos that are missing and goes on with the callbacks. */
+export function resumeTasks(parts: SandboxParts): void {
+  for (const task of parts.book.newestFirst().toReversed()) {
+    if (isFollowed(task)) parts.announcer.follow(task.id);
+    if (task.picture.state === 'awaited') void drawPicture(task.id, task.picture.order, parts);
+  }
 }
 
 async function drawPicture(

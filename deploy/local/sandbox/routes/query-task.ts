@@ -8,10 +8,9 @@ export const queryTask: RouteHandler = ({ id }, { book, clock, linkTo }) => {
   const task = book.find(id);
   if (task === undefined) throw unknownTask();
   const { reads } = task.script;
+  if (reads === undefined || task.reads >= reads.times) return json({ task: toWireTask(task, clock.now(), linkTo) });
   book.change(id, { reads: task.reads + 1 });
-  return reads !== undefined && task.reads < reads.times
-    ? troubled(reads)
-    : json({ task: toWireTask(task, clock.now(), linkTo) });
+  return troubled(reads);
 };
 
 function troubled(trouble: ReadTrouble): Answer {

@@ -36,8 +36,10 @@ export const contextIrPath = '/v2/h3_context_ir';
 export const queryPath = '/v2/query/video_generation';
 export const fakeVideo = Uint8Array.from({ length: 1000 }, (_, index) => index % 256);
 
-export async function runningSandbox(options: Partial<SandboxOptions> = {}): Promise<RunningSandbox> {
-  const clock = manualClock();
+export async function runningSandbox({
+  clock = manualClock(),
+  ...options
+}: Partial<SandboxOptions> & { readonly clock?: ManualClock } = {}): Promise<RunningSandbox> {
   const faults: unknown[] = [];
   const sandbox = await startSandbox({
     listen: '127.0.0.1:0',
