@@ -1,71 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePorts } from '../harness/free-ports.ts';
 import { httpCaller } from '../harness/client.ts';
+import { START_TIMEOUT_MS, defaultConfigIn, start, stop } from './default-program.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const START_TIMEOUT_MS = 30_000;
 const TEST_TIMEOUT_MS = 120_000;
 /** What an idle program may hold. Without the collection after its start it holds half as much again. */
 const IDLE_MIB_MAX = 160;
 const IDLE_TIMEOUT_MS = 30_000;
-
-/** The default configuration with other ports and a data folder of its own. */
-async function defaultConfigIn(dir: string): Promise<string> {
-  const text = readFileSync(path.join(ROOT, 'deploy/local/reelgate.yaml'), 'utf8');
-  const ports = [...new Set([...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => port ?? ''))];
-  const free = await freePorts(ports.length);
-  const file = path.join(dir, 'reelgate.yaml');
-  writeFileSync(
-    file,
-    ports
-      .reduce((moved, port, index) => moved.replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${String(free[index])}`), text)
-      .replace('../../data', './data'),
-  );
-  return file;
-}
-
-function start(file: string): { child: ChildProcess; ready: Promise<string> } {
-  const environment = {
-    ...process.env,
-    NODE_OPTIONS: '',
-    REELGATE_CONFIG: file,
-    NATS_URL: '',
-    REDIS_URL: '',
-    REELGATE_API_KEY: '',
-  };
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/program/main.ts')],
-    { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  let printed = '';
-  const ready = new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready: ${printed}`)), START_TIMEOUT_MS);
-    child.stdout.on('data', (part: Buffer) => {
-      printed += part.toString();
-      if (!/^ready: /m.test(printed)) return;
-      clearTimeout(timer);
-      setImmediate(() => resolve(printed));
-    });
-    child.stderr.on('data', (part: Buffer) => {
-      printed += part.toString();
-    });
-    child.once('exit', (code) => reject(new Error(`ended with ${String(code)}: ${printed}`)));
-  });
-  return { child, ready };
-}
-
-const stop = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.once('exit', () => resolve());
-    child.kill('SIGTERM');
-  });
 
 /** Waits until the memory of the process is below the limit. Only Linux tells the memory of another process. */
 async function untilSmall({ pid }: ChildProcess): Promise<void> {
