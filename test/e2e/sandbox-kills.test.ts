@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
-import { START_TIMEOUT_MS, defaultConfigIn, start, stop } from './default-program.ts';
+import { defaultConfigIn, start, stop } from './default-program.ts';
 
 const TIMEOUT_MS = 240_000;
 const SOON_MS = 60_000;

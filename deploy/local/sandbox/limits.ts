@@ -9,9 +9,6 @@ export const bodyMsMax = 120 * second;
 // Longer than callers keep a connection, so that the server does not close one at the moment of its reuse.
 export const idleMsMax = 75 * second;
 export const tasksMax = 2000;
-// SQLite's pages have 4 KiB.
-export const logPagesMax = 1024;
-export const logBytesMax = 4 * mebibyte;
 export const refusedOnceMax = 1000;
 
 export const recordMsMax = 7 * 24 * hour; // vendor

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { recordMsMax } from './limits.ts';
 import { startSandbox } from './sandbox.ts';
 import { aGeneration, aPrompt } from './testing/bodies.ts';
@@ -162,4 +163,16 @@ test('a file that is no store of tasks stops the start, with its name', async ()
   await expect(startSandbox({ listen: '127.0.0.1:0', key: 'sandbox', folder })).rejects.toThrow(
     `${path.join(folder, 'tasks.sqlite')}: the sandbox cannot read its tasks; without this file it starts anew`,
   );
+});
+
+test('a create that cannot be kept is refused and leaves no task', async () => {
+  const sandbox = await started();
+  const other = new DatabaseSync(path.join(folder, 'tasks.sqlite'));
+  other.exec('DROP TABLE tasks');
+  other.close();
+
+  const reply = await sandbox.call('POST', generationPath, aGeneration());
+
+  expect([reply.status, (await sandbox.call('GET', queryPath)).body]).toEqual([500, { items: [], total: 0 }]);
+  expect(sandbox.faults).toHaveLength(1);
 });

@@ -31,19 +31,27 @@ export type Sandbox = { readonly url: string; stop(): Promise<void> };
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, folder } = options;
   const stopping = new AbortController();
-  // what a request finds while the sandbox stops is told to nobody, because its connection is cut
+  // a stop cuts the connections, so the faults of requests that still run say nothing
   const report = (fault: unknown): void => {
     if (!stopping.signal.aborted) (options.report ?? warn)(fault);
   };
-  const store = folder === undefined ? memoryTaskStore() : openTaskStore(folder);
-  const [book, linkSecret] = [taskBook({ now: () => clock.now(), store, report }), store.linkSecret()];
+  const store = folder === undefined ? memoryTaskStore() : await openTaskStore(folder);
+  const book = taskBook({ now: () => clock.now(), store, report });
   const server = httpServer((request) => route(request, key, parts), report);
-  const bound = await listen(server, address).catch((fault: unknown) => {
-    store.close();
+  const bound = await listen(server, address).catch(async (fault: unknown) => {
+    await store.close();
     throw fault;
   });
   const base = baseUrl(publicHost ?? bound);
-  const parts = sandboxParts({ base, clock, render, report, stopped: stopping.signal, book, linkSecret });
+  const parts = sandboxParts({
+    base,
+    clock,
+    render,
+    report,
+    stopped: stopping.signal,
+    book,
+    linkSecret: store.linkSecret,
+  });
   resumeTasks(parts);
   return {
     url: baseUrl(bound),
@@ -51,7 +59,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       stopping.abort();
       parts.announcer.stop();
       await Promise.all([close(server), parts.renders.idle()]);
-      store.close();
+      await store.close();
     },
   };
 }

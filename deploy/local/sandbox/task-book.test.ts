@@ -38,19 +38,19 @@ function bookOf({ now, max }: { readonly now: number; readonly max: number }): T
   });
 }
 
-test('a full book drops its oldest finished task for a new task', () => {
+test('a full book drops its oldest finished task for a new task', async () => {
   const book = bookOf({ now: 10_000, max: 2 });
-  book.add(aTask('unfinished', 9900));
-  book.add(aTask('finished', 0));
+  await book.add(aTask('unfinished', 9900));
+  await book.add(aTask('finished', 0));
 
-  const added = book.add(aTask('new', 10_000));
+  const added = await book.add(aTask('new', 10_000));
 
   expect([added, book.newestFirst().map(({ id }) => id)]).toEqual([true, ['new', 'unfinished']]);
 });
 
-test('a book full of unfinished tasks accepts no new task', () => {
+test('a book full of unfinished tasks accepts no new task', async () => {
   const book = bookOf({ now: 0, max: 1 });
-  book.add(aTask('unfinished', 0));
+  await book.add(aTask('unfinished', 0));
 
-  expect([book.add(aTask('new', 0)), book.find('new')]).toEqual([false, undefined]);
+  expect([await book.add(aTask('new', 0)), book.find('new')]).toEqual([false, undefined]);
 });

@@ -5,8 +5,8 @@ import type { TaskStore } from './task-store.ts';
 
 /** The tasks of the sandbox's one account. */
 export type TaskBook = {
-  /** Returns false if the book is full of unfinished tasks. */
-  add(task: Task): boolean;
+  /** Resolves once the task is kept, with false if the book is full of unfinished tasks. */
+  add(task: Task): Promise<boolean>;
   /** The tasks that can still be read. */
   find(id: string): Task | undefined;
   change(id: string, part: Partial<Omit<Task, 'id'>>): void;
@@ -26,19 +26,10 @@ export type TaskBookParts = {
  * later change that the store cannot take, as on a full disk, is reported and lasts as long as the process.
  */
 export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts): TaskBook {
-  const tasks = new Map(store.tasks().map((task) => [task.id, task]));
-  const tryStore = (write: () => void): void => {
-    try {
-      write();
-    } catch (fault) {
-      report(fault);
-    }
-  };
+  const tasks = new Map(store.tasks.map((task) => [task.id, task]));
   const remove = (id: string): void => {
     tasks.delete(id);
-    tryStore(() => {
-      store.drop(id);
-    });
+    void store.remove(id).catch(report);
   };
   const dropUnreadable = (): void => {
     for (const task of tasks.values()) {
@@ -56,10 +47,15 @@ export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts):
   };
   dropUnreadable();
   return {
-    add: (task) => {
+    add: async (task) => {
       if (!makeRoom()) return false;
-      store.keep(task);
       tasks.set(task.id, task);
+      try {
+        await store.add(task);
+      } catch (fault) {
+        tasks.delete(task.id);
+        throw fault;
+      }
       return true;
     },
     find: (id) => {
@@ -71,9 +67,7 @@ export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts):
       if (task === undefined) return;
       const changed = { ...task, ...part };
       tasks.set(id, changed);
-      tryStore(() => {
-        store.keep(changed);
-      });
+      void store.change(changed).catch(report);
     },
     remove,
     newestFirst: () => [...tasks.values()].filter((task) => isReadable(task, now())).reverse(),

@@ -1,90 +1,83 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmod, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { openSqlite } from '@reelgate/platform/sql/sqlite';
 import { newToken } from './chance.ts';
-import { logBytesMax, logPagesMax } from './limits.ts';
 import type { Task } from './task.ts';
 
-/** Where the facts of tasks outlive the process. */
+/** Where the facts of tasks outlive the process. Writes take effect in the order of their calls. */
 export type TaskStore = {
-  /** Every kept task, oldest first. */
-  tasks(): readonly Task[];
-  /** Adds the task, or replaces it in its place. */
-  keep(task: Task): void;
-  drop(id: string): void;
+  /** What earlier processes kept, oldest first. */
+  readonly tasks: readonly Task[];
   /** The secret that signs result links, so that a link of before a restart still works after it. */
-  linkSecret(): string;
-  close(): void;
+  readonly linkSecret: string;
+  /** Resolves when the task survives even a power cut. */
+  add(task: Task): Promise<void>;
+  /** Resolves when the change survives a kill of the process. */
+  change(task: Task): Promise<void>;
+  remove(id: string): Promise<void>;
+  close(): Promise<void>;
 };
 
 export function memoryTaskStore(): TaskStore {
-  const secret = newToken();
-  const nothing = (): void => undefined;
-  return { tasks: () => [], keep: nothing, drop: nothing, linkSecret: () => secret, close: nothing };
+  const nothing = (): Promise<void> => Promise.resolve();
+  return { tasks: [], linkSecret: newToken(), add: nothing, change: nothing, remove: nothing, close: nothing };
 }
 
 const fileName = 'tasks.sqlite';
 const tableVersion = 1;
 const ownerOnly = 0o600;
 
-/**
- * A file in the folder that only its owner may read. What it was told survives a kill of the process at once. A power
- * cut can take back the last moments, as nothing here waits for the disk.
- */
-export function openTaskStore(folder: string): TaskStore {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+/** A file in the folder that only its owner may read. */
+export async function openTaskStore(folder: string): Promise<TaskStore> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, fileName);
   // SQLite gives its log the mode of the database
-  closeSync(openSync(file, 'a', ownerOnly));
-  chmodSync(file, ownerOnly);
-  const database = opened(file);
-  const keep = database.prepare(
-    'INSERT INTO tasks (id, facts) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET facts = excluded.facts',
-  );
-  const drop = database.prepare('DELETE FROM tasks WHERE id = ?');
-  return {
-    tasks: () =>
-      database
-        .prepare('SELECT facts FROM tasks ORDER BY place')
-        .all()
-        .map(({ facts }) => JSON.parse(String(facts)) as Task),
-    keep: (task) => {
-      keep.run(task.id, JSON.stringify(task));
-    },
-    drop: (id) => {
-      drop.run(id);
-    },
-    linkSecret: () => {
-      database.prepare("INSERT INTO secrets (name, value) VALUES ('links', ?) ON CONFLICT DO NOTHING").run(newToken());
-      return String(database.prepare("SELECT value FROM secrets WHERE name = 'links'").get()?.['value']);
-    },
-    close: () => {
-      database.close();
-    },
-  };
-}
-
-function opened(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
+  await (await open(file, 'a', ownerOnly)).close();
+  await chmod(file, ownerOnly);
+  let sql: Sql | undefined;
   try {
-    database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
-       PRAGMA wal_autocheckpoint = ${logPagesMax}; PRAGMA journal_size_limit = ${logBytesMax};`,
-    );
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (version !== 0 && version !== tableVersion) throw new Error('it was written by another version of the sandbox');
-    database.exec(
-      `BEGIN IMMEDIATE;
-       CREATE TABLE IF NOT EXISTS tasks (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);
-       CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-       PRAGMA user_version = ${tableVersion};
-       COMMIT`,
-    );
-    return database;
+    sql = openSqlite(file);
+    return await storeIn(sql);
   } catch (fault) {
-    database.close();
+    await sql?.close();
     throw new Error(`${file}: the sandbox cannot read its tasks; without this file it starts anew, with no tasks`, {
       cause: fault,
     });
   }
+}
+
+async function storeIn(sql: Sql): Promise<TaskStore> {
+  const { rows, linkSecret } = await sql.transaction(async (query) => {
+    await query('CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
+    await query(
+      'CREATE TABLE IF NOT EXISTS tasks (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, facts TEXT NOT NULL)',
+    );
+    const setting = async (name: string, first: string): Promise<string> => {
+      await query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, first]);
+      const [row] = await query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name]);
+      return row?.value ?? first;
+    };
+    if ((await setting('version', String(tableVersion))) !== String(tableVersion))
+      throw new Error('the file was written by another version of the sandbox');
+    return {
+      rows: await query<{ facts: string }>('SELECT facts FROM tasks ORDER BY place'),
+      linkSecret: await setting('link_secret', newToken()),
+    };
+  });
+  return {
+    tasks: rows.map(({ facts }) => JSON.parse(facts) as Task),
+    linkSecret,
+    add: async (task) => {
+      await sql.write('INSERT INTO tasks (id, facts) VALUES ($1, $2)', [task.id, JSON.stringify(task)]);
+    },
+    change: async (task) => {
+      const values = [JSON.stringify(task), task.id];
+      await sql.commitUnsynced((query) => query('UPDATE tasks SET facts = $1 WHERE id = $2', values));
+    },
+    remove: async (id) => {
+      await sql.commitUnsynced((query) => query('DELETE FROM tasks WHERE id = $1', [id]));
+    },
+    close: () => sql.close(),
+  };
 }

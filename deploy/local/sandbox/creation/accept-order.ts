@@ -7,7 +7,7 @@ import type { Script } from '../steering/script.ts';
 import type { Picture, Task } from '../task.ts';
 
 /** Stores the task, queues its video and begins its callbacks. */
-export function acceptOrder(order: Order, script: Script, parts: SandboxParts): Task {
+export async function acceptOrder(order: Order, script: Script, parts: SandboxParts): Promise<Task> {
   const task: Task = {
     id: newTaskId(),
     order,
@@ -18,7 +18,7 @@ export function acceptOrder(order: Order, script: Script, parts: SandboxParts): 
     reads: 0,
   };
   checkRoom(task.picture, parts);
-  if (parts.book.find(task.id) !== undefined || !parts.book.add(task)) throw busy('too many tasks');
+  if (parts.book.find(task.id) !== undefined || !(await parts.book.add(task))) throw busy('too many tasks');
   if (isFollowed(task)) parts.announcer.follow(task.id);
   if (task.picture.state === 'awaited') void drawPicture(task.id, task.picture.order, parts);
   return task;

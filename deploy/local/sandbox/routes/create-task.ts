@@ -25,7 +25,7 @@ export function createTask(kind: Kind): RouteHandler {
 
     const order = await orderFromDraft(draft, source, parts);
     if (order.callbackUrl !== undefined) await checkCallbackUrl(order.callbackUrl, parts.clock, parts.stopped);
-    const task = acceptOrder(order, script, parts);
+    const task = await acceptOrder(order, script, parts);
 
     if (script.answerAfterMs > 0) await pause(parts.clock, script.answerAfterMs, parts.stopped);
     const { as } = script.answer;
