@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const FINISH_TIMEOUT_MS = 40_000;
+const FINISH_TIMEOUT_MS = 100_000;
 
 export interface Answer {
   readonly status: number;

@@ -22,11 +22,12 @@ export type TaskBookParts = {
 };
 
 /**
- * Begins with the tasks of the store. A task is in the store before its create is answered, or the create fails. A
+ * Begins with the tasks of the store. A task is in the store before it can be read, or its create fails. A
  * later change that the store cannot take, as on a full disk, is reported and lasts as long as the process.
  */
 export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts): TaskBook {
   const tasks = new Map(store.tasks.map((task) => [task.id, task]));
+  let adding = 0;
   const remove = (id: string): void => {
     tasks.delete(id);
     void store.remove(id).catch(report);
@@ -40,7 +41,7 @@ export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts):
   };
   const makeRoom = (): boolean => {
     dropUnreadable();
-    if (tasks.size < max) return true;
+    if (tasks.size + adding < max) return true;
     const oldest = [...tasks.values()].find((task) => isFinished(phaseOf(task, now())));
     if (oldest !== undefined) remove(oldest.id);
     return oldest !== undefined;
@@ -49,13 +50,13 @@ export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts):
   return {
     add: async (task) => {
       if (!makeRoom()) return false;
-      tasks.set(task.id, task);
+      adding += 1;
       try {
         await store.add(task);
-      } catch (fault) {
-        tasks.delete(task.id);
-        throw fault;
+      } finally {
+        adding -= 1;
       }
+      tasks.set(task.id, task);
       return true;
     },
     find: (id) => {
