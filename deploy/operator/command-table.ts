@@ -13,6 +13,7 @@ import { channelTest } from './commands/channel-test.ts';
 import { configCheck } from './commands/config-check.ts';
 import { configSchema } from './commands/config-schema.ts';
 import { consoleKey } from './commands/console-key.ts';
+import { keysDerive } from './commands/keys-derive.ts';
 import { doctor } from './commands/doctor.ts';
 import { jobList } from './commands/job-list.ts';
 import { jobShow } from './commands/job-show.ts';
@@ -85,6 +86,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'act list': actList,
   'media verify': mediaVerify,
   'console key': consoleKey,
+  'keys derive': keysDerive,
   migrate,
   backup,
   restore,

@@ -6,12 +6,14 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { systemClock } from '@reelgate/platform/clock';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { readProgramConfig } from '../program/config/program-config.ts';
+import type { CalledService } from '../program/config/program-config.ts';
 import type { Environment } from './environment.ts';
 import { callsTls } from '../program/config/used-tls.ts';
-import { keyOf } from '../program/identities.ts';
-import { signingKeyIn } from '../program/signing-key.ts';
+import { callKey } from '../program/identities.ts';
+import { openKeys } from '../program/open-keys.ts';
 
 /** The services that the command line talks to, over gRPC. */
 export interface Services {
@@ -54,11 +56,11 @@ export function lazyServices(environment: Environment): Services {
 /** The configuration of the program gives the addresses of the services, and their key or where to find it. */
 function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
-  const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
+  const [signingKey] = openKeys(config).signatures;
   const tls = callsTls(config, systemClock.now());
-  const tasks = connectGrpc(config.services.tasks, key, tls, config.grpc.calls);
-  const billing = connectGrpc(config.services.billing, key, tls, config.grpc.calls);
-  const media = connectGrpc(config.services.media, key, tls, config.grpc.calls);
+  const connect = (name: CalledService): GrpcConnection =>
+    connectGrpc(config.services[name], callKey('operator', name, signingKey), tls, config.grpc.calls);
+  const [tasks, billing, media] = [connect('tasks'), connect('billing'), connect('media')];
   return {
     tasks: tasks.client(OperatorService),
     media: media.client(MediaOperatorService),

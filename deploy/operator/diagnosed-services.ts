@@ -8,8 +8,8 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { CALLED_SERVICES } from '../program/config/program-config.ts';
 import type { ProgramConfig, ServiceName } from '../program/config/program-config.ts';
 import { callsTls } from '../program/config/used-tls.ts';
-import { keyOf } from '../program/identities.ts';
-import { signingKeyIn } from '../program/signing-key.ts';
+import { callKey } from '../program/identities.ts';
+import { openKeys } from '../program/open-keys.ts';
 
 /** A service as an operator asks it about itself. */
 export interface DiagnosedService {
@@ -32,12 +32,12 @@ export interface DiagnosedServices {
  * configuration.
  */
 export function connectDiagnosed(config: ProgramConfig, gateway: string | undefined): DiagnosedServices {
-  const key = keyOf('operator', signingKeyIn(config.dataDir, config.signingKey));
+  const [signingKey] = openKeys(config).signatures;
   const tls = callsTls(config, systemClock.now());
   const connections = CALLED_SERVICES.map((name) => ({
     name,
     address: config.services[name],
-    connection: connectGrpc(config.services[name], key, tls, config.grpc.calls),
+    connection: connectGrpc(config.services[name], callKey('operator', name, signingKey), tls, config.grpc.calls),
   }));
   const admin = gateway ?? adminAddress(config);
   return {
@@ -49,7 +49,7 @@ export function connectDiagnosed(config: ProgramConfig, gateway: string | undefi
               name: 'gateway' as const,
               address: admin,
               hosts: parseTarget(admin)?.hosts ?? [],
-              client: connectHttp(DiagnosisService, `http://${admin}`, key),
+              client: connectHttp(DiagnosisService, `http://${admin}`, callKey('operator', 'gateway', signingKey)),
             },
           ]),
       ...connections.map(({ name, address, connection }) => ({

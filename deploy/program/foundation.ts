@@ -14,7 +14,7 @@ import { openTracing } from '@reelgate/platform/trace/open-tracing';
 import { traceSettings } from '@reelgate/platform/trace/trace-settings';
 import { publishBuild } from './build-info.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
-import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
+import { openKeys } from './open-keys.ts';
 
 export interface Opening {
   readonly config: ProgramConfig;
@@ -27,7 +27,7 @@ export async function openFoundation(
   { config, environment, service }: Opening,
   log: Log,
 ): Promise<Omit<Foundation, 'bus'>> {
-  const signingKey = signingKeyIn(config.dataDir, config.signingKey);
+  const acceptedKeys = openKeys(config);
   const metrics = openMetrics(true);
   publishBuild(metrics, environment['REELGATE_COMMIT']);
   const name = service === undefined ? 'reelgate' : `reelgate-${service}`;
@@ -35,8 +35,8 @@ export async function openFoundation(
   return {
     ...parts,
     tracing: await openTracing(traceSettings(config.tracing, environment), { ...parts, name }),
-    signingKey,
-    acceptedKeys: acceptedKeysOf(signingKey, config.otherSigningKeys),
+    signingKey: acceptedKeys.signatures[0],
+    acceptedKeys,
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   };

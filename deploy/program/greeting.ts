@@ -1,6 +1,6 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import type { HostPort } from '@reelgate/platform/config/units';
-import type { Secret } from '@reelgate/platform/secret';
+import type { Secret, SigningKey } from '@reelgate/platform/secret';
 
 /** The consoles that a gateway serves. */
 interface Consoles {
@@ -10,7 +10,7 @@ interface Consoles {
 }
 
 /** The consoles of the configuration. */
-export function consolesOf(value: unknown, signingKey: Secret): Consoles {
+export function consolesOf(value: unknown, signingKey: SigningKey): Consoles {
   const config = gatewayConfig(value);
   const address = operatorsOf(config, signingKey).length > 0 ? consoleAddress(config.admin) : undefined;
   const isLocal = config.console.operators.length === 0;

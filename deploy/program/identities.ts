@@ -1,8 +1,9 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import type { Caller } from '@reelgate/platform/rpc/service';
-import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
+import type { ServiceName } from './service-names.ts';
 
 /** The parts of the program that call services, and their scopes. Billing and media call none and have no key. */
 const SCOPES = {
@@ -29,12 +30,26 @@ export function identityOf(name: Identity): Caller {
   return { name, accounts: '*', scopes: new Set<Scope>(SCOPES[name]) };
 }
 
-/** The key that identifies one of the program's parts; each part has its own. */
-export function keyOf(name: Identity, signingKey: Secret): Secret {
-  return deriveSecret(signingKey, `service:${name}`);
+/** Names the key with which a part of the program calls a service. */
+export function callPurpose(caller: Identity, callee: ServiceName): string {
+  return `call:${caller}:${callee}`;
 }
 
-/** Each part under each of the signing keys. */
-export function knownIdentities(signingKeys: readonly Secret[]): readonly KnownCaller[] {
-  return IDENTITIES.flatMap((name) => signingKeys.map((key) => ({ ...identityOf(name), key: keyOf(name, key) })));
+/** The key with which a part of the program calls a service. No other service accepts it. */
+export function callKey(caller: Identity, callee: ServiceName, signingKey: SigningKey): Secret {
+  return deriveSecret(signingKey, callPurpose(caller, callee));
+}
+
+/** Each part under each of the signing keys, as a service knows it. */
+export function knownIdentities(callee: ServiceName, signingKeys: readonly SigningKey[]): readonly KnownCaller[] {
+  return IDENTITIES.flatMap((name) =>
+    signingKeys
+      .flatMap((key) => [callKey(name, callee, key), ...earlierKeys(name, key)])
+      .map((key) => ({ ...identityOf(name), key })),
+  );
+}
+
+/** Earlier releases call every service with one key. They run beside this one while a cluster is upgraded. */
+function earlierKeys(name: Identity, key: SigningKey): readonly Secret[] {
+  return key instanceof Secret ? [deriveSecret(key, `service:${name}`)] : [];
 }

@@ -7,15 +7,15 @@ import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
-import type { Ports, ProgramConfig } from './config/program-config.ts';
+import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { knownIdentities } from './identities.ts';
 
-/** The program's own parts, and the internal callers of the configuration. */
+/** Whom each service knows: the program's own parts, and the internal callers of the configuration. */
 export function knownCallers(
   config: Pick<ProgramConfig, 'internalCallers'>,
   { acceptedKeys }: Pick<Foundation, 'acceptedKeys'>,
-): IdentifyCaller {
-  return identifyAmong([...knownIdentities(acceptedKeys.signatures), ...config.internalCallers]);
+): (service: ServiceName) => IdentifyCaller {
+  return (service) => identifyAmong([...knownIdentities(service, acceptedKeys.signatures), ...config.internalCallers]);
 }
 
 export interface PortOptions {

@@ -54,7 +54,10 @@ export async function startAll(starting: Starting): Promise<Started> {
   };
   await startOwnSandbox({ config, lifecycle });
   const billing = keep('billing', await startBilling(billingConfig(value), checkedFoundation(starting, 'billing')));
-  const media = keep('media', await startMedia(mediaConfig(value), checkedFoundation(starting, 'media'), { identify }));
+  const media = keep(
+    'media',
+    await startMedia(mediaConfig(value), checkedFoundation(starting, 'media'), { identify: identify('media') }),
+  );
   const tasks = keep(
     'tasks',
     await startTasks(tasksConfig(value, config.publicUrl), checkedFoundation(starting, 'tasks'), {
@@ -72,7 +75,7 @@ export async function startAll(starting: Starting): Promise<Started> {
       ports: config.ports[name],
       http: ports.http[name],
       isReady,
-      identify,
+      identify: identify(name),
       tls: tls.ports[name],
       draining: { times: drainTimes(drains[name], false) },
     });

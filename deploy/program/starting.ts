@@ -1,7 +1,7 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
-import type { ProgramConfig } from './config/program-config.ts';
+import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import type { ProcessDiagnosis } from './diagnosis/process-diagnosis.ts';
 import type { HealthPorts } from './health-ports.ts';
 import type { ProgramTls } from './tls.ts';
@@ -11,7 +11,8 @@ export interface Starting {
   readonly config: ProgramConfig;
   readonly foundation: Foundation;
   readonly lifecycle: Lifecycle;
-  readonly identify: IdentifyCaller;
+  /** Identifies the callers of a service. */
+  readonly identify: (service: ServiceName) => IdentifyCaller;
   readonly tls: ProgramTls;
   readonly ports: HealthPorts;
   readonly diagnosis: ProcessDiagnosis;

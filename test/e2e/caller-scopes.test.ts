@@ -11,7 +11,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { IDENTITIES, identityOf, keyOf } from '../../deploy/program/identities.ts';
+import { IDENTITIES, identityOf, callKey } from '../../deploy/program/identities.ts';
 import { everyRpc } from '../harness/contracts.ts';
 import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
@@ -186,11 +186,11 @@ function connect(service: 'tasks' | 'billing', key: Secret | string): GrpcConnec
 
 /** Makes one thing of each kind for an account, over the public API and over the services. */
 async function anOwner(accountId: 'demo' | 'other'): Promise<Owner> {
-  const { token } = await connect('billing', keyOf('operator', signingKey()))
+  const { token } = await connect('billing', callKey('operator', 'billing', signingKey()))
     .client(AccountService)
     .createToken({ accountId, models: ['*'] });
   const tokenId = token!.id;
-  const gateway = connect('tasks', keyOf('gateway', signingKey()));
+  const gateway = connect('tasks', callKey('gateway', 'tasks', signingKey()));
   const { task } = await gateway.client(TaskService).createTask({ accountId, tokenId, order: anEndlessOrder() });
   const call = {
     endpoint: 'embeddings',
@@ -209,11 +209,14 @@ const PROTOCOLS: readonly (readonly [name: string, call: CallRaw, port: 'listen'
   ['JSON over Connect', callJson, 'http'],
 ];
 
-function portOf(method: DescMethod, port: 'listen' | 'http'): string {
+function serviceOf(method: DescMethod): 'tasks' | 'billing' | 'media' {
   // Every service serves its diagnosis.
-  const service = (/^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)?.[1] ?? 'tasks') as
+  return (/^reelgate\.(tasks|billing|media)\./.exec(method.parent.typeName)?.[1] ?? 'tasks') as
     'tasks' | 'billing' | 'media';
-  return program.config[service][port];
+}
+
+function portOf(method: DescMethod, port: 'listen' | 'http'): string {
+  return program.config[serviceOf(method)][port];
 }
 
 test('this file has a request for every RPC of every service', () => {
@@ -239,7 +242,9 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
 
     test('is refused to the parts of the program that do not need it', async () => {
       for (const identity of IDENTITIES.filter((one) => !identityOf(one).scopes.has(ruleOf(method).scope))) {
-        expect(await outcome(name, method, keyOf(identity, signingKey()).reveal(), demo)).toMatchObject({
+        expect(
+          await outcome(name, method, callKey(identity, serviceOf(method), signingKey()).reveal(), demo),
+        ).toMatchObject({
           code: DENIED,
           reason: 'scope_missing',
         });
@@ -385,9 +390,9 @@ describe('a team with a key', () => {
 
 describe('the bytes of media', () => {
   test.each<[string, () => string, number]>([
-    ['the gateway', () => keyOf('gateway', signingKey()).reveal(), 404],
-    ['the tasks service', () => keyOf('tasks', signingKey()).reveal(), 404],
-    ['the operator', () => keyOf('operator', signingKey()).reveal(), 403],
+    ['the gateway', () => callKey('gateway', 'media', signingKey()).reveal(), 404],
+    ['the tasks service', () => callKey('tasks', 'media', signingKey()).reveal(), 404],
+    ['the operator', () => callKey('operator', 'media', signingKey()).reveal(), 403],
     ['a caller with scopes', () => callerKey('pipeline'), 403],
     ['a stranger', () => 'somebody-else', 401],
     ['the token of a client', () => KEYS.demo, 401],
@@ -401,5 +406,7 @@ describe('the bytes of media', () => {
 });
 
 test('the program prints no key', () => {
-  for (const name of IDENTITIES) expect(program.output()).not.toContain(keyOf(name, signingKey()).reveal());
+  for (const name of IDENTITIES)
+    for (const callee of ['tasks', 'billing', 'media'] as const)
+      expect(program.output()).not.toContain(callKey(name, callee, signingKey()).reveal());
 });

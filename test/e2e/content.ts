@@ -19,7 +19,7 @@ import type { ContentFacts, GetTaskContentResponse } from '@reelgate/proto/tasks
 import { renderInWorker } from '../../deploy/local/sandbox/render/in-worker.ts';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { keyOf } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/identities.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';
@@ -336,7 +336,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
     );
 
     test('of another account is refused like one that is unknown', async () => {
-      const gateway = connectGrpc(program.config.tasks.listen, keyOf('gateway', new Secret(SIGNING_KEY)));
+      const gateway = connectGrpc(program.config.tasks.listen, callKey('gateway', 'tasks', new Secret(SIGNING_KEY)));
       const { object } = await gateway.client(TaskService).uploadMedia(upload(REFERENCE, 'other', MediaKind.VIDEO)());
       gateway.close();
 

@@ -10,7 +10,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { keyOf } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/identities.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
@@ -51,7 +51,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     );
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
-    billing = connectGrpc(program.config.billing.listen, keyOf('gateway', new Secret(SIGNING_KEY)));
+    billing = connectGrpc(program.config.billing.listen, callKey('gateway', 'billing', new Secret(SIGNING_KEY)));
   }, TIMEOUT_MS);
 
   afterAll(async () => {

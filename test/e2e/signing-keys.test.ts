@@ -1,13 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Secret } from '@reelgate/platform/secret';
 import { until } from '@reelgate/platform/testing/until';
+import { SERVICE_NAMES } from '../../deploy/program/config/program-config.ts';
+import type { ServiceName } from '../../deploy/program/config/program-config.ts';
+import { deriveServiceKey } from '../../deploy/program/service-key.ts';
+import { acceptedKeysOf } from '../../deploy/program/signing-key.ts';
 import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
@@ -16,6 +22,67 @@ const TIMEOUT_MS = 120_000;
 const READY_MS = 60_000;
 const [OLD, NEW] = ['the-old-signing-key', 'the-new-signing-key'];
 const ORDER = { model: 'Alpha-H3', prompt: 'a red boat', seconds: '5' };
+
+describeWith(natsServer, 'four processes with the keys of their own', (bus) => {
+  let upstream: ScriptedUpstream;
+  let program: Program;
+  let held: Readonly<Record<ServiceName, string>>;
+  const derive = (now: string, other: string): void => {
+    const keys = acceptedKeysOf(new Secret(now), [{ key: new Secret(other), accept: 'all' }]);
+    held = Object.fromEntries(
+      SERVICE_NAMES.map((name) => [name, deriveServiceKey(name, keys).reveal()]),
+    ) as typeof held;
+  };
+  const order = async (): Promise<string> => {
+    const caller = httpCaller(program.base, KEYS.demo);
+    const { json } = await caller.finish(await caller.create('/v1/videos', ORDER));
+    expect(json.status).toBe('completed');
+    return json.video_url as string;
+  };
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    derive(OLD, NEW);
+    program = await newProgram(
+      'four processes',
+      { upstream: upstream.host, bus: bus() },
+      ({ signing_key: _, ...config }) =>
+        ({ ...config, service_key: `$\{REELGATE_SERVICE_KEY}`, require_service_key: true }) as unknown as TestConfig,
+      { environmentOf: (service = 'gateway') => ({ REELGATE_SERVICE_KEY: held[service] }) },
+    );
+    await program.start();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await program?.end();
+    await upstream?.stop();
+  }, TIMEOUT_MS);
+
+  test(
+    'make a video, and no process has the signing key; the command line works with that of the gateway',
+    async () => {
+      expect((await fetch(await order())).status).toBe(200);
+      expect((await program.command('ledger', 'verify')).json).toMatchObject({ ok: true });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'move to a new signing key one after the other, and what was signed before opens',
+    async () => {
+      const link = await order();
+      derive(NEW, OLD);
+      for (const service of ['billing', 'media', 'tasks', 'gateway'] as const) {
+        await program.killOne(service, 0, 'SIGTERM');
+        await program.ready();
+        const caller = httpCaller(program.base, KEYS.demo);
+        await until(async () => (await caller.call('POST', '/v1/videos', ORDER)).status === 200, READY_MS);
+        expect((await fetch(link)).status).toBe(200);
+        expect((await fetch(await order())).status).toBe(200);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
 
 describeWith(natsServer, 'the signing key of four processes', (bus) => {
   let upstream: ScriptedUpstream;

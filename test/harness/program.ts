@@ -57,6 +57,8 @@ export interface Program {
 export interface ProgramOptions {
   /** Variables of the environment of the program and of its commands, besides those of the test. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Variables of one process; without a name, of the commands. They are asked for at every start. */
+  readonly environmentOf?: (service: ServiceProcess | undefined) => Readonly<Record<string, string>>;
   /** How many characters of the output are kept, the last ones. */
   readonly outputKept?: number;
 }
@@ -66,7 +68,7 @@ export async function newProgram(
   shape: Shape,
   options: Omit<ConfigOptions, 'dir'>,
   change: (config: TestConfig) => TestConfig = (config) => config,
-  { environment: added = {}, outputKept = OUTPUT_KEPT }: ProgramOptions = {},
+  { environment: added = {}, environmentOf = () => ({}), outputKept = OUTPUT_KEPT }: ProgramOptions = {},
 ): Promise<Program> {
   const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-e2e-'));
   const config = change(await testConfig({ ...options, dir }));
@@ -86,7 +88,7 @@ export async function newProgram(
         path.join(ROOT, 'deploy/program/main.ts'),
         ...(service === undefined ? [] : [service]),
       ],
-      { cwd: dir, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+      { cwd: dir, env: { ...environment, ...environmentOf(service) }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (part: Buffer) => {
@@ -104,7 +106,7 @@ export async function newProgram(
         execFile(
           process.execPath,
           ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'],
-          { env: environment, maxBuffer: COMMAND_BYTES_MAX },
+          { env: { ...environment, ...environmentOf(undefined) }, maxBuffer: COMMAND_BYTES_MAX },
           (error, out, err) => {
             // An error without an exit code, such as too much output, is not an answer of the command.
             if (error !== null && typeof error.code !== 'number')

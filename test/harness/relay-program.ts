@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { keyOf } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/identities.ts';
 import { freePorts } from './free-ports.ts';
 import { newProgram } from './program.ts';
 import type { Program, Shape } from './program.ts';
@@ -53,7 +53,10 @@ export async function startRelayProgram({
     withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }),
   );
   await program.start();
-  const billing = connectGrpc(program.config.billing.listen, keyOf('operator', new Secret(RELAY_SIGNING_KEY)));
+  const billing = connectGrpc(
+    program.config.billing.listen,
+    callKey('operator', 'billing', new Secret(RELAY_SIGNING_KEY)),
+  );
   const accounts = billing.client(AccountService);
   const money = async (name: string): Promise<Money> => {
     const { account } = await accounts.getAccount({ id: moneyAccount(name).id });

@@ -8,7 +8,8 @@ import { snapshotSqlite } from '@reelgate/platform/sql/sqlite-snapshot';
 import type { SqliteSnapshot } from '@reelgate/platform/sql/sqlite-snapshot';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import { SIGNING_KEY_FILE, signingKeyIn } from '../../program/signing-key.ts';
+import { openKeys } from '../../program/open-keys.ts';
+import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
 import { CommandFailed } from '../command.ts';
 import { copyWhole, describeFile, flush, flushFolders, linkOrCopy, namesIn, remove, sizeOf } from './file-copies.ts';
 import type { BackedUpFile } from './file-copies.ts';
@@ -53,7 +54,7 @@ export async function makeBackup(
   await mkdir(path.join(folder, BLOBS), { recursive: true, mode: 0o700 });
   const blobs = blobFolder(mediaConfig(config.value).blobs, config.dataDir);
   const { files, lost } = await copyAll({ folder, stores, blobs, progress });
-  const signingKey = signingKeyIn(config.dataDir, config.signingKey);
+  const [signingKey] = openKeys(config).signatures;
   if (await copyWhole(path.join(config.dataDir, SIGNING_KEY_FILE), path.join(folder, SIGNING_KEY_FILE)))
     files.push(await describeFile(folder, SIGNING_KEY_FILE));
   await flushFolders(folder);

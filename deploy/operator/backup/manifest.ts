@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
 import { CommandFailed } from '../command.ts';
 import { writeDurably } from './file-copies.ts';
 import type { BackedUpFile } from './file-copies.ts';
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly lost: readonly string[];
 }
 
-export function fingerprintOf(signingKey: Secret): string {
+export function fingerprintOf(signingKey: SigningKey): string {
   return deriveSecret(signingKey, KEY_PURPOSE).reveal();
 }
 

@@ -1,7 +1,7 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { consoleAddress } from '../../program/greeting.ts';
-import { signingKeyIn } from '../../program/signing-key.ts';
+import { openKeys } from '../../program/open-keys.ts';
 import { CommandFailed, defineCommand, noWords } from '../command.ts';
 
 export const consoleKey = defineCommand({
@@ -11,11 +11,11 @@ export const consoleKey = defineCommand({
   example: 'console key',
   run: async ({ words, environment }) => {
     noWords(words);
-    const { value, dataDir, signingKey } = readProgramConfig(environment);
-    const config = gatewayConfig(value);
+    const read = readProgramConfig(environment);
+    const config = gatewayConfig(read.value);
     if (config.console.operators.length > 0)
       throw new CommandFailed('the configuration has operators; sign in with the key of one of them');
-    const [operator] = operatorsOf(config, signingKeyIn(dataDir, signingKey));
+    const [operator] = operatorsOf(config, openKeys(read).signatures[0]);
     const address = consoleAddress(config.admin);
     if (operator === undefined || address === undefined)
       throw new CommandFailed(

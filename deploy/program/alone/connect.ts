@@ -2,7 +2,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { secureContextOf } from '@reelgate/platform/tls/tls-files';
-import { keyOf } from '../identities.ts';
+import { callKey } from '../identities.ts';
 import type { Identity } from '../identities.ts';
 import type { Starting } from '../starting.ts';
 
@@ -14,7 +14,7 @@ export function connect(
 ): GrpcConnection {
   const connection = connectGrpc(
     config.services[name],
-    keyOf(caller, foundation.signingKey),
+    callKey(caller, name, foundation.signingKey),
     tls.calls,
     config.grpc.calls,
   );

@@ -13,7 +13,7 @@ import { gatewayConfig } from '@reelgate/gateway/config';
 import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
 import { consolesOf, greeting } from '../greeting.ts';
-import { keyOf } from '../identities.ts';
+import { callKey } from '../identities.ts';
 import { configurationOf } from '../config/shown-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { Started, Starting } from '../starting.ts';
@@ -31,7 +31,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
   ];
   const bytes = httpMedia({
     baseUrl: config.services.mediaHttp,
-    key: keyOf('gateway', foundation.signingKey),
+    key: callKey('gateway', 'media', foundation.signingKey),
     clock: foundation.clock,
     secureContext: secureContext(starting),
   });

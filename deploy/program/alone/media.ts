@@ -7,7 +7,9 @@ import { serve } from './serve.ts';
 
 /** Media in a process of its own. */
 export async function mediaAlone(starting: Starting): Promise<Started> {
-  const service = await startMedia(mediaConfig(starting.config.value), checkedFoundation(starting, 'media'), starting);
+  const service = await startMedia(mediaConfig(starting.config.value), checkedFoundation(starting, 'media'), {
+    identify: starting.identify('media'),
+  });
   watchPeers(starting.foundation, {});
   await serve(starting, 'media', service);
   return { services: [service], greeting: [] };

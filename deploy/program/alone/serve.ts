@@ -23,7 +23,7 @@ export async function serve(
     ports: config.ports[name],
     http: ports.http[name],
     isReady,
-    identify,
+    identify: identify(name),
     tls: tls.ports[name],
     draining,
   });

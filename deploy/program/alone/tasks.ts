@@ -4,7 +4,7 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
-import { keyOf } from '../identities.ts';
+import { callKey } from '../identities.ts';
 import { connectPeers, watchPeers } from '../peers.ts';
 import type { Started, Starting } from '../starting.ts';
 import { connect, secureContext } from './connect.ts';
@@ -19,7 +19,11 @@ export async function tasksAlone(starting: Starting): Promise<Started> {
     billing: billing.client(BillingService),
     calls: billing.client(CallService),
     media: media.client(MediaService),
-    bytes: httpMediaBytes(config.services.mediaHttp, keyOf('tasks', foundation.signingKey), secureContext(starting)),
+    bytes: httpMediaBytes(
+      config.services.mediaHttp,
+      callKey('tasks', 'media', foundation.signingKey),
+      secureContext(starting),
+    ),
   });
   watchPeers(foundation, { billing, media });
   await connectPeers([billing, media]);

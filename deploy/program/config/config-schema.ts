@@ -39,6 +39,12 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
+    service_key: {
+      type: 'string',
+      minLength: 16,
+      description: 'what `reelgate keys derive --service NAME` prints, for a service of its own',
+    },
+    require_service_key: { type: 'boolean', default: false },
     bus: busSchema,
     grpc: grpcSchema,
     tracing: traceSchema,

@@ -26,11 +26,15 @@ import type { Drains } from './drain-times.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { internalCallersOf } from './internal-callers.ts';
+import type { CalledService, ServiceName } from '../service-names.ts';
 import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 import { liveSettings } from './live-settings.ts';
 import type { LiveSettings } from './live-settings.ts';
 import { withResolvedPaths } from './resolve-paths.ts';
+
+export { SERVICE_NAMES } from '../service-names.ts';
+export type { CalledService, ServiceName } from '../service-names.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
 /** The lists whose entries may stand in several files. */
@@ -42,10 +46,6 @@ export const DEFAULT_ADDRESSES = {
   mediaHttp: '127.0.0.1:9113',
 };
 
-export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
-export type ServiceName = (typeof SERVICE_NAMES)[number];
-
-export type CalledService = Exclude<ServiceName, 'gateway'>;
 export const CALLED_SERVICES = ['tasks', 'billing', 'media'] as const satisfies readonly CalledService[];
 /** Who calls whom. */
 export const CALLED: Readonly<Record<ServiceName, readonly CalledService[]>> = {
@@ -80,6 +80,10 @@ export interface ProgramConfig {
   readonly dataDir: string;
   readonly signingKey: Secret | undefined;
   readonly otherSigningKeys: readonly OtherSigningKey[];
+  /** Instead of the signing key, the keys of one service. */
+  readonly serviceKey: Secret | undefined;
+  /** Whether a service of its own refuses the signing key. */
+  readonly isServiceKeyRequired: boolean;
   readonly bus: BusSettings | undefined;
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** The addresses at which callers reach the services. */
@@ -109,6 +113,8 @@ export interface ProgramConfig {
 interface Checked extends ComparedConfig {
   readonly data_dir: string;
   readonly signing_key?: string;
+  readonly service_key?: string;
+  readonly require_service_key: boolean;
   readonly other_signing_keys: readonly { readonly key: string; readonly accept: OtherSigningKey['accept'] }[];
   readonly bus?: BusEntry;
   readonly internal_callers: readonly InternalCallerEntry[];
@@ -156,6 +162,8 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     dataDir: file.resolve(['data_dir'], checked.data_dir),
     signingKey: checked.signing_key === undefined ? undefined : new Secret(checked.signing_key),
     otherSigningKeys: checked.other_signing_keys.map(({ key, accept }) => ({ key: new Secret(key), accept })),
+    serviceKey: checked.service_key === undefined ? undefined : new Secret(checked.service_key),
+    isServiceKeyRequired: checked.require_service_key,
     bus: checked.bus === undefined ? undefined : busSettings(checked.bus, resolvedAt(file, ['bus', 'tls'])),
     ports: {
       tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },

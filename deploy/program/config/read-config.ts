@@ -18,5 +18,12 @@ export function readConfig(
   const config = readProgramConfig(environment);
   assertRestored(config);
   checkTlsFiles(config, service, systemClock.now());
+  if (service === undefined) assertWhole(config);
   return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
+}
+
+/** The one program needs the keys of every service. */
+function assertWhole({ file, serviceKey }: ProgramConfig): void {
+  if (serviceKey !== undefined)
+    throw file.fault(['service_key'], 'is for a service of its own; expected signing_key, or neither');
 }

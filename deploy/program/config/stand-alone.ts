@@ -1,21 +1,18 @@
+import type { Secret } from '@reelgate/platform/secret';
+import { NOT_A_SERVICE_KEY, readServiceKey } from '../service-key.ts';
 import { assertCallable } from './called-addresses.ts';
 import { CALLED } from './program-config.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 
 /** Refuses a configuration with which this service cannot run in its own process. Returns the warnings. */
 export function checkStandAlone(config: ProgramConfig, name: ServiceName): readonly string[] {
-  const { file, bus, ports, sandbox, signingKey } = config;
+  const { file, bus, ports, sandbox } = config;
   if (bus === undefined)
     throw file.fault(
       ['bus'],
       'services in separate processes need a bus; expected nats://…, for example from NATS_URL',
     );
-  if (signingKey === undefined)
-    throw file.fault(
-      ['signing_key'],
-      'services in separate processes need the same key, and each would make one of its own; ' +
-        `expected at least 16 characters, for example \${file:/run/secrets/signing-key} or \${REELGATE_SIGNING_KEY}`,
-    );
+  assertKeys(config, name);
   if (name !== 'gateway') {
     if (ports[name].rpc === undefined)
       throw file.fault(
@@ -48,3 +45,35 @@ function assertCallsOverTls({ file, ports, services }: ProgramConfig, name: Serv
       `${listener} listens with TLS, and ${name} calls it; expected gateway.services.tls with ca`,
     );
 }
+
+/** A service holds its own keys, or the signing key, from which the keys of every service follow. */
+function assertKeys({ file, signingKey, serviceKey, isServiceKeyRequired }: ProgramConfig, name: ServiceName): void {
+  if (signingKey !== undefined && isServiceKeyRequired)
+    throw file.fault(
+      ['signing_key'],
+      `require_service_key refuses the key of every service here; expected service_key alone, from ${deriveCommand(name)}`,
+    );
+  if (serviceKey !== undefined) assertServiceKey({ file, signingKey, serviceKey }, name);
+  else if (isServiceKeyRequired)
+    throw file.fault(['service_key'], `require_service_key needs it; expected what ${deriveCommand(name)} prints`);
+  else if (signingKey === undefined)
+    throw file.fault(
+      ['signing_key'],
+      'services in separate processes need the same key, and each would make one of its own; expected service_key, ' +
+        `from ${deriveCommand(name)}, or at least 16 characters, for example \${file:/run/secrets/signing-key} ` +
+        `or \${REELGATE_SIGNING_KEY}`,
+    );
+}
+
+function assertServiceKey(
+  { file, signingKey, serviceKey }: Pick<ProgramConfig, 'file' | 'signingKey'> & { readonly serviceKey: Secret },
+  name: ServiceName,
+): void {
+  if (signingKey !== undefined) throw file.fault(['service_key'], 'stands beside signing_key; expected one of the two');
+  const held = readServiceKey(serviceKey);
+  if (held === undefined) throw file.fault(['service_key'], NOT_A_SERVICE_KEY);
+  if (held.service !== name)
+    throw file.fault(['service_key'], `holds the keys of ${held.service}; expected those of ${name}`);
+}
+
+const deriveCommand = (name: ServiceName): string => `\`reelgate keys derive --service ${name}\``;

@@ -30,5 +30,7 @@ export function serveDiagnosis(
   { routes }: Pick<RunningService, 'routes'>,
 ): void {
   const bindings = [diagnosis.bindingOf('gateway', isReady)];
-  ports.gateway?.admin?.serve(connectHandler({ bindings, identify, hasTls: false, log, metrics, tracing, routes }));
+  ports.gateway?.admin?.serve(
+    connectHandler({ bindings, identify: identify('gateway'), hasTls: false, log, metrics, tracing, routes }),
+  );
 }

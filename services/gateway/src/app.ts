@@ -7,6 +7,7 @@ import { sourceReader } from '@reelgate/platform/source-address';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { linkKey } from '@reelgate/platform/links/link-keys';
 import { deriveSecret } from '@reelgate/platform/secret';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
@@ -89,7 +90,7 @@ export async function startGateway(
     const stopping = new AbortController();
     const { relay, channels, realtime, pauses } = await startRelay(config, foundation, clients, { limits, lifecycle });
     foundation.checks?.add(relayCheck(channels));
-    const links = signedLinks(foundation.publicUrl, foundation.signingKey);
+    const links = signedLinks(foundation.publicUrl, linkKey(foundation.signingKey));
     const parts: GatewayParts = {
       clock,
       newId,

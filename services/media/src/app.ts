@@ -3,6 +3,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { acceptedLinkKeys } from '@reelgate/platform/links/link-keys';
 import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import { scopeCheck } from '@reelgate/platform/rpc/access';
@@ -130,6 +131,7 @@ function build(
   const deps = {
     ...foundation,
     ...config,
+    linkKeys: acceptedLinkKeys(foundation.acceptedKeys),
     store: sqlMediaStore(sql),
     blobs,
     incoming,

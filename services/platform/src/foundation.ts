@@ -9,7 +9,7 @@ import type { AcceptedKeys } from './links/accepted-keys.ts';
 import type { ReadyCheck } from './lifecycle/readiness.ts';
 import type { HttpRoute } from './http/http-route.ts';
 import type { Binding } from './rpc/service.ts';
-import type { Secret } from './secret.ts';
+import type { SigningKey } from './secret.ts';
 import type { Tracing } from './trace/trace.ts';
 
 /** The parts that every service needs. The program that runs the services builds them. */
@@ -23,8 +23,8 @@ export interface Foundation {
   readonly bus: Bus;
   /** What an operator can ask the service about itself. Absent: nothing asks. */
   readonly checks?: CheckRegistry | undefined;
-  /** Signs links. The keys of calls between services are derived from it. */
-  readonly signingKey: Secret;
+  /** The key of every purpose that this service has follows from it. */
+  readonly signingKey: SigningKey;
   /** That key first, then the ones that it replaced. */
   readonly acceptedKeys: AcceptedKeys;
   /** The base of every link that a client gets, without a trailing slash. */

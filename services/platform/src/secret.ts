@@ -1,8 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
+/** A key from which the keys of named purposes follow. A key of one purpose reveals neither it nor the others. */
+export interface SigningKey {
+  derive(purpose: string): Secret;
+}
+
 /** A value that always prints as `***`. Only `reveal` gives the value. */
-export class Secret {
+export class Secret implements SigningKey {
   readonly #value: string;
 
   constructor(value: string) {
@@ -11,6 +16,10 @@ export class Secret {
 
   reveal(): string {
     return this.#value;
+  }
+
+  derive(purpose: string): Secret {
+    return new Secret(createHmac('sha256', this.#value).update(purpose).digest('base64url'));
   }
 
   toString(): string {
@@ -27,8 +36,8 @@ export class Secret {
 }
 
 /** Derives a secret for a named purpose. The derived secret reveals nothing about the original one. */
-export function deriveSecret(secret: Secret, purpose: string): Secret {
-  return new Secret(createHmac('sha256', secret.reveal()).update(purpose).digest('base64url'));
+export function deriveSecret(key: SigningKey, purpose: string): Secret {
+  return key.derive(purpose);
 }
 
 /** Compares in constant time. */

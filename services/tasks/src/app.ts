@@ -1,6 +1,7 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { linkKey } from '@reelgate/platform/links/link-keys';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
@@ -237,7 +238,7 @@ function taskDeps(
     webhookAllow: config.webhooks.allow,
     limits: config.limits,
     pollPlan: config.pollPlan,
-    mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, signingKey, clock }),
+    mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),
     announce: announceChanged(bus),
     isOverloaded: () => sql.pool().waitedMs > WAIT_MS_MAX,
     count: withMinutes(

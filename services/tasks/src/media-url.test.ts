@@ -13,7 +13,7 @@ let inBucket: string | undefined;
 const urlOf = mediaUrls({
   media: { link: async () => inBucket },
   publicUrl: 'https://gateway.example',
-  signingKey: KEY,
+  linkKey: KEY,
   clock: fakeClock(NOW_SECONDS * 1000),
   bytes: {
     read: async (object) => {

@@ -24,12 +24,12 @@ export interface MediaUrlParts {
   readonly bytes: Pick<MediaBytes, 'read'>;
   readonly media: Pick<Media, 'link'>;
   readonly publicUrl: string;
-  readonly signingKey: Secret;
+  readonly linkKey: Secret;
   readonly clock: Clock;
 }
 
 /** Makes the URL of a staged media item for a channel: a data URL, a URL in the bucket, or a signed URL of ours. */
-export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaUrlParts): MediaUrl {
+export function mediaUrls({ bytes, media, publicUrl, linkKey, clock }: MediaUrlParts): MediaUrl {
   return async ({ object, mediaType }, references, signal) => {
     if (references === 'inline') {
       const encoded = (await bytes.read(object, signal)).toString('base64');
@@ -38,6 +38,6 @@ export function mediaUrls({ bytes, media, publicUrl, signingKey, clock }: MediaU
     const inBucket = await media.link(object, signal);
     if (inBucket !== undefined) return inBucket;
     const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;
-    return `${publicUrl}${path}?${signPath(signingKey, path, Math.floor(clock.now() / 1000) + LINK_SECONDS)}`;
+    return `${publicUrl}${path}?${signPath(linkKey, path, Math.floor(clock.now() / 1000) + LINK_SECONDS)}`;
   };
 }

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
+import { linkKey } from '@reelgate/platform/links/link-keys';
 import { signPath } from '@reelgate/platform/links/signed-path';
-import { keyOf } from '../../../deploy/program/identities.ts';
+import { callKey } from '../../../deploy/program/identities.ts';
 import type { Program } from '../../harness/program.ts';
 
 const INGEST_TIMEOUT_MS = 300_000;
@@ -22,7 +23,7 @@ let tasks = 0;
 /** Makes a task whose result a running program fetches and keeps. */
 export async function keepVideo({ config }: Program, url: string): Promise<KeptVideo> {
   const key = new Secret(config.signing_key);
-  const connection = connectGrpc(config.media.listen, keyOf('tasks', key));
+  const connection = connectGrpc(config.media.listen, callKey('tasks', 'media', key));
   try {
     tasks += 1;
     const { result } = await connection
@@ -39,7 +40,7 @@ export async function keepVideo({ config }: Program, url: string): Promise<KeptV
       folder,
       readdirSync(folder).find((name) => name.startsWith(result.sha256))!,
     );
-    return { file, target: `${link}?${signPath(key, link, Math.floor(Date.now() / 1000) + LINK_SECONDS)}` };
+    return { file, target: `${link}?${signPath(linkKey(key), link, Math.floor(Date.now() / 1000) + LINK_SECONDS)}` };
   } finally {
     connection.close();
   }

@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
+import { Secret } from '@reelgate/platform/secret';
+import { deriveServiceKey } from '../../service-key.ts';
 import { readProgramConfig } from '../program-config.ts';
 import type { ProgramConfig, ServiceName } from '../program-config.ts';
 import { checkStandAlone } from '../stand-alone.ts';
@@ -34,6 +37,9 @@ const PRICES = { 'Alpha-H3': { per_second: '0.08' }, talk: { per_request: '0.01'
 
 /** The end of a line about the configuration, to the letter. */
 const message = (text: string): RegExp => new RegExp(`${text.replaceAll('.', String.raw`\.`)}$`);
+
+const keyOfService = (service: ServiceName): string =>
+  deriveServiceKey(service, acceptOnly(new Secret('the-key-of-every-service'))).reveal();
 
 /** A configuration in which nothing is wrong, but for the changes. */
 function read(changes: object = {}): ProgramConfig {
@@ -305,6 +311,27 @@ describe('a service in a process of its own', () => {
     ['gateway', { bus: '' }, /bus: services in separate processes need a bus/],
     ['gateway', { signing_key: '' }, /signing_key: services in separate processes need the same key/],
     ['media', { signing_key: '' }, /signing_key: services in separate processes need the same key/],
+    ['media', { require_service_key: true }, /signing_key: require_service_key refuses the key of every service here/],
+    [
+      'media',
+      { signing_key: '', require_service_key: true },
+      /service_key: require_service_key needs it; expected what `reelgate keys derive --service media` prints$/,
+    ],
+    [
+      'media',
+      { service_key: keyOfService('media') },
+      /service_key: stands beside signing_key; expected one of the two$/,
+    ],
+    [
+      'media',
+      { signing_key: '', service_key: keyOfService('billing') },
+      /service_key: holds the keys of billing; expected those of media$/,
+    ],
+    [
+      'media',
+      { signing_key: '', service_key: 'the-key-of-every-service' },
+      /service_key: is no key of a service; expected what `reelgate keys derive --service NAME` prints$/,
+    ],
     [
       'gateway',
       { tasks: { listen: '0.0.0.0:9101' } },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { isSigned } from '@reelgate/platform/links/signed-path';
+import type { Secret } from '@reelgate/platform/secret';
 import { refuse, RESULT_EXPIRED } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 import { serveObject } from './serve-object.ts';
@@ -21,7 +21,7 @@ const NO_SUCH_METHOD: Refusal = {
 };
 
 export interface LinkDeps extends ServeDeps {
-  readonly acceptedKeys: AcceptedKeys;
+  readonly linkKeys: readonly Secret[];
 }
 
 /** Answers `/ximg/{object}.{ext}?exp&sig`, which needs no token but the signature; false: another path. */
@@ -36,12 +36,12 @@ export async function serveLink(deps: LinkDeps, request: IncomingMessage, respon
   return true;
 }
 
-function readLink({ acceptedKeys, clock }: LinkDeps, url: string): ServeOrder | { readonly refusal: Refusal } {
+function readLink({ linkKeys, clock }: LinkDeps, url: string): ServeOrder | { readonly refusal: Refusal } {
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
   const object = PATH.exec(path)?.[1];
   const values = new URLSearchParams(query);
   const [exp, sig] = [onlyValue(values, 'exp'), onlyValue(values, 'sig')];
-  if (object === undefined || !SECONDS.test(exp) || !isSigned(acceptedKeys.signatures, path, Number(exp), sig))
+  if (object === undefined || !SECONDS.test(exp) || !isSigned(linkKeys, path, Number(exp), sig))
     return { refusal: WRONG };
   const expiresAt = Number(exp) * 1000;
   return expiresAt <= clock.now()

@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { SigningKey } from '../secret.ts';
 
 /**
  * The keys of what was signed, the one that signs now first. The others sign nothing; what they signed before is still
@@ -6,11 +6,11 @@ import type { Secret } from '../secret.ts';
  */
 export interface AcceptedKeys {
   /** For links, callback addresses, and calls between the services. */
-  readonly signatures: readonly [Secret, ...Secret[]];
+  readonly signatures: readonly [SigningKey, ...SigningKey[]];
   /** For the stored hashes of the keys of tokens. */
-  readonly tokens: readonly [Secret, ...Secret[]];
+  readonly tokens: readonly [SigningKey, ...SigningKey[]];
 }
 
-export function acceptOnly(key: Secret): AcceptedKeys {
+export function acceptOnly(key: SigningKey): AcceptedKeys {
   return { signatures: [key], tokens: [key] };
 }

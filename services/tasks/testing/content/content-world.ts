@@ -120,7 +120,7 @@ export function contentWorld(world: World, bytes = 250_001): ContentWorld {
       clock: world.clock,
       log: silentLog,
       publicUrl: PUBLIC_URL,
-      signingKey: SIGNING_KEY,
+      linkKey: SIGNING_KEY,
       reads: openStreamPermits(PERMITS),
       uploads: openStreamPermits({ ...PERMITS, what: 'uploads' }),
       bytes: {

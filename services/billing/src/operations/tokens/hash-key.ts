@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
 
 /**
  * The stored hash of a token's key, then its hashes under other signing keys. A hash finds the token and does not
@@ -9,7 +9,7 @@ import type { Secret } from '@reelgate/platform/secret';
 export type KeyHasher = (key: string) => readonly string[];
 
 /** HMAC-SHA256 under secrets of its own, so that keys cannot be guessed from a copy of the database. */
-export function keyHasher(signingKeys: readonly Secret[]): KeyHasher {
+export function keyHasher(signingKeys: readonly SigningKey[]): KeyHasher {
   const secrets = signingKeys.map((key) => deriveSecret(key, 'token-hash'));
   return (key) => secrets.map((secret) => createHmac('sha256', secret.reveal()).update(key).digest('base64url'));
 }

@@ -1,5 +1,5 @@
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
 import type { Operator } from '../session/operator-sessions.ts';
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
@@ -16,7 +16,7 @@ export interface OperatorsConfig {
  */
 export function operatorsOf(
   { admin, console: { operators } }: OperatorsConfig,
-  signingKey: Secret,
+  signingKey: SigningKey,
 ): readonly Operator[] {
   if (operators.length > 0) return operators;
   if (admin === undefined || !LOOPBACK.test(admin.host)) return [];

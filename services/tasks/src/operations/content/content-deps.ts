@@ -7,5 +7,5 @@ import type { StreamPermits } from './stream-permits.ts';
 export interface ContentDeps extends Pick<Deps, 'store'>, UploadDeps {
   readonly reads: StreamPermits;
   readonly publicUrl: string;
-  readonly signingKey: Secret;
+  readonly linkKey: Secret;
 }

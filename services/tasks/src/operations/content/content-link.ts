@@ -21,7 +21,7 @@ export interface ContentLink {
 
 /** Makes a URL of a video that needs no key. It is not stored: its signature holds its end. */
 export async function contentLink(
-  deps: Pick<ContentDeps, 'store' | 'clock' | 'publicUrl' | 'signingKey'>,
+  deps: Pick<ContentDeps, 'store' | 'clock' | 'publicUrl' | 'linkKey'>,
   { accountId, taskId, lifetimeMs = LIFETIME_MS.otherwise }: LinkRequest,
 ): Promise<ContentLink> {
   assertLifetime(lifetimeMs);
@@ -31,7 +31,7 @@ export async function contentLink(
   // less than a second is left of the video
   if (end * 1000 <= now) throw resultExpired();
   const path = `/ximg/${object}.mp4`;
-  return { url: `${deps.publicUrl}${path}?${signPath(deps.signingKey, path, end)}`, expiresAt: end * 1000 };
+  return { url: `${deps.publicUrl}${path}?${signPath(deps.linkKey, path, end)}`, expiresAt: end * 1000 };
 }
 
 function assertLifetime(lifetimeMs: number): void {

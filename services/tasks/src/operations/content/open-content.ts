@@ -1,4 +1,5 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import { linkKey } from '@reelgate/platform/links/link-keys';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
 import type { Deps } from '../deps.ts';
 import type { ContentDeps } from './content-deps.ts';
@@ -19,7 +20,7 @@ export function openContent(
     log,
     bytes,
     publicUrl,
-    signingKey,
+    linkKey: linkKey(signingKey),
     reads: openStreamPermits(READS),
     uploads: openStreamPermits(UPLOADS),
   };

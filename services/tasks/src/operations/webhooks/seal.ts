@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Random } from '@reelgate/platform/ids';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
 
 const PURPOSE = 'webhook-secrets';
 const CIPHER = 'aes-256-gcm';
@@ -64,7 +65,7 @@ function opened({ key }: SealingKey, sealed: Buffer, ownerId: string): Secret | 
   }
 }
 
-function sealingKey(signingKey: Secret): SealingKey {
+function sealingKey(signingKey: SigningKey): SealingKey {
   const secret = deriveSecret(signingKey, PURPOSE);
   return {
     key: createSecretKey(secret.reveal(), 'base64url'),

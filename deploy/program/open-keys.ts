@@ -1,0 +1,17 @@
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import type { ProgramConfig } from './config/program-config.ts';
+import { NOT_A_SERVICE_KEY, readServiceKey } from './service-key.ts';
+import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
+
+/** The keys of the configuration: what follows from the signing key and those beside it, or those of one service. */
+export function openKeys({
+  dataDir,
+  signingKey,
+  otherSigningKeys,
+  serviceKey,
+}: Pick<ProgramConfig, 'dataDir' | 'signingKey' | 'otherSigningKeys' | 'serviceKey'>): AcceptedKeys {
+  if (serviceKey === undefined) return acceptedKeysOf(signingKeyIn(dataDir, signingKey), otherSigningKeys);
+  const read = readServiceKey(serviceKey);
+  if (read === undefined) throw new Error(`service_key: ${NOT_A_SERVICE_KEY}`);
+  return read.acceptedKeys;
+}

@@ -1,0 +1,106 @@
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import { LINKS_PURPOSE } from '@reelgate/platform/links/link-keys';
+import { Secret } from '@reelgate/platform/secret';
+import type { SigningKey } from '@reelgate/platform/secret';
+import type { CalledService, ServiceName } from './service-names.ts';
+import { IDENTITIES, callPurpose } from './identities.ts';
+import type { Identity } from './identities.ts';
+
+const FORM = /^reelgate-(?<service>[a-z]+)-key-v1\.(?<body>[\w-]+)$/;
+export const NOT_A_SERVICE_KEY = 'is no key of a service; expected what `reelgate keys derive --service NAME` prints';
+const TOKEN_PURPOSES: readonly string[] = ['token-hash'];
+
+const acceptedCalls = (callee: ServiceName): readonly string[] => IDENTITIES.map((name) => callPurpose(name, callee));
+const callsOf = (caller: Identity, callees: readonly CalledService[]): readonly string[] =>
+  callees.map((callee) => callPurpose(caller, callee));
+
+/** The purposes that each service has keys for. The command line runs with the gateway's. */
+const PURPOSES: Readonly<Record<ServiceName, readonly string[]>> = {
+  gateway: [
+    ...[LINKS_PURPOSE, 'upstream-callbacks', 'console-session', 'operator-session', 'console-operator'],
+    ...acceptedCalls('gateway'),
+    ...callsOf('gateway', ['tasks', 'billing', 'media']),
+    ...callsOf('operator', ['tasks', 'billing', 'media']),
+  ],
+  tasks: [
+    ...[LINKS_PURPOSE, 'upstream-callbacks', 'webhook-secrets'],
+    ...acceptedCalls('tasks'),
+    ...callsOf('tasks', ['billing', 'media']),
+  ],
+  billing: [...TOKEN_PURPOSES, ...acceptedCalls('billing')],
+  media: [LINKS_PURPOSE, ...acceptedCalls('media')],
+};
+
+/** The keys that follow from one signing key. */
+interface KeysOfOne {
+  readonly accept: 'all' | 'tokens';
+  /** By purpose. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** What a service holds instead of the signing key. */
+export interface ServiceKey {
+  readonly service: ServiceName;
+  readonly acceptedKeys: AcceptedKeys;
+}
+
+/** Writes the keys that one service needs of the signing key and of those beside it. None of them leads back to it. */
+export function deriveServiceKey(service: ServiceName, { signatures, tokens }: AcceptedKeys): Secret {
+  const all = tokens.map((key): KeysOfOne => {
+    const accept = signatures.includes(key) ? 'all' : 'tokens';
+    const purposes = PURPOSES[service].filter((name) => accept === 'all' || TOKEN_PURPOSES.includes(name));
+    return { accept, keys: Object.fromEntries(purposes.map((name) => [name, key.derive(name).reveal()])) };
+  });
+  return new Secret(`reelgate-${service}-key-v1.${Buffer.from(JSON.stringify(all)).toString('base64url')}`);
+}
+
+/** Reads what `deriveServiceKey` wrote; undefined: it is none. */
+export function readServiceKey(written: Secret): ServiceKey | undefined {
+  const { service: name = '', body = '' } = FORM.exec(written.reveal())?.groups ?? {};
+  const all = parseBody(body);
+  if (!isServiceName(name) || all?.[0]?.accept !== 'all') return undefined;
+  const keys = all.map((one) => ({ ...one, key: heldKeys(name, one.keys) }));
+  return {
+    service: name,
+    acceptedKeys: {
+      signatures: withFirst(keys.filter(({ accept }) => accept === 'all').map(({ key }) => key)),
+      tokens: withFirst(keys.map(({ key }) => key)),
+    },
+  };
+}
+
+const isServiceName = (name: string): name is ServiceName => Object.hasOwn(PURPOSES, name);
+
+/** A list that has a first key, as the caller knows. */
+function withFirst(keys: readonly SigningKey[]): readonly [SigningKey, ...SigningKey[]] {
+  const [first, ...others] = keys;
+  if (first === undefined) throw new Error('a service key has no key');
+  return [first, ...others];
+}
+
+function parseBody(body: string): readonly KeysOfOne[] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body, 'base64url').toString());
+    return Array.isArray(value) && value.every(isKeysOfOne) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isKeysOfOne(value: unknown): value is KeysOfOne {
+  if (typeof value !== 'object' || value === null) return false;
+  const { accept, keys } = value as Partial<KeysOfOne>;
+  const isKnown = accept === 'all' || accept === 'tokens';
+  return isKnown && typeof keys === 'object' && Object.values(keys).every((key) => typeof key === 'string');
+}
+
+function heldKeys(service: ServiceName, keys: Readonly<Record<string, string>>): SigningKey {
+  const held = new Map(Object.entries(keys).map(([purpose, key]) => [purpose, new Secret(key)]));
+  return {
+    derive: (purpose) => {
+      const key = held.get(purpose);
+      if (key === undefined) throw new Error(`the service_key of ${service} has no key for ${purpose}`);
+      return key;
+    },
+  };
+}
