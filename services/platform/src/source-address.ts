@@ -31,11 +31,15 @@ export type ReadSource = (request: SourceRequest) => string;
 export function sourceReader(trustedProxies: readonly string[]): ReadSource {
   const isTrusted = networkCheck(trustedProxies);
   return ({ socket, headers }) => {
-    const peer = plainAddress(socket.remoteAddress ?? '');
-    if (peer === undefined) return UNKNOWN;
+    const peer = readPeer(socket.remoteAddress);
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
     return forwarded === '' ? peer : walk(peer, forwarded, isTrusted);
   };
+}
+
+/** The address of the other end of a connection. */
+export function readPeer(remoteAddress: string | undefined): string {
+  return plainAddress(remoteAddress ?? '') ?? UNKNOWN;
 }
 
 function walk(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {

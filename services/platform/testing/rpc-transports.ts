@@ -28,6 +28,8 @@ export interface Opened {
   readonly port: number;
   /** The messages that the server logged at level error. */
   readonly logged: readonly object[];
+  /** The same at level warn. */
+  readonly warned: readonly object[];
   client<S extends DescService>(service: S, key?: string): Client<S>;
   stopServer(): Promise<void>;
   /** Closes the clients too. A call after the server has stopped is harmless. */
@@ -64,6 +66,7 @@ async function openDirect(binding: Binding): Promise<Opened> {
   return {
     port: 0,
     logged: [],
+    warned: [],
     client: (service) => directClient(service, binding, aCaller()),
     stopServer: nothing,
     stop: nothing,
@@ -71,13 +74,14 @@ async function openDirect(binding: Binding): Promise<Opened> {
 }
 
 export async function openGrpc(binding: Binding, tracing?: Tracing): Promise<Opened> {
-  const { log, logged } = keepingLog();
+  const { log, logged, warned } = keepingLog();
   const identify = identifyAmong(CALLERS);
   const server = await startGrpcServer({ listen: LISTEN, bindings: [binding], identify, log, tracing });
   const ends: (() => void)[] = [];
   return {
     port: server.port,
     logged,
+    warned,
     client: (service, key = OWN_KEY) => {
       const connection = connectGrpc(`127.0.0.1:${server.port}`, new Secret(key));
       ends.push(() => {
@@ -94,7 +98,7 @@ export async function openGrpc(binding: Binding, tracing?: Tracing): Promise<Ope
 }
 
 export async function openConnect(binding: Binding, tracing?: Tracing): Promise<Opened> {
-  const { log, logged } = keepingLog();
+  const { log, logged, warned } = keepingLog();
   const server = await startConnectServer({
     listen: LISTEN,
     bindings: [binding],
@@ -107,6 +111,7 @@ export async function openConnect(binding: Binding, tracing?: Tracing): Promise<
   return {
     port: server.port,
     logged,
+    warned,
     client: (service, key = OWN_KEY) => jsonClient(service, baseUrl, key),
     stopServer: () => server.stop(),
     stop: () => server.stop(),
@@ -151,7 +156,12 @@ function jsonClient<S extends DescService>(service: S, baseUrl: string, key: str
   return Object.fromEntries(methods) as Client<S>;
 }
 
-function keepingLog(): { readonly log: Log; readonly logged: object[] } {
-  const logged: object[] = [];
-  return { logged, log: { ...silentLog, error: (fields) => void logged.push(fields) } };
+function keepingLog(): { readonly log: Log; readonly logged: object[]; readonly warned: object[] } {
+  const [logged, warned]: [object[], object[]] = [[], []];
+  const log: Log = {
+    ...silentLog,
+    error: (fields) => void logged.push(fields),
+    warn: (fields) => void warned.push(fields),
+  };
+  return { logged, warned, log };
 }

@@ -10,6 +10,8 @@ import { openHttpPort } from '../http/http-port.ts';
 import type { HttpPort, PortHandler } from '../http/http-port.ts';
 import type { HttpRoute } from '../http/http-route.ts';
 import { logRequest } from '../http/log-request.ts';
+import { openWrongKeys } from '../limits/wrong-keys.ts';
+import { readPeer } from '../source-address.ts';
 import { inRequest, requestIdIn } from '../request-context.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
@@ -71,14 +73,23 @@ export function connectHandler({
   tracing = NO_TRACING,
 }: ConnectOptions): PortHandler {
   const calls = openRunningCalls(log);
+  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      mount(router, bindings, { identify, calls, streams, deprecations: deprecations(metrics), log, tracing });
+      mount(router, bindings, {
+        identify,
+        wrongKeys,
+        calls,
+        streams,
+        deprecations: deprecations(metrics),
+        log,
+        tracing,
+      });
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
-    ...(hasTls ? { contextValues: peerOf } : {}),
+    contextValues: (request) => peerOf(request, hasTls),
   });
   return {
     handle: (request, response) => {
@@ -138,17 +149,20 @@ function rethrow(refuse: Refuse): (thrown: unknown) => never {
   };
 }
 
+const PEER_ADDRESS = createContextKey<() => string>(() => readPeer(undefined));
 const PEER_NAMES = createContextKey<PeerNames>(() => []);
 
 /** Only the request of Node knows the connection. */
-function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): ContextValues {
-  return createContextValues().set(PEER_NAMES, () => namesOfPeer(socket));
+function peerOf({ socket }: Pick<IncomingMessage, 'socket'>, hasTls: boolean): ContextValues {
+  const values = createContextValues().set(PEER_ADDRESS, () => readPeer(socket.remoteAddress));
+  return hasTls ? values.set(PEER_NAMES, () => namesOfPeer(socket)) : values;
 }
 
 function incoming(context: HandlerContext): IncomingCall {
   return {
     authorization: context.requestHeader.get('authorization') ?? undefined,
     peerNames: context.values.get(PEER_NAMES),
+    peerAddress: context.values.get(PEER_ADDRESS),
     requestId: requestIdIn(context.requestHeader.get('x-request-id') ?? undefined),
     carrier: context.requestHeader.get(TRACE_HEADER) ?? undefined,
     bounds: boundsOf(context),

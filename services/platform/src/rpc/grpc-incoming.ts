@@ -2,6 +2,7 @@ import type { PeerCertificate } from 'node:tls';
 import { Metadata } from '@grpc/grpc-js';
 import type { Deadline } from '@grpc/grpc-js';
 import { requestIdIn } from '../request-context.ts';
+import { readPeer } from '../source-address.ts';
 import { namesIn } from '../tls/peer-names.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
@@ -15,6 +16,8 @@ interface ServerCall {
   readonly metadata: Metadata;
   readonly cancelled: boolean;
   getDeadline(): Deadline;
+  /** The address and the port, with a colon between; IPv6 has no brackets. */
+  getPeer(): string;
   sendMetadata(metadata: Metadata): void;
   getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
   on(event: 'cancelled', listener: () => void): unknown;
@@ -25,6 +28,7 @@ export function incomingCall(call: ServerCall): IncomingCall {
   return {
     authorization: first(call.metadata, 'authorization'),
     peerNames: () => peerNamesOf(call),
+    peerAddress: () => readPeer(withoutPort(call.getPeer())),
     requestId: requestIdIn(first(call.metadata, 'x-request-id')),
     carrier: first(call.metadata, TRACE_HEADER),
     bounds: boundsOf(call),
@@ -34,6 +38,10 @@ export function incomingCall(call: ServerCall): IncomingCall {
       call.sendMetadata(metadata);
     },
   };
+}
+
+function withoutPort(peer: string): string {
+  return peer.slice(0, peer.lastIndexOf(':'));
 }
 
 function peerNamesOf(call: ServerCall): readonly string[] {

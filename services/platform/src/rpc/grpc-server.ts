@@ -10,6 +10,8 @@ import type {
   status,
 } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
+import { systemClock } from '../clock.ts';
+import { openWrongKeys } from '../limits/wrong-keys.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { aborted } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
@@ -103,11 +105,12 @@ export async function startGrpcServer({
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
   const calls = openRunningCalls(log);
+  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
   for (const binding of bindings)
     server.addService(
       definitionOf(binding),
-      handlersOf(binding, { identify, calls, streams, deprecations: deprecations(metrics), log, tracing }),
+      handlersOf(binding, { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing }),
     );
   const health = await serveStatus(
     server,

@@ -53,6 +53,13 @@ describe.each([
     },
   );
 
+  test('warns of wrong keys with their address, once', async () => {
+    const { client, warned } = await opened(open, async () => ({}));
+
+    for (const key of ['wrong', 'also wrong']) await refusalOf(client(MediaService, key).stageMedia({}));
+
+    expect(warned).toEqual([{ door: 'callers', address: '127.0.0.1', wrongKeys: 1 }]);
+  });
   test('lets a caller with accounts name one of them, and no other', async () => {
     const { client } = await opened(open, async ({ accountId }, { caller }) => ({
       media: { object: `${caller.name} for ${accountId}` },

@@ -4,6 +4,7 @@ import { Problem } from '../problem.ts';
 import type { Log } from '../log.ts';
 import { inTrace } from '../request-context.ts';
 import type { Tracing } from '../trace/trace.ts';
+import type { WrongKeys } from '../limits/wrong-keys.ts';
 import { callCheckOf } from './call-check.ts';
 import { callLog } from './call-log.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
@@ -21,6 +22,8 @@ export interface IncomingCall {
   readonly authorization: string | undefined;
   /** The names in the client certificate of the connection. */
   readonly peerNames: PeerNames;
+  /** The address of the other end of the connection. */
+  readonly peerAddress: () => string;
   readonly requestId: string;
   /** What the caller sent as `traceparent`. */
   readonly carrier: string | undefined;
@@ -31,6 +34,7 @@ export interface IncomingCall {
 
 export interface Serving {
   readonly identify: IdentifyCaller;
+  readonly wrongKeys: WrongKeys;
   readonly calls: RunningCalls;
   readonly streams: RunningStreams;
   readonly deprecations: (method: DescMethod) => NoteDeprecated;
@@ -58,7 +62,14 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
       setHeader(DEPRECATED_HEADER, names);
     });
   };
-  const callerOf = ({ authorization, peerNames }: IncomingCall): Caller => serving.identify(authorization, peerNames);
+  const callerOf = ({ authorization, peerNames, peerAddress }: IncomingCall): Caller => {
+    try {
+      return serving.identify(authorization, peerNames);
+    } catch (refusal) {
+      if (authorization !== undefined) serving.wrongKeys.note(peerAddress(), 'wrong');
+      throw refusal;
+    }
+  };
   const begin = callSpans(method, 'server');
   // A caller is known before its trace is continued.
   const spanOf = ({ carrier }: IncomingCall): CallSpan => begin(serving.tracing.enter(carrier));

@@ -1,10 +1,12 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
+import { openOperatorDoor } from '../../operations/operator-door.ts';
 import { koaApp } from '../../http/koa-app.ts';
 import type { observer } from '../../http/observe.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
@@ -45,7 +47,7 @@ export function operatorConsole(
   { admin, console }: OperatorsConfig & { readonly console: Pick<ConsoleConfig, 'sessionMs'> },
   { foundation, assets, streams, budget, observe, readSource, ...pages }: OperatorConsoleDeps,
 ): HttpRoute {
-  const { clock, random, acceptedKeys, newId, log, tracing } = foundation;
+  const { clock, random, acceptedKeys, newId, log, metrics, tracing } = foundation;
   const { sessionMs } = console;
   const operators = operatorsOf({ admin, console }, foundation.signingKey);
   if (operators.length === 0) return () => false;
@@ -55,8 +57,9 @@ export function operatorConsole(
     cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: false }),
     operators,
   });
+  const door = openOperatorDoor(clock, openWrongKeys({ door: 'operators', clock, log, metrics }));
   const routes: readonly OperatorRouteEntry[] = [
-    ...operatorSessionRoutes({ clock, budget }, sessions),
+    ...operatorSessionRoutes({ clock, budget, door }, sessions),
     ...operatorPages({ clock, newId, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),

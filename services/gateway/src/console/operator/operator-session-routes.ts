@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { OperatorMe } from '../../../console/api/session.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import type { OperatorDoor } from '../../operations/operator-door.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { consoleDoc } from '../console-doc.ts';
@@ -20,7 +21,7 @@ const signIn = bodyValidator<{ readonly key: string }>({
 
 /** Signs an operator in and out, and says who is signed in. */
 export function operatorSessionRoutes(
-  { clock, budget }: { readonly clock: Clock; readonly budget: BodyBudget },
+  { clock, budget, door }: { readonly clock: Clock; readonly budget: BodyBudget; readonly door: OperatorDoor },
   sessions: OperatorSessions,
 ): OperatorRouteEntry[] {
   const meOf = ({ name, role }: SignedInOperator): OperatorMe => ({ name, role, now: clock.now() });
@@ -31,7 +32,8 @@ export function operatorSessionRoutes(
       path: PATH,
       handle: async (exchange) => {
         const { key } = signIn(await readJsonBody(exchange, { budget }));
-        exchange.body = meOf(sessions.begin(exchange, key.trim()));
+        const begin = () => sessions.begin(exchange, key.trim());
+        exchange.body = meOf(await door.pass(exchange.state.source(), begin));
       },
       doc: consoleDoc('signIn', 'Sign in'),
     },

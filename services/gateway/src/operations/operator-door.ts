@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '@reelgate/platform/clock';
+import type { WrongKeys } from '@reelgate/platform/limits/wrong-keys';
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import { sourceNetwork } from '@reelgate/platform/source-address';
+
+/** The wrong keys of one address that are looked at within the window. */
+const WRONG_MAX = 10;
+/** It begins with the first wrong key, and further ones do not lengthen it. */
+const WINDOW_MS = 60_000;
+/** Addresses with wrong keys; the one that was quiet for longest is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+/** Bounds how many keys an address can try. */
+export interface OperatorDoor {
+  /**
+   * Lets an attempt to sign in through, unless its address has sent too many wrong keys. Then every key of it is refused
+   * alike, a right one too: an answer that told them apart would let a stranger go on guessing.
+   */
+  pass<T>(address: string, attempt: () => Promise<T> | T): Promise<T>;
+}
+
+interface Window {
+  readonly endsAt: number;
+  wrong: number;
+}
+
+export function openOperatorDoor(clock: Pick<Clock, 'now'>, wrongKeys: WrongKeys): OperatorDoor {
+  const windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
+  const windowOf = (network: string): Window => {
+    const known = windows.get(network);
+    if (known !== undefined && clock.now() < known.endsAt && known.endsAt - clock.now() <= WINDOW_MS) return known;
+    const opened = { endsAt: clock.now() + WINDOW_MS, wrong: 0 };
+    windows.set(network, opened);
+    return opened;
+  };
+  return {
+    pass: async (address, attempt) => {
+      const window = windowOf(sourceNetwork(address));
+      if (window.wrong >= WRONG_MAX) {
+        wrongKeys.note(address, 'refused');
+        throw tooManyWrong(window.endsAt - clock.now());
+      }
+      // counted before the answer is known, so that attempts at the same time are bounded too
+      window.wrong += 1;
+      try {
+        const passed = await attempt();
+        window.wrong -= 1;
+        return passed;
+      } catch (error) {
+        if (isProblem(error) && error.kind === 'unauthenticated') wrongKeys.note(address, 'wrong');
+        else window.wrong -= 1;
+        throw error;
+      }
+    },
+  };
+}
+
+function tooManyWrong(leftMs: number): Problem {
+  return new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    retryAfterMs: leftMs,
+    message: `too many wrong keys from this address; retry in ${String(Math.ceil(leftMs / 1000))} s`,
+  });
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { sourceNetwork } from '../source-address.ts';
+
+/** An address has one line in this time, with the number of keys since its last one. */
+const LINE_EVERY_MS = 60_000;
+/** Lines about all addresses in that time, so that many addresses do not fill the log. The metric counts on. */
+const LINES_MAX = 60;
+/** Addresses that had a line; the one that was first is forgotten. */
+const ADDRESSES_MAX = 10_000;
+
+/** Where a key was sent to: the console of operators, or the RPCs of internal callers. */
+export type KeyDoor = 'operators' | 'callers';
+/** Whether the key was looked at, or refused because its address had sent too many. */
+export type WrongKeyOutcome = 'wrong' | 'refused';
+
+/** Counts wrong keys, and warns of the addresses that they come from. */
+export interface WrongKeys {
+  note(address: string, outcome: WrongKeyOutcome): void;
+}
+
+export interface WrongKeysOptions {
+  readonly door: KeyDoor;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+  /** Absent: only the log tells of them. */
+  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
+}
+
+interface Told {
+  at: number;
+  untold: number;
+}
+
+export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): WrongKeys {
+  const counter = metrics?.counter('reelgate_wrong_keys_total', 'Wrong keys by the door and by what became of them', [
+    'door',
+    'outcome',
+  ]);
+  counter?.begin(() => [
+    [door, 'wrong'],
+    [door, 'refused'],
+  ]);
+  const addresses = new Map<string, Told>();
+  let lines: Told = { at: clock.now(), untold: 0 };
+  const mayWrite = (now: number): boolean => {
+    if (now - lines.at >= LINE_EVERY_MS) lines = { at: now, untold: 0 };
+    lines.untold += 1;
+    return lines.untold <= LINES_MAX;
+  };
+  const toldOf = (network: string): Told => {
+    const known = addresses.get(network) ?? { at: Number.NEGATIVE_INFINITY, untold: 0 };
+    addresses.set(network, known);
+    const [first = ''] = addresses.size > ADDRESSES_MAX ? addresses.keys() : [];
+    addresses.delete(first);
+    return known;
+  };
+  return {
+    note: (address, outcome) => {
+      counter?.labels(door, outcome).inc();
+      const told = toldOf(sourceNetwork(address));
+      told.untold += 1;
+      const now = clock.now();
+      if (now - told.at < LINE_EVERY_MS || !mayWrite(now)) return;
+      log.warn({ door, address, wrongKeys: told.untold }, 'an address sends wrong keys');
+      told.at = now;
+      told.untold = 0;
+    },
+  };
+}
