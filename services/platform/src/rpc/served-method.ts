@@ -62,14 +62,7 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
       setHeader(DEPRECATED_HEADER, names);
     });
   };
-  const callerOf = ({ authorization, peerNames, peerAddress }: IncomingCall): Caller => {
-    try {
-      return serving.identify(authorization, peerNames);
-    } catch (refusal) {
-      if (authorization !== undefined) serving.wrongKeys.note(peerAddress(), 'wrong');
-      throw refusal;
-    }
-  };
+  const callerOf = (call: IncomingCall): Caller => identifyCaller(serving, call);
   const begin = callSpans(method, 'server');
   // A caller is known before its trace is continued.
   const spanOf = ({ carrier }: IncomingCall): CallSpan => begin(serving.tracing.enter(carrier));
@@ -118,6 +111,19 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
         return run(checked as never, context);
       }),
   };
+}
+
+/** A wrong key is told of with its address. */
+function identifyCaller(
+  { identify, wrongKeys }: Pick<Serving, 'identify' | 'wrongKeys'>,
+  { authorization, peerNames, peerAddress }: IncomingCall,
+): Caller {
+  try {
+    return identify(authorization, peerNames);
+  } catch (refusal) {
+    if (authorization !== undefined) wrongKeys.note(peerAddress(), 'wrong');
+    throw refusal;
+  }
 }
 
 /** The method of a binding. Throws if it is missing. */
