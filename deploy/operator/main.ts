@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
+import './caller-umask.ts';
 
 enableCompileCache();
 

@@ -15,6 +15,7 @@ import { traceSettings } from '@reelgate/platform/trace/trace-settings';
 import { publishBuild } from './build-info.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import { openKeys } from './open-keys.ts';
+import { keepPrivate } from './private-data.ts';
 
 export interface Opening {
   readonly config: ProgramConfig;
@@ -27,6 +28,7 @@ export async function openFoundation(
   { config, environment, service }: Opening,
   log: Log,
 ): Promise<Omit<Foundation, 'bus'>> {
+  secureData(config.dataDir, log);
   const acceptedKeys = openKeys(config);
   const metrics = openMetrics(true);
   publishBuild(metrics, environment['REELGATE_COMMIT']);
@@ -40,6 +42,13 @@ export async function openFoundation(
     publicUrl: config.publicUrl,
     dataDir: config.dataDir,
   };
+}
+
+function secureData(folder: string, log: Log): void {
+  const { repaired, left } = keepPrivate(folder);
+  if (repaired > 0)
+    log.warn({ folder, files: repaired }, 'other users of this machine could read the data folder; it is private now');
+  if (left > 0) log.warn({ folder, files: left }, 'other users of this machine can read files of the data folder');
 }
 
 /** Opens the bus as soon as its server can be reached. */

@@ -48,7 +48,7 @@ function readKey(file: string): string | undefined {
  * processes make a key at the same time, both use the first one.
  */
 function makeKey(file: string): string {
-  mkdirSync(path.dirname(file), { recursive: true });
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const unnamed = `${file}.${newKey('new', NAME_BYTES)}`;
   try {
     writeFileSync(unnamed, newKey('key', BYTES), { flag: 'wx', mode: 0o600, flush: true });

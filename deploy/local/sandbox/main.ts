@@ -1,4 +1,7 @@
+import { PRIVATE_UMASK } from '../../program/private-umask.ts';
 import { startSandbox } from './sandbox.ts';
+
+process.umask(PRIVATE_UMASK);
 
 /*
  * The sandbox as a program of its own: SANDBOX_LISTEN is its address, SANDBOX_KEY the key that channels send,

@@ -61,14 +61,14 @@ interface RestoreJob {
 
 async function restoreFiles(config: ProgramConfig, { folder, manifest, blobs, progress }: RestoreJob): Promise<void> {
   const staged = unfinishedRestore(config.dataDir);
-  await mkdir(staged, { recursive: true });
+  await mkdir(staged, { recursive: true, mode: 0o700 });
   await flush(config.dataDir);
   const isBlob = ({ path: name }: BackedUpFile): boolean => name.startsWith(BLOBS + path.sep);
   for (const file of manifest.files) if (!isBlob(file)) await restoreFile(folder, file, path.join(staged, file.path));
   for (const service of CALLED_SERVICES)
     await checkStore({ ...storeOf(config, service), url: undefined, dataDir: staged });
   if (blobs !== undefined) {
-    await mkdir(blobs, { recursive: true });
+    await mkdir(blobs, { recursive: true, mode: 0o700 });
     for (const [at, file] of manifest.files.entries()) {
       progress(`${String(at)} of ${String(manifest.files.length)} files`);
       if (isBlob(file)) await restoreFile(folder, file, path.join(blobs, path.relative(BLOBS, file.path)));

@@ -75,7 +75,7 @@ async function ownToken(
   const kept = readIfThere(file);
   if (kept !== undefined) return { token: kept, forget };
   const made = await accounts.createToken({ accountId: account.id, name: TOKEN_NAME, models: ['*'] });
-  mkdirSync(config.dataDir, { recursive: true });
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(file, made.key, { mode: 0o600 });
   return { token: made.key, forget };
 }

@@ -1,13 +1,15 @@
 import { constants, createWriteStream, existsSync, statSync } from 'node:fs';
-import { access, link, rename, rm } from 'node:fs/promises';
+import { access, chmod, link, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { newKey } from '@reelgate/platform/ids';
+import { CALLER_UMASK } from '../caller-umask.ts';
 import { CommandFailed } from '../command.ts';
 
 const NAME_BYTES = 5;
+const FILE_MODE = 0o666;
 
 /** Refuses a file that cannot be written, before the task is created and charged. */
 export async function checkTarget(file: string, force: boolean): Promise<void> {
@@ -32,6 +34,7 @@ export async function saveFile(
   const output = createWriteStream(unfinished, { flags: 'wx', flush: true });
   try {
     await pipeline(Readable.fromWeb(bytes as WebStream), output, { signal: stop });
+    await chmod(unfinished, FILE_MODE & ~CALLER_UMASK);
     if (force) await rename(unfinished, file);
     else await nameOnce(unfinished, file);
     return output.bytesWritten;

@@ -7,16 +7,19 @@ import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
 import type { ProgramTls } from '../tls.ts';
+import { findShared } from '../private-data.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const EXPIRY_WARN_MS = 14 * DAY_MS;
 const EXPIRY_FAIL_MS = 2 * DAY_MS;
+/** The most files and folders of the data folder that one question looks at. */
+const SEARCHED_MAX = 5000;
 /** A connected peer answers at once. */
 const PEER_MS_MAX = 1000;
 
 export interface ProcessParts {
-  readonly config: Pick<ProgramConfig, 'bus'>;
+  readonly config: Pick<ProgramConfig, 'bus' | 'dataDir'>;
   readonly bus: Pick<Bus, 'ready'>;
   readonly tls: Pick<ProgramTls, 'current'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -27,6 +30,7 @@ export interface ProcessParts {
 export function processChecks({ config, bus, tls, clock, diagnosis }: ProcessParts): readonly SelfCheck[] {
   return [
     { part: 'configuration', check: async () => ofConfiguration(diagnosis.configuration()) },
+    { part: 'data folder', check: async () => ofData(config.dataDir) },
     ...(config.bus === undefined ? [] : [{ part: 'bus', check: async () => ofBus(config.bus, bus) }]),
     ...tls.current().map(({ name }) => ({
       part: `certificate of ${name}`,
@@ -68,6 +72,16 @@ function ofConfiguration(state: ConfigState | undefined): Verdict {
       advice: 'restart this process',
     };
   return ok('the files are in use');
+}
+
+function ofData(folder: string): Verdict {
+  const shared = findShared(folder, SEARCHED_MAX);
+  if (shared.length === 0) return ok(`only its own user reads ${folder}`);
+  return {
+    grade: 'warn',
+    detail: `other users can read ${shared[0] ?? ''}; files and folders of ${folder} that they can read: ${String(shared.length)}`,
+    advice: `chmod -R go= ${folder}`,
+  };
 }
 
 function ofBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict {

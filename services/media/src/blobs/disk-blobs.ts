@@ -9,13 +9,13 @@ import { filePieces } from './file-pieces.ts';
 
 /** Stores blobs in a folder with a subfolder for each two first characters. `flush` writes a folder to the disk. */
 export function openDiskBlobs(root: string, flush: (folder: string) => Promise<void> = flushFolder): BlobStore {
-  mkdirSync(root, { recursive: true });
+  mkdirSync(root, { recursive: true, mode: 0o700 });
   const pathOf = (key: string): string => path.join(root, blobPath(checkedKey(key)));
   /** The subfolders that this process has made or found, and flushed: at most one for each two first characters. */
   const known = new Set<string>();
   const prepare = async (folder: string): Promise<void> => {
     if (known.has(folder)) return;
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await flush(root);
     known.add(folder);
   };

@@ -44,7 +44,7 @@ export class TooLarge extends Error {
 
 /** The folder belongs to one process. It is on the disk of the blobs, so that a rename takes a file over. */
 export function openIncoming(folder: string, newId: NewId): Incoming {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { force: true });
   return {
     begin: (bytesMax) => beginDraft(path.join(folder, newId('in')), bytesMax),

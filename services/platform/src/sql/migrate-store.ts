@@ -18,7 +18,7 @@ export interface SchemaReport {
 
 /** Runs the migrations of a service that its store does not have, on a connection of its own. Returns their names. */
 export async function migrateStore(store: Store): Promise<readonly string[]> {
-  if (store.url === undefined) mkdirSync(store.dataDir, { recursive: true });
+  if (store.url === undefined) mkdirSync(store.dataDir, { recursive: true, mode: 0o700 });
   return using(store, (sql) => migrate(sql, store.migrations));
 }
 

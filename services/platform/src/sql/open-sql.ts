@@ -16,7 +16,7 @@ export interface SqlOptions extends StoreSettings {
 export async function openSql(options: SqlOptions): Promise<Sql> {
   const { url, dataDir, migrations, postgres, mode = 'run' } = options;
   if (url !== undefined && mode === 'run') await migrateStore(options);
-  if (url === undefined) mkdirSync(dataDir, { recursive: true });
+  if (url === undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const sql = await openStore(options, postgres);
   try {
     if (mode === 'check') await assertMigrated(sql, options);

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
@@ -7,6 +8,7 @@ import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
+const OWNER_ONLY = 0o600;
 const BATCH_MAX = 256;
 /** How many turns of the event loop a batch waits for more jobs, as long as each turn brings some. */
 const TURNS_MAX = 8;
@@ -35,11 +37,12 @@ interface Job {
  * statement is refused. Savepoints keep their copies of pages in memory: SQLite would write those of a large batch to a
  * temporary file.
  */
-export function openSqlite(file: string, openSync: (file: string) => Promise<LogSync> = openLogSync): Sql {
+export function openSqlite(file: string, openLog: (file: string) => Promise<LogSync> = openLogSync): Sql {
+  makePrivate(file);
   const writer = open(file);
   const reader = open(file);
   const [onWriter, onReader] = [sqliteStatements(writer), sqliteStatements(reader)];
-  const durability = durabilityOf(openSync(file));
+  const durability = durabilityOf(openLog(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -132,6 +135,15 @@ function jobOf<T>(
     },
   };
   return { job, committed: committed.promise };
+}
+
+/** SQLite gives its log and its index the mode of the database. An existing file is not opened: that costs its locks. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function open(file: string): DatabaseSync {

@@ -1,0 +1,100 @@
+import { chmodSync, lstatSync, readdirSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '@reelgate/platform/config/config-file';
+
+const OF_OTHERS = 0o077;
+const STICKY = 0o1000;
+const ROOT = 0;
+/** The most entries that one start changes. The next start goes on. */
+const CHANGES_MAX = 100_000;
+
+export interface Repair {
+  /** The number of entries that others could read, and that are private now. */
+  readonly repaired: number;
+  /** The number of entries that others can still read. */
+  readonly left: number;
+}
+
+/**
+ * Takes the data folder and what is in it from other users. A folder becomes private after all that is in it, so a
+ * repair that was cut off goes on at the next start, and a private folder is not searched. The data folder itself comes
+ * first: from then on nobody else reaches anything in it.
+ */
+export function keepPrivate(folder: string): Repair {
+  const found = readStats(folder);
+  const repair = { repaired: 0, left: 0 };
+  if (found === undefined || process.getuid === undefined) return repair;
+  assertOwn(folder, found, process.getuid());
+  if (!isVolume(found)) change(folder, found, repair);
+  for (const name of readdirSync(folder)) repairEntry(path.join(folder, name), repair);
+  return repair;
+}
+
+type Counted = { -readonly [K in keyof Repair]: Repair[K] };
+
+function repairEntry(entry: string, repair: Counted): void {
+  const found = readStats(entry);
+  // a link has no mode of its own, and what it leads to is not in this folder
+  if (found === undefined || found.isSymbolicLink() || (found.mode & OF_OTHERS) === 0) return;
+  if (found.isDirectory()) for (const name of namesIn(entry)) repairEntry(path.join(entry, name), repair);
+  change(entry, found, repair);
+}
+
+function change(entry: string, { mode }: Stats, repair: Counted): void {
+  if ((mode & OF_OTHERS) === 0) return;
+  if (repair.repaired < CHANGES_MAX && makePrivate(entry, mode)) repair.repaired += 1;
+  else repair.left += 1;
+}
+
+/** False: it belongs to another user, as the root of a volume does, or cannot be written. */
+function makePrivate(entry: string, mode: number): boolean {
+  try {
+    chmodSync(entry, mode & 0o7777 & ~OF_OTHERS);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Another user could put a signing key there that it knows. Root could do so anyway, and owns the roots of volumes. */
+function assertOwn(folder: string, { mode, uid }: Stats, self: number): void {
+  if ((mode & STICKY) !== 0)
+    throw new ConfigError(`data_dir: expected a folder of its own; ${folder} is shared by all users`);
+  if (self !== ROOT && uid !== self && uid !== ROOT)
+    throw new ConfigError(
+      `data_dir: expected a folder of the user ${String(self)}; ${folder} belongs to the user ${String(uid)}`,
+    );
+}
+
+/** The root of a volume belongs to root, and to a group of this user. It lets others list names, and nothing more. */
+function isVolume({ uid }: Stats): boolean {
+  return uid === ROOT && process.getuid?.() !== ROOT;
+}
+
+/** The entries of a folder that other users can read, among its first `searchedMax` entries. */
+export function findShared(folder: string, searchedMax: number): readonly string[] {
+  const shared: string[] = [];
+  const queue = [folder];
+  for (let searched = 0; searched < searchedMax && queue.length > 0; searched += 1) {
+    const entry = queue.shift() ?? folder;
+    const found = readStats(entry);
+    if (found === undefined || found.isSymbolicLink()) continue;
+    if ((found.mode & OF_OTHERS) !== 0 && !(entry === folder && isVolume(found))) shared.push(entry);
+    if (found.isDirectory()) for (const name of namesIn(entry)) queue.push(path.join(entry, name));
+  }
+  return shared;
+}
+
+/** Undefined: it is gone, or it never was. */
+function readStats(entry: string): Stats | undefined {
+  return lstatSync(entry, { throwIfNoEntry: false });
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
