@@ -19,7 +19,7 @@ export interface Repair {
 /**
  * Takes the data folder and what is in it from other users. A folder becomes private after all that is in it, so a
  * repair that was cut off goes on at the next start, and a private folder is not searched. The data folder itself comes
- * first: from then on nobody else reaches anything in it.
+ * first: from then on other users reach nothing in it.
  */
 export function keepPrivate(folder: string): Repair {
   const found = readStats(folder);
