@@ -122,9 +122,14 @@ export async function startMediaUnderTest({
 }
 
 export function mediaConfigOf(section: object, folder = os.tmpdir(), webhooks = {}): MediaConfig {
-  const file = path.join(mkdtempSync(path.join(folder, 'config-')), 'reelgate.yaml');
-  writeFileSync(file, JSON.stringify({ media: section, webhooks }));
-  return mediaConfig(readConfigFile(file, { type: 'object', properties: mediaSchema }, {}).value);
+  const own = mkdtempSync(path.join(folder, 'config-'));
+  try {
+    const file = path.join(own, 'reelgate.yaml');
+    writeFileSync(file, JSON.stringify({ media: section, webhooks }));
+    return mediaConfig(readConfigFile(file, { type: 'object', properties: mediaSchema }, {}).value);
+  } finally {
+    rmSync(own, { recursive: true });
+  }
 }
 
 function filesUnder(folder: string): string[] {
