@@ -31,14 +31,19 @@ const media = partialService(MediaService, {
   ingestResult: async () => {
     throw new Error('password=hunter2');
   },
-  removeResult: async () => ({ removed: true }),
+  removeResult: async () => {
+    removed += 1;
+    return { removed: true };
+  },
   linkObject: async () => {
     throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'object', message: 'is required' });
   },
 });
 
 let server: RpcServer;
+let removed: number;
 beforeEach(async () => {
+  removed = 0;
   server = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 },
     bindings: [media],
@@ -109,24 +114,102 @@ describe('JSON with curl', () => {
     expect(await response.text()).not.toContain('hunter2');
   });
 
-  test.each(['{', '{"task_id":7}', '[]', ''])('refuses the body %j', async (body) => {
-    expect((await call('RemoveResult', body)).status).toBe(400);
-  });
+  test.each([
+    ['{', 'invalid_json', '', 'the body is not JSON at line 1, column 2: expected a name in double quotes'],
+    ['', 'invalid_json', '', 'the body is empty; send {} for a request without fields'],
+    ['[]', 'invalid_request', '', 'the body must be an object with the fields of RemoveResultRequest; it is a list'],
+    ['{"task_id":7}', 'invalid_request', 'task_id', 'must be a string; it is a number'],
+    [
+      '{"task_id":"task_1","taskid":"task_1"}',
+      'unknown_field',
+      'taskid',
+      'is not a field of RemoveResultRequest; did you mean task_id (taskId)',
+    ],
+    [
+      '{"task_id":"a","taskId":"b"}',
+      'invalid_request',
+      'task_id',
+      'is given twice, as task_id and as taskId; send it once',
+    ],
+    ['{"task_id":"a","task_id":"a"}', 'invalid_request', 'task_id', 'is given twice; send it once'],
+  ])('refuses the body %s before its method', async (body, reason, field, message) => {
+    const response = await call('RemoveResult', body);
 
-  test('ignores fields that the server does not know', async () => {
-    expect((await call('RemoveResult', '{"task_id":"task_1","newer":1}')).status).toBe(200);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'invalid_argument',
+      message: field === '' ? message : `${field} ${message}`,
+      details: [
+        { type: 'reelgate.problem.v1.Problem', debug: { kind: 'KIND_INVALID', reason, message } },
+        { type: 'google.rpc.ErrorInfo', debug: { reason: reason.toUpperCase() } },
+        ...(field === '' ? [] : [{ type: 'google.rpc.BadRequest', debug: { fieldViolations: [{ field }] } }]),
+      ],
+    });
+    expect(removed).toBe(0);
   });
 
   test('without a key is refused', async () => {
     expect((await call('RemoveResult', '{}', {})).status).toBe(401);
   });
 
-  test.each(['/', '/reelgate.media.v1.MediaService', '/reelgate.media.v1.MediaService/None', '/none'])(
-    'at %s gets not found',
-    async (path) => {
-      expect((await fetch(url(path), { method: 'POST' })).status).toBe(404);
-    },
-  );
+  test.each([
+    [
+      '/',
+      /^there is no service "" here; this port has reelgate.media.v1.MediaService; call an RPC as POST \/SERVICE\/RPC$/,
+    ],
+    ['/none', /^there is no service "none" here/],
+    ['/reelgate.media.v1.mediaservice/X', /here; did you mean reelgate.media.v1.MediaService; call/],
+    ['/reelgate.media.v1.MediaService', /MediaService has no RPC ""; it has StageMedia, /],
+    [
+      '/reelgate.media.v1.MediaService/removeResult',
+      /MediaService has no RPC "removeResult"; did you mean RemoveResult$/,
+    ],
+  ])('at %s gets 404 and what there is', async (path, message) => {
+    const response = await fetch(url(path), { method: 'POST' });
+
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
+    expect(await response.json()).toEqual({ code: 'unimplemented', message: expect.stringMatching(message) });
+  });
+
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('with %s gets 405 and the method to use', async (method) => {
+    const response = await fetch(url('/reelgate.media.v1.MediaService/RemoveResult'), { method });
+
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(await response.json()).toMatchObject({
+      code: 'invalid_argument',
+      message: `RemoveResult is called with POST; this request is a ${method}`,
+      details: [{ debug: { reason: 'method_not_allowed' } }, {}],
+    });
+  });
+
+  test('with HEAD gets 405 without a body', async () => {
+    const response = await fetch(url('/reelgate.media.v1.MediaService/RemoveResult'), { method: 'HEAD' });
+
+    expect([response.status, await response.text()]).toEqual([405, '']);
+  });
+
+  test.each([
+    ['text/plain', 'the content type of this request is "text/plain"'],
+    ['application/connect+json', 'the content type of this request is "application/connect+json"'],
+    ['application/json; charset=latin1', 'the content type of this request is "application/json; charset=latin1"'],
+    ['', 'this request has no content type'],
+  ])('of the content type %j gets 415 and those to use', async (type, sent) => {
+    const response = await fetch(url('/reelgate.media.v1.MediaService/RemoveResult'), {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: Uint8Array.of(123, 125),
+    });
+
+    expect([response.status, response.headers.get('accept-post')]).toEqual([
+      415,
+      'application/json, application/proto',
+    ]);
+    expect(await response.json()).toMatchObject({
+      code: 'invalid_argument',
+      message: `RemoveResult takes application/json and application/proto, or gRPC-web; ${sent}`,
+      details: [{ debug: { reason: 'unsupported_media_type' } }, {}],
+    });
+  });
 });
 
 test('the plain routes run in turn, before the RPCs and without a key', async () => {

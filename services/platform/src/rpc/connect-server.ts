@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { DescMethod, Message } from '@bufbuild/protobuf';
+import type { DescMethod, JsonReadOptions, Message } from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { createContextKey, createContextValues } from '@connectrpc/connect';
+import { ConnectError, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
+import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -18,13 +19,15 @@ import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
+import { refuserOf } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
-import { isFault, toConnectError } from './problems.ts';
+import { fromConnectError, isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
 import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
+import { readStrictJson } from './strict-json.ts';
 import { namesOfPeer } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
 import type { Tracing } from '../trace/trace.ts';
@@ -75,6 +78,7 @@ export function connectHandler({
   const calls = openRunningCalls(log);
   const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
+  let refuse = refuserOf([]);
   const rpc = connectNodeAdapter({
     routes: (router) => {
       mount(router, bindings, {
@@ -86,6 +90,7 @@ export function connectHandler({
         log,
         tracing,
       });
+      refuse = refuserOf(router.handlers);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
@@ -95,7 +100,7 @@ export function connectHandler({
     handle: (request, response) => {
       inRequest(requestIdIn(request.headers['x-request-id']), () => {
         if (routes.some((route) => route(request, response))) logRequest(log, request, response);
-        else rpc(request, response);
+        else if (!refuse(request, response)) rpc(request, response);
       });
     },
     close: () => {
@@ -106,13 +111,24 @@ export function connectHandler({
 }
 
 function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
-  for (const binding of bindings) {
-    const handlers = binding.service.methods.map((method) => [
-      method.localName,
-      handlerOf(method, servedMethod(binding, method, serving), serving.log),
-    ]);
-    router.service(binding.service, Object.fromEntries(handlers) as never);
-  }
+  for (const binding of bindings)
+    for (const method of binding.service.methods)
+      router.rpc(method, handlerOf(method, servedMethod(binding, method, serving), serving.log) as never, {
+        jsonOptions: strictJsonOptions(method),
+      });
+}
+
+/** The library reads the text of a message with this decoder, in each of its protocols. */
+function strictJsonOptions({ input }: DescMethod): Partial<JsonReadOptions> {
+  const decode = (bytes: Uint8Array): string => {
+    try {
+      return readStrictJson(input, bytes);
+    } catch (thrown) {
+      throw toConnectError(thrown);
+    }
+  };
+  const options = { ignoreUnknownFields: false, textDecoder: { decode } };
+  return options;
 }
 
 type Handler = (request: never, context: HandlerContext) => Promise<Message> | AsyncIterable<Message>;
@@ -122,7 +138,7 @@ type HandlerOf = (served: ServedMethod, refuse: Refuse) => Handler;
 const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
   unary: (served, refuse) => (request, context) => served.unary(incoming(context), request).catch(rethrow(refuse)),
   client_streaming: (served, refuse) => (requests, context) =>
-    served.clientStream(incoming(context), requests).catch(rethrow(refuse)),
+    served.clientStream(incoming(context), readable(requests)).catch(rethrow(refuse)),
   server_streaming: (served, refuse) =>
     async function* (request, context) {
       try {
@@ -135,6 +151,16 @@ const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
     throw new Error('a stream in both directions is not supported');
   },
 };
+
+/** A message that cannot be read ends a stream with the refusal of its reader, as in a call of one message. */
+async function* readable(requests: AsyncIterable<object>): AsyncGenerator<object> {
+  try {
+    yield* requests;
+  } catch (thrown) {
+    const isRefusal = thrown instanceof ConnectError && thrown.findDetails(ProblemSchema).length > 0;
+    throw isRefusal ? fromConnectError(thrown) : thrown;
+  }
+}
 
 function handlerOf(method: DescMethod, served: ServedMethod, log: Log): Handler {
   return HANDLERS[method.methodKind](served, (thrown) => {

@@ -130,7 +130,8 @@ function nameCheck({ in: allowed }: FieldRules, { values }: DescEnum): readonly 
   ];
 }
 
-function allowedNames({ in: allowed }: FieldRules, { values }: DescEnum): string {
+/** The values that a field may have, as a text. */
+export function allowedNames({ in: allowed }: Pick<FieldRules, 'in'>, { values }: DescEnum): string {
   const named = values.filter(({ number }) => number !== 0).map(({ name }) => name);
   return (allowed.length > 0 ? allowed : named).join(', ');
 }

@@ -1,0 +1,207 @@
+import { ScalarType, fromJson, getOption, hasOption } from '@bufbuild/protobuf';
+import type { DescEnum, DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
+import { field as fieldOption } from '@reelgate/proto/rules/v1/rules';
+import { Problem } from '../problem.ts';
+import { WORDS, assertScalar, quote, refusal, shown } from './json-scalars.ts';
+import { JsonFault, readJsonTree } from './json-tree.ts';
+import type { JsonTree } from './json-tree.ts';
+import { nearestName } from './nearest-name.ts';
+import { allowedNames } from './value-rules.ts';
+
+/** The messages whose JSON is not an object with their fields. */
+const OWN_JSON: Readonly<Record<string, OwnJson>> = {
+  'google.protobuf.Timestamp': { wanted: 'a time such as "2026-01-31T12:00:00Z"', fits: isTime },
+  'google.protobuf.Duration': {
+    wanted: 'a length of time such as "1.5s"',
+    fits: (text) => /^-?\d{1,12}(?:\.\d{1,9})?s$/.test(text),
+  },
+};
+
+interface OwnJson {
+  readonly wanted: string;
+  readonly fits: (text: string) => boolean;
+}
+
+/** The fields of a message by each name that JSON may use. */
+const FIELDS = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads the bytes of a JSON request as text, and refuses what the library would let pass: fields that the message does
+ * not have, a field given twice, values that the contract does not name, and values of another type or out of range.
+ */
+export function readStrictJson(message: DescMessage, bytes: Uint8Array): string {
+  const text = decode(bytes);
+  assertJson(message, text);
+  return text;
+}
+
+/** Throws a Problem unless the text is JSON of the message. */
+export function assertJson(message: DescMessage, text: string): void {
+  let tree: JsonTree;
+  try {
+    tree = readJsonTree(text);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    throw new Problem({ kind: 'invalid', reason: 'invalid_json', message: error.message });
+  }
+  if (tree.is !== 'object' && !isWellKnown(message))
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      message: `the body must be an object with the fields of ${message.name}; it is ${WORDS[tree.is]}`,
+    });
+  assertMessage(message, tree, '');
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new Problem({ kind: 'invalid', reason: 'invalid_json', message: 'the body is not JSON in UTF-8' });
+  }
+}
+
+function assertMessage(message: DescMessage, tree: JsonTree, path: string): void {
+  const own = OWN_JSON[message.typeName];
+  if (own !== undefined) {
+    assertOwnJson(message, tree, path, own);
+    return;
+  }
+  if (isWellKnown(message)) return;
+  if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
+  const fields = fieldsOf(message);
+  const written = new Map<DescField, string>();
+  const chosen = new Map<DescOneof, DescField>();
+  for (const [given, value] of tree.members) {
+    const field = fields.get(given);
+    if (field === undefined) throw unknownField(message, given, path);
+    const at = below(path, field.name);
+    const before = written.get(field);
+    if (before !== undefined)
+      throw refusal(at, `is given twice${before === given ? '' : `, as ${before} and as ${given}`}; send it once`);
+    written.set(field, given);
+    if (value.is === 'null') continue;
+    const { oneof } = field;
+    if (oneof !== undefined) {
+      const other = chosen.get(oneof);
+      if (other !== undefined)
+        throw refusal(below(path, oneof.name), `has ${other.name} and ${field.name}; send one of them`);
+      chosen.set(oneof, field);
+    }
+    assertField(field, value, at);
+  }
+}
+
+function assertField(field: DescField, tree: JsonTree, path: string): void {
+  switch (field.fieldKind) {
+    case 'list':
+      if (tree.is !== 'list') throw refusal(path, `must be a list; it is ${WORDS[tree.is]}`);
+      for (const [index, item] of tree.items.entries()) assertValue(field, item, `${path}[${String(index)}]`);
+      return;
+    case 'map':
+      assertMap(field, tree, path);
+      return;
+    default:
+      assertValue(field, tree, path);
+  }
+}
+
+function assertMap(field: DescField & { fieldKind: 'map' }, tree: JsonTree, path: string): void {
+  if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
+  const keys = new Set<string>();
+  for (const [key, value] of tree.members) {
+    const at = `${path}[${JSON.stringify(shown(key))}]`;
+    if (keys.has(key)) throw refusal(at, 'is given twice; send it once');
+    keys.add(key);
+    assertScalar(field.mapKey, readKey(field.mapKey, key), at);
+    assertValue(field, value, at);
+  }
+}
+
+/** The key of a map is always written as a string. */
+function readKey(type: ScalarType, key: string): JsonTree {
+  const isWord = type === ScalarType.BOOL && (key === 'true' || key === 'false');
+  return isWord ? { is: 'boolean' } : { is: 'string', value: key };
+}
+
+/** A single value: of a field, of an item of a list, or of an entry of a map. */
+function assertValue(field: DescField, tree: JsonTree, path: string): void {
+  if (field.message !== undefined) assertMessage(field.message, tree, path);
+  else if (field.enum !== undefined) assertEnum(field, field.enum, tree, path);
+  else if (field.scalar !== undefined) assertScalar(field.scalar, tree, path);
+}
+
+/** A number is checked with the rules of its field, as in a binary message. */
+function assertEnum(field: DescField, values: DescEnum, tree: JsonTree, path: string): void {
+  const given = tree.is === 'string' ? tree.value : undefined;
+  if (given !== undefined && values.values.some(({ name }) => name === given)) return;
+  if (tree.is === 'number') {
+    const number = Number(tree.written);
+    if (Number.isInteger(number) && values.value[number] !== undefined) return;
+  }
+  const names = enumNames(field, values);
+  if (given !== undefined) throw refusal(path, `has the unknown value ${quote(given)}; must be one of ${names}`);
+  if (tree.is === 'number')
+    throw refusal(path, `has the unknown value ${shown(tree.written)}; must be one of ${names}`);
+  throw refusal(path, `must be one of ${names}; it is ${WORDS[tree.is]}`);
+}
+
+function enumNames(field: DescField, values: DescEnum): string {
+  const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
+  return allowedNames({ in: (field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [] }, values);
+}
+
+function assertOwnJson(message: DescMessage, tree: JsonTree, path: string, { wanted, fits }: OwnJson): void {
+  if (tree.is !== 'string') throw refusal(path, `must be ${wanted}; it is ${WORDS[tree.is]}`);
+  if (!fits(tree.value) || !isRead(message, tree.value))
+    throw refusal(path, `must be ${wanted}; it is ${quote(tree.value)}`);
+}
+
+/** Such a message has a JSON of its own, which the library reads strictly. No contract has one without an example. */
+function isWellKnown({ typeName }: DescMessage): boolean {
+  return typeName.startsWith('google.protobuf.');
+}
+
+function isRead(message: DescMessage, text: string): boolean {
+  try {
+    fromJson(message, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The library takes a 30th of February for the second of March. */
+function isTime(text: string): boolean {
+  const [day = ''] = text.split('T');
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+}
+
+function fieldsOf(message: DescMessage): ReadonlyMap<string, DescField> {
+  const known = FIELDS.get(message);
+  if (known !== undefined) return known;
+  const fields = new Map(message.fields.flatMap((field) => [field.jsonName, field.name].map((name) => [name, field])));
+  FIELDS.set(message, fields);
+  return fields;
+}
+
+function unknownField(message: DescMessage, given: string, path: string): Problem {
+  const names = message.fields.map((field) => field.name);
+  const meant = message.fields.find((field) => field.name === nearestName(given, names));
+  const instead =
+    meant === undefined
+      ? `its fields are ${names.join(', ')}`
+      : `did you mean ${meant.name}${meant.jsonName === meant.name ? '' : ` (${meant.jsonName})`}`;
+  return new Problem({
+    kind: 'invalid',
+    reason: 'unknown_field',
+    field: below(path, /^[\w.-]+$/.test(given) ? shown(given) : quote(given)),
+    message: `is not a field of ${message.name}; ${names.length === 0 ? 'it has none' : instead}`,
+  });
+}
+
+function below(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
