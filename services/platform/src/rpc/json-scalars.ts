@@ -62,7 +62,7 @@ const CHECKS: Partial<Readonly<Record<ScalarType, CheckScalar>>> = {
 };
 
 /** Refuses a value that is no text. */
-export function assertText(tree: JsonTree, path: string): void {
+function assertText(tree: JsonTree, path: string): void {
   if (tree.is !== 'string') throw refusal(path, `must be a string; it is ${WORDS[tree.is]}`);
   if (!tree.value.isWellFormed()) throw refusal(path, 'must be Unicode; half of a surrogate pair is not');
 }
