@@ -17,6 +17,7 @@ const SCOPES = {
     Scope.WEBHOOKS_READ,
     Scope.WEBHOOKS_WRITE,
     Scope.TOKENS_WRITE,
+    Scope.SESSIONS_INTERNAL,
   ],
   tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
   operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.WEBHOOKS_READ, Scope.WEBHOOKS_WRITE],

@@ -28,6 +28,7 @@ import { removeOldRecords } from './operations/remove-old-records.ts';
 import { accountService } from './rpc/account-service.ts';
 import { billingService } from './rpc/billing-service.ts';
 import { callService } from './rpc/call-service.ts';
+import { sessionService } from './rpc/session-service.ts';
 import { usageService } from './rpc/usage-service.ts';
 import { sqlActs } from './store/acts/sql-acts.ts';
 import { sqlAccountList } from './store/accounts/sql-account-list.ts';
@@ -41,6 +42,7 @@ import { sqlLedgerCheck } from './store/ledger/sql-ledger-check.ts';
 import { sqlLedgerChecks } from './store/ledger/sql-ledger-checks.ts';
 import { sqlMoneyStore } from './store/money/sql-money-store.ts';
 import { sqlPriceStore } from './store/prices/sql-price-store.ts';
+import { sqlSessionStore } from './store/sessions/sql-session-store.ts';
 import { sqlTokenStore } from './store/tokens/sql-token-store.ts';
 import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
 
@@ -86,7 +88,13 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);
     lifecycle.add('replicas', () => replicas.stop());
     return {
-      bindings: [billingService(deps), accountService(deps), callService(deps), usageService(deps)],
+      bindings: [
+        billingService(deps),
+        accountService(deps),
+        callService(deps),
+        usageService(deps),
+        sessionService(deps),
+      ],
       routes: [],
       newKeys,
       ready: async () => (await sql.reserved.read('SELECT 1 AS alive')).length === 1,
@@ -140,6 +148,7 @@ function depsOn(
     accounts: sqlAccountStore(sql),
     tokens: sqlTokenStore(sql),
     prices: sqlPriceStore(sql, clock),
+    sessions: sqlSessionStore(sql),
     holds: sqlHoldStore(sql),
     calls: sqlCallStore(sql),
     usage: sqlUsageStore(sql),

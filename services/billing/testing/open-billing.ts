@@ -25,6 +25,7 @@ import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { PriceFactsSchema } from '@reelgate/proto/billing/v1/price';
 import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
@@ -87,6 +88,7 @@ export interface TestBilling {
   readonly accounts: Client<typeof AccountService>;
   readonly calls: Client<typeof CallService>;
   readonly usage: Client<typeof UsageService>;
+  readonly sessions: Client<typeof SessionService>;
   readonly service: RunningBilling;
   /** The same database, for access without the service. */
   readonly sql: Sql;
@@ -156,7 +158,7 @@ export async function openBilling(
     publicUrl: 'http://127.0.0.1:8080',
     dataDir: location.dataDir,
   });
-  const [billingBinding, accountBinding, callBinding, usageBinding] = service.bindings;
+  const [billingBinding, accountBinding, callBinding, usageBinding, sessionBinding] = service.bindings;
   const billing = directClient(BillingService, billingBinding!, aCaller());
   const sql =
     location.url === undefined
@@ -173,6 +175,7 @@ export async function openBilling(
     accounts: directClient(AccountService, accountBinding!, aCaller()),
     calls: directClient(CallService, callBinding!, aCaller()),
     usage: directClient(UsageService, usageBinding!, aCaller()),
+    sessions: directClient(SessionService, sessionBinding!, aCaller()),
     service,
     sql,
     clock,

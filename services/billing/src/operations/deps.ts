@@ -13,6 +13,7 @@ import type { LedgerAudit } from '../store/ledger/ledger-audit.ts';
 import type { LedgerChecks } from '../store/ledger/ledger-checks.ts';
 import type { MoneyStore } from '../store/money/money-store.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
+import type { SessionStore } from '../store/sessions/session-store.ts';
 import type { TokenStore } from '../store/tokens/token-store.ts';
 import type { UsageStore } from '../store/usage/usage-store.ts';
 import type { UnwrittenBatches } from './calls/unwritten-batches.ts';
@@ -24,6 +25,7 @@ export interface BillingDeps {
   readonly accounts: AccountStore;
   readonly tokens: TokenStore;
   readonly prices: PriceStore;
+  readonly sessions: SessionStore;
   readonly holds: HoldStore;
   readonly calls: CallStore;
   readonly usage: UsageStore;

@@ -3,6 +3,7 @@ import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { HOUR_MS } from '../../testing/call-orders.ts';
 import { sqlActs } from '../store/acts/sql-acts.ts';
 import { sqlMoneyStore } from '../store/money/sql-money-store.ts';
+import { sqlSessionStore } from '../store/sessions/sql-session-store.ts';
 import { removeOldRecords } from './remove-old-records.ts';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -12,7 +13,12 @@ const A_PLACE = { channel: 'north', priceKey: 'Alpha-H3', currency: 'USD' };
 describeOnEngines('old records', (open) => {
   test('are removed when they are no longer kept: hours of the money after 92 days, acts after 400', async () => {
     const on = await open();
-    const deps = { acts: sqlActs(on.sql), money: sqlMoneyStore(on.sql), clock: on.clock };
+    const deps = {
+      acts: sqlActs(on.sql),
+      money: sqlMoneyStore(on.sql),
+      sessions: sqlSessionStore(on.sql),
+      clock: on.clock,
+    };
     const hour = on.clock.now() - (on.clock.now() % HOUR_MS);
     await deps.money.write([{ ...A_PLACE, ...A_COUNT, hour, process: 'a' }]);
     await on.accounts.creditAccount({ id: 'demo', amountNanos: 1n, reason: 'test' });

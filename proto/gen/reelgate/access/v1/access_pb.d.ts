@@ -152,6 +152,13 @@ export enum Scope {
    * @generated from enum value: SCOPE_WEBHOOKS_WRITE = 10;
    */
   WEBHOOKS_WRITE = 10,
+
+  /**
+   * `sessions.internal`: ends sessions of the consoles and lists which have ended. Only the gateway has it.
+   *
+   * @generated from enum value: SCOPE_SESSIONS_INTERNAL = 11;
+   */
+  SESSIONS_INTERNAL = 11,
 }
 
 /**
