@@ -2,6 +2,7 @@ import path from 'node:path';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
@@ -108,6 +109,7 @@ function gatewayClients(starting: Starting, billing: Served, media: Media, tasks
     accounts: direct(AccountService, billing, 'gateway'),
     calls: direct(CallService, billing, 'gateway'),
     usage: direct(UsageService, billing, 'gateway'),
+    sessions: direct(SessionService, billing, 'gateway'),
     media: inProcessMedia(media.bytes),
     sender: direct(MediaService, media, 'gateway'),
     pauses: direct(OperatorService, tasks, 'gateway'),

@@ -6,7 +6,7 @@ import type { ServiceName } from './config/program-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
 
 /** A mounted folder is replaced by a new link, which a watch of the file system can miss. So the files are polled. */
-export const WATCH_MS = 1000;
+export const WATCH_MS = 500;
 /** After a refusal. What was missing may be no file of the configuration, so no change would announce it. */
 export const RETRY_MS = 5000;
 

@@ -65,6 +65,7 @@ const PASSES: Readonly<Record<string, string>> = {
   'billing/sql-price-store.ts': 'the prices, read at the start and on a change',
   'billing/sql-rebuild-usage.ts': 'ledger rebuild',
   'billing/sql-rebuild.ts': 'ledger rebuild',
+  'billing/sql-session-store.ts': 'a sign-out of a console, over a table with a bound, and the list of a gateway',
   'billing/sql-token-store.ts': 'the list of tokens, for an operator',
   'billing/sql-unconfirmed-batches.ts': 'the pass over calls that lapse',
   'media/sql-sweeps.ts': 'the passes over expired objects',

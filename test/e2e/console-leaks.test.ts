@@ -145,6 +145,7 @@ test(
     await ask('DELETE', `/v1/videos/${failed}`);
     const made = await ask('POST', '/tokens', { name: 'new', models: ['*'], webhooks: 'none', tokens: 'none' });
     await ask('DELETE', `/tokens/${made.json.token.id}`);
+    await ask('DELETE', '/sessions');
     await ask('DELETE', '/session');
 
     const secrets = [

@@ -1,6 +1,7 @@
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
@@ -44,6 +45,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     accounts: billing.client(AccountService),
     calls: billing.client(CallService),
     usage: billing.client(UsageService),
+    sessions: billing.client(SessionService),
     media: bytes,
     sender: media.client(MediaService),
     pauses: tasks.client(OperatorService),

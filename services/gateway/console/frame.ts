@@ -1,6 +1,5 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api } from './state/api.ts';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
 import { loadModule } from './state/load-page.ts';
@@ -8,6 +7,7 @@ import type { Visitor } from './state/door.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { LiveSwitch } from './parts/live-switch.ts';
+import { SignOut } from './parts/sign-out.ts';
 import { PAGES, findPage } from './routes.ts';
 import type { Door } from './routes.ts';
 import { words } from './words.ts';
@@ -21,17 +21,13 @@ export interface PageProps {
 type Page = ComponentType<PageProps>;
 
 /** The header, the navigation and the page of the address. */
-export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut: () => void }): VNode {
+export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut: (notice: string) => void }): VNode {
   const { path, query } = useAddress();
   const { route, params } = findPage(visitor.door, path);
   const { page: Shown, isMissing } = usePage(route.module);
   const main = useRef<HTMLElement>(null);
   useFocusOnNavigation(main, path, Shown !== undefined || isMissing);
   const who = visitor.door === 'client' ? visitor.me.accountId : `${visitor.me.name} (${visitor.me.role})`;
-  const signOut = async (): Promise<void> => {
-    await api('/session', { method: 'DELETE' });
-    onSignedOut();
-  };
   return html`
     <a class="skip" href="#content">${words.skip}</a>
     <header class="top">
@@ -40,7 +36,7 @@ export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut:
       <div class="who">
         <${LiveSwitch} />
         <span>${who}</span>
-        <button type="button" class="quiet" onClick=${() => void signOut()}>${words.signOut}</button>
+        <${SignOut} onSignedOut=${onSignedOut} />
       </div>
     </header>
     <main id="content" tabindex="-1" ref=${main}>

@@ -14,7 +14,9 @@ import { Refusal } from './parts/refusal.ts';
 import type { Door } from './routes.ts';
 import { words } from './words.ts';
 
-type Standing = Visitor | 'unknown' | 'signed-out' | ApiError;
+type Standing = Visitor | 'unknown' | { readonly notice: string } | ApiError;
+
+const SIGNED_OUT = { notice: '' };
 
 function Console({ door }: { door: Door }): VNode {
   const [standing, setStanding] = useState<Standing>('unknown');
@@ -28,24 +30,24 @@ function Console({ door }: { door: Door }): VNode {
   const ask = useCallback(() => {
     api<Me | OperatorMe>('/me').then(arrive, (error: unknown) => {
       const isOut = error instanceof ApiError && endsSession(error);
-      setStanding(isOut || !(error instanceof ApiError) ? 'signed-out' : error);
+      setStanding(isOut || !(error instanceof ApiError) ? SIGNED_OUT : error);
     });
   }, [arrive]);
   useEffect(() => {
     onSignedOut(() => {
-      setStanding('signed-out');
+      setStanding(SIGNED_OUT);
     });
     ask();
   }, [ask]);
   if (standing === 'unknown') return html`<p class="alone">${words.loading}</p>`;
-  if (standing === 'signed-out') return html`<${SignIn} door=${door} onSignedIn=${arrive} />`;
   if (standing instanceof ApiError)
     return html`<main class="alone"><${Refusal} error=${standing} retry=${ask} /></main>`;
+  if ('notice' in standing) return html`<${SignIn} door=${door} notice=${standing.notice} onSignedIn=${arrive} />`;
   return html`<${VisitorContext.Provider} value=${standing}>
     <${Frame}
       visitor=${standing}
-      onSignedOut=${() => {
-        setStanding('signed-out');
+      onSignedOut=${(notice: string) => {
+        setStanding({ notice });
       }}
     />
   <//>`;

@@ -8,9 +8,16 @@ import { words } from './words.ts';
 
 const FIELDS = { client: 'token', operator: 'key' } as const;
 
+export interface SignInProps {
+  readonly door: Door;
+  /** What is to be said of the session before; can be empty. */
+  readonly notice: string;
+  readonly onSignedIn: (me: Me | OperatorMe) => void;
+}
+
 /** One field. The token goes into a sealed cookie and stays nowhere else. */
-export function SignIn({ door, onSignedIn }: { door: Door; onSignedIn: (me: Me | OperatorMe) => void }): VNode {
-  const [fault, setFault] = useState('');
+export function SignIn({ door, notice, onSignedIn }: SignInProps): VNode {
+  const [fault, setFault] = useState(notice);
   const [isBusy, setBusy] = useState(false);
   const field = FIELDS[door];
   const submit = async (event: SubmitEvent): Promise<void> => {

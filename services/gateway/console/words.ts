@@ -8,6 +8,12 @@ export const words = {
   skip: 'Skip to the content',
   navigation: 'Pages',
   signOut: 'Sign out',
+  signOutEverywhere: {
+    title: 'Sign out everywhere',
+    cancel: 'Stay signed in',
+    means:
+      'Every session with this key ends, in every browser and for everybody who uses it. The key itself stays valid.',
+  },
   loading: 'Loading',
   tryAgain: 'Try again',
   missingPage: {

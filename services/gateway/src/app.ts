@@ -15,7 +15,7 @@ import { jobsClient } from './clients/jobs-client.ts';
 import { signedLinks } from './clients/signed-links.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
-import { readCatalogue } from './config.ts';
+import { gatewayConfig, readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
@@ -78,11 +78,7 @@ export async function startGateway(
   const lifecycle = openLifecycle(log);
   try {
     let catalogue = config.catalogue;
-    const { redis, limits } = await openLimits(foundation, lifecycle, {
-      service: 'gateway',
-      url: config.redis,
-      deadlineMs: config.redisDeadlineMs,
-    });
+    const { redis, limits } = await openRedis(config, foundation, lifecycle);
     const counters = openRateCounters(redis, foundation, lifecycle);
     const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
     const reader = cachedTaskReader(clients.tasks, clock);
@@ -149,7 +145,7 @@ export async function startGateway(
     };
     return {
       bindings: [],
-      routes: [consoles.operator],
+      routes: [consoles.operator.route],
       ready: async () => true,
       port: server.port,
       url: urlOf(config.listen.host, server.port),
@@ -158,6 +154,7 @@ export async function startGateway(
         await Promise.all([pool.stop(drain.over), deliveries.stop(drain.over), endWaits(drain), server.drain(drain)]);
       },
       reload: async (value) => {
+        consoles.operator.takeUp(gatewayConfig(value));
         catalogue = readCatalogue(value);
         channels.replace(catalogue.relay);
       },
@@ -166,6 +163,14 @@ export async function startGateway(
     await lifecycle.stop();
     throw error;
   }
+}
+
+function openRedis(
+  { redis: url, redisDeadlineMs: deadlineMs }: Pick<GatewayConfig, 'redis' | 'redisDeadlineMs'>,
+  foundation: Foundation,
+  lifecycle: Lifecycle,
+): ReturnType<typeof openLimits> {
+  return openLimits(foundation, lifecycle, { service: 'gateway', url, deadlineMs });
 }
 
 async function hearEvents(

@@ -4,7 +4,7 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
-import type { Operator } from './console/session/operator-sessions.ts';
+import type { Operator } from './console/session/operators-in-use.ts';
 import { ROLES } from './domain/operator.ts';
 import type { Role } from './domain/operator.ts';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
@@ -74,6 +74,11 @@ export const gatewaySchema = {
       items: { type: 'string', format: 'network' },
       description: 'the proxies whose X-Forwarded-For is believed',
     },
+    admin_url: {
+      type: 'string',
+      pattern: '^https?://[^\\s/]+/?$',
+      description: 'the address of the admin port for browsers, such as https://ops.example.com',
+    },
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
     limits: section({
       body: { type: 'string', format: 'bytes', default: '64MiB' },
@@ -140,6 +145,8 @@ export interface GatewayConfig {
   readonly admin: HostPort | undefined;
   /** Addresses and networks of proxies, which say where a request comes from. */
   readonly trustedProxies: readonly string[];
+  /** The address of the admin port for browsers; undefined: that of the port itself. */
+  readonly adminUrl: string | undefined;
   /** Undefined: each process counts requests on its own. */
   readonly redis: Secret | undefined;
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
@@ -184,6 +191,7 @@ interface Checked {
     readonly listen: string;
     readonly admin?: string;
     readonly trusted_proxies: readonly string[];
+    readonly admin_url?: string;
     readonly redis?: string;
     readonly limits: {
       readonly body: string;
@@ -208,6 +216,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     listen,
     admin,
     trusted_proxies: trustedProxies,
+    admin_url: adminUrl,
     redis,
     limits,
     send_beside_max: besideMax,
@@ -220,6 +229,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     listen: hostPort(listen),
     admin: admin === undefined ? undefined : hostPort(admin),
     trustedProxies,
+    adminUrl,
     redis: redis === undefined ? undefined : new Secret(redis),
     limits: {
       bodyBytes: parseBytes(limits.body) ?? 0,

@@ -6,7 +6,7 @@ import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_ev
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
-import { newIds } from '@reelgate/platform/ids';
+import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
@@ -33,6 +33,8 @@ import { fakeOperator } from './fake-operator.ts';
 import type { OperatorMethods } from './fake-operator.ts';
 import { fakeBilling, fakeMedia, fakeTasks } from './fake-services.ts';
 import type { FakeBilling, FakeMedia, FakeTasks } from './fake-services.ts';
+import { fakeSessions } from './fake-sessions.ts';
+import type { FakeSessions } from './fake-sessions.ts';
 import { fakeUsage } from './fake-usage.ts';
 import type { FakeUsage } from './fake-usage.ts';
 import { fakeWebhooks } from './fake-webhooks.ts';
@@ -68,6 +70,7 @@ export interface GatewayUnderTest {
   /** Resolves once `count` calls are settled. */
   settled(count: number): Promise<void>;
   readonly usage: FakeUsage;
+  readonly sessions: FakeSessions;
   /** The warnings in the log. */
   readonly warnings: { readonly fields: object; readonly message: string }[];
   stop(): Promise<void>;
@@ -87,6 +90,12 @@ export interface TestSettings {
   readonly host?: string;
   /** Absent: nothing is recorded. */
   readonly tracing?: Tracing;
+  /** Absent: its own. */
+  readonly sessions?: FakeSessions;
+  readonly publicUrl?: string;
+  readonly adminUrl?: string;
+  /** Default: one for each role. */
+  readonly operators?: readonly object[];
   /** What the services answer to the operator console. */
   readonly operator?: OperatorMethods;
 }
@@ -115,12 +124,15 @@ export function checkedConfig({
   trustedProxies = [],
   redis,
   host = '127.0.0.1',
+  adminUrl,
+  operators = Object.entries(OPERATOR_KEYS).map(([role, key]) => ({ name: role, role, key })),
 }: TestSettings = {}): unknown {
   return readThrough({
     gateway: {
       listen: `${host}:0`,
       trusted_proxies: trustedProxies,
       ...(admin === undefined ? {} : { admin }),
+      ...(adminUrl === undefined ? {} : { admin_url: adminUrl }),
       ...(redis === undefined ? {} : { redis }),
       limits: {
         creates_per_minute: 100_000,
@@ -131,7 +143,7 @@ export function checkedConfig({
       async: { workers: 4, drain: '1s' },
     },
     models: MODELS,
-    operators: Object.entries(OPERATOR_KEYS).map(([role, key]) => ({ name: role, role, key })),
+    operators,
     channels: [
       { id: 'one', models: { 'Alpha-H3': 'up-h3', 'Beta-V1': 'up-beta' } },
       { id: 'off', enabled: false, models: { Hidden: 'up-hidden' } },
@@ -174,6 +186,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   ];
   const [webhooks, sends, books, accounts] = [fakeWebhooks(), fakeSends(), fakeBooks(), fakeAccounts()];
   const operator = fakeOperator(settings.operator);
+  const sessions = settings.sessions ?? fakeSessions();
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
@@ -184,12 +197,12 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       bus,
       log,
       metrics,
-      random: () => undefined,
+      random: systemRandom,
       newId,
       signingKey: new Secret('a key'),
       acceptedKeys: acceptOnly(new Secret('a key')),
       tracing: settings.tracing ?? NO_TRACING,
-      publicUrl: PUBLIC_URL,
+      publicUrl: settings.publicUrl ?? PUBLIC_URL,
       dataDir: '/nowhere',
     },
     {
@@ -200,6 +213,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       accounts: { ...books.accounts, ...accounts.client },
       calls: calls.client,
       usage: usage.client,
+      sessions: sessions.client,
       media: media.port,
       sender: sends.client,
       pauses: operator.tasks,
@@ -219,6 +233,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     media,
     calls,
     usage,
+    sessions,
     jobs,
     webhooks,
     sends,

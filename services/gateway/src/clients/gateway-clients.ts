@@ -1,6 +1,7 @@
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
@@ -20,6 +21,7 @@ export interface GatewayClients {
   readonly accounts: Client<typeof AccountService>;
   readonly calls: BillingCalls;
   readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
+  readonly sessions: Client<typeof SessionService>;
   readonly media: MediaPort;
   readonly sender: SenderClient;
   /** Under the identity of the gateway. */

@@ -1,8 +1,8 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { accountBooks } from '../clients/money-client.ts';
+import { sessionRecords } from '../clients/sessions-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
 import { tokensClient } from '../clients/tokens-client.ts';
 import type { GatewayConfig } from '../config.ts';
@@ -16,7 +16,9 @@ import type { RelayChannels } from '../relay/channels/relay-channels.ts';
 import { loadAssets } from './assets/load-assets.ts';
 import { clientConsoleRoutes, openClientSessions } from './client/client-console.ts';
 import { operatorConsole } from './operator/operator-console.ts';
+import type { OperatorConsole } from './operator/operator-console.ts';
 import type { ClientSessions } from './session/client-sessions.ts';
+import { followEndedSessions } from './session/ended-sessions.ts';
 import { consoleStreamPermits } from './stream/stream-permits.ts';
 
 export interface Consoles {
@@ -24,7 +26,7 @@ export interface Consoles {
   /** Of the public port; none if the configuration has no console for clients. */
   readonly clientRoutes: readonly RouteEntry[];
   /** Of the admin port. */
-  readonly operator: HttpRoute;
+  readonly operator: OperatorConsole;
 }
 
 export interface ConsolesDeps {
@@ -40,7 +42,7 @@ export interface ConsolesDeps {
 
 /** The consoles of both doors. They have the same files. */
 export async function openConsoles(
-  config: Pick<GatewayConfig, 'admin' | 'console'>,
+  config: Pick<GatewayConfig, 'admin' | 'adminUrl' | 'console'>,
   { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,
   lifecycle: Lifecycle,
 ): Promise<Consoles> {
@@ -50,9 +52,11 @@ export async function openConsoles(
     await Promise.all(heard.map((one) => one.stop()));
   });
   const { clock, changes, stopping } = parts;
+  const { log } = foundation;
+  const ended = followEndedSessions({ records: sessionRecords(clients.sessions), clock, log, stopping });
   const streams = { clock, changes, stopping, signals, permits: consoleStreamPermits() };
   const assets = loadAssets();
-  const sessions = openClientSessions(config.console, foundation);
+  const sessions = openClientSessions(config.console, foundation, ended);
   const pageReads = {
     books: accountBooks(clients),
     taskPages: taskPages(clients.tasks),
@@ -75,6 +79,7 @@ export async function openConsoles(
       budget: parts.budget,
       observe,
       readSource: parts.readSource,
+      ended,
     }),
   };
 }

@@ -13,14 +13,16 @@ import type { LookUpVerdict } from './look-up-budget.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
+/** For sessions of a console: the announcement of a revocation can be lost. */
+export const SESSION_FRESH_MS = 1000;
 const REFUSED_MAX = 20_000;
 const REFUSED_FRESH_MS = 3000;
 
 export interface Principals {
   /**
-   * The principal of a token, at once if it is cached. Refuses an invalid token with a Problem. A token that is not
-   * known yet takes from the look-ups of the caller's network; a known one does not, though it is checked every ten
-   * seconds.
+   * The principal of a token, at once if it was asked for a short time ago. Refuses an invalid token with a Problem. A
+   * token that is not known yet takes from the look-ups of the caller's network; a known one does not, though it is
+   * checked every ten seconds.
    */
   of(key: string, call: TokenCall): Soon<Principal>;
   /** Forgets a token, so that the next request checks it again. */
@@ -33,6 +35,8 @@ export interface TokenCall {
   /** The address that the request comes from; read for a token that is not known yet. */
   readonly source: () => string;
   readonly span?: Span | undefined;
+  /** How old a known answer may be. Default: ten seconds. */
+  readonly freshMs?: number;
 }
 
 interface Known {
@@ -77,7 +81,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
 
   const find = (digest: string, key: string, call: TokenCall): Soon<Principal> => {
     const entry = known.get(digest);
-    return entry !== undefined && isRecent(clock, entry.askedAt, KNOWN_FRESH_MS)
+    return entry !== undefined && isRecent(clock, entry.askedAt, call.freshMs ?? KNOWN_FRESH_MS)
       ? entry.principal
       : check(entry !== undefined, digest, key, call);
   };

@@ -89,6 +89,7 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   upstream_timeout: row(504, VENDOR.server, { final: true }),
   // media are staged before the order is submitted
   media_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
+  sign_out_incomplete: row(503, VENDOR.server, { final: true }),
   storage_unavailable: row(503, VENDOR.server, { retryAfterS: 5, untouched: true }),
   gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
 };

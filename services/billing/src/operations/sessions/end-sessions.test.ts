@@ -45,7 +45,11 @@ describeOnEngines('ended sessions', (open) => {
       version: second,
       allBefore: 0n,
       ended: [
-        { subject: 'token:one', session: { digest: 'digest-1', expiresAt: timestampFromMs(EXPIRES_AT) }, version: first },
+        {
+          subject: 'token:one',
+          session: { digest: 'digest-1', expiresAt: timestampFromMs(EXPIRES_AT) },
+          version: first,
+        },
         { subject: 'operator:ada', version: second },
       ],
     });

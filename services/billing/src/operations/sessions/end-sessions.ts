@@ -1,7 +1,7 @@
 import type { Ending } from '../../store/sessions/session-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
-/** So many persons with one token can sign out within the time of a session, and the others stay signed in. */
+/** Up to 32 persons with one token can sign out within the time of a session while the others stay signed in. */
 const OF_SUBJECT_MAX = 32;
 const ROWS_MAX = 20_000;
 /** The clocks of gateways differ from that of billing by less. */
@@ -20,6 +20,9 @@ export async function endSessions(
 }
 
 /** Forgets ended sessions that have expired everywhere. */
-export async function removeExpiredSessions({ sessions, clock }: Pick<BillingDeps, 'sessions' | 'clock'>): Promise<void> {
+export async function removeExpiredSessions({
+  sessions,
+  clock,
+}: Pick<BillingDeps, 'sessions' | 'clock'>): Promise<void> {
   await sessions.removeExpired(clock.now() - CLOCKS_APART_MS);
 }

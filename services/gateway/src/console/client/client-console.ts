@@ -6,6 +6,7 @@ import { assetRoutes } from '../assets/asset-routes.ts';
 import type { Assets } from '../assets/prepare-assets.ts';
 import { clientSessions } from '../session/client-sessions.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
+import type { EndedSessions } from '../session/ended-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
 import { clientStreamRoute } from '../stream/client-stream-route.ts';
@@ -40,11 +41,13 @@ export interface ClientConsoleDeps {
 export function openClientSessions(
   { sessionMs }: Pick<ConsoleConfig, 'sessionMs'>,
   { clock, random, acceptedKeys, publicUrl }: ClientConsoleDeps['foundation'],
+  ended: EndedSessions,
 ): ClientSessions {
   const { origin, protocol } = new URL(publicUrl);
   return clientSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
     cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:' }),
+    ended,
     publicOrigin: origin,
   });
 }

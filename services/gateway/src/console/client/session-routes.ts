@@ -1,5 +1,6 @@
 import type { Me } from '../../../console/api/session.ts';
 import { tokenOf } from '../../http/admission/credentials.ts';
+import { takeRate } from '../../http/admission/limit-rate.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { principalOf } from '../../http/exchange.ts';
@@ -18,7 +19,7 @@ const signIn = bodyValidator<{ readonly token: string }>({
   properties: { token: { type: 'string', maxLength: 256 } },
 });
 
-type Parts = Pick<GatewayParts, 'clock' | 'budget' | 'principals'>;
+type Parts = Pick<GatewayParts, 'clock' | 'budget' | 'principals' | 'counters' | 'limits'>;
 
 /** Signs a token in and out, and says who is signed in. */
 export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntry[] {
@@ -41,7 +42,8 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
         const { token } = signIn(await readJsonBody(exchange, parts));
         const key = tokenOf({ authorization: `Bearer ${token.trim()}` });
         const principal = await principals.of(key, exchange.state);
-        sessions.begin(exchange, key);
+        await takeRate(parts, principal, 'console');
+        await sessions.begin(exchange, { key, tokenId: principal.tokenId });
         exchange.body = meOf(principal);
       },
       doc: consoleDoc('signIn', 'Sign in'),
@@ -50,12 +52,21 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
       kind: 'console',
       methods: ['DELETE'],
       path: PATH,
-      handle: (exchange) => {
-        sessions.end(exchange);
+      handle: async (exchange) => {
+        await sessions.end(exchange);
         exchange.body = {};
       },
       doc: consoleDoc('signOut', 'Sign out'),
     },
+    consoleRoute({
+      method: 'DELETE',
+      path: '/sessions',
+      name: 'signOutEverywhere',
+      answer: async (exchange) => {
+        await sessions.endAll(exchange);
+        return {};
+      },
+    }),
     consoleRoute({ method: 'GET', path: '/me', name: 'getMe', answer: (exchange) => meOf(principalOf(exchange)) }),
   ];
 }

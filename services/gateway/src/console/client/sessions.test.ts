@@ -23,12 +23,12 @@ const cookieOf = (answer: Awaited<ReturnType<typeof ask>>): string =>
   String(answer.headers['set-cookie'] ?? '').split(';', 1)[0] ?? '';
 
 describe('signing in', () => {
-  test('answers with a cookie that pages cannot read, that no other site sends, and only below /console', async () => {
+  test('answers with a cookie that pages cannot read, that no other site sends, and of this host alone', async () => {
     const answer = await signIn(TOKEN);
 
     expect([answer.status, answer.json.accountId]).toEqual([200, 'demo']);
     expect(String(answer.headers['set-cookie'])).toMatch(
-      /^reelgate-console=[\w-]+; Path=\/console; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+      /^__Host-reelgate-console=[\w-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     );
     expect(String(answer.headers['set-cookie'])).not.toContain(TOKEN);
     expect((await ask('GET', '/console/api/me', { cookie: cookieOf(answer) })).json).toMatchObject({
@@ -69,7 +69,11 @@ describe('a session', () => {
   test.each([
     ['nothing', {}, 401],
     ['the header of a program', { authorization: `Bearer ${TOKEN}` }, 401],
-    ['a cookie that was made up', { cookie: 'reelgate-console=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }, 401],
+    [
+      'a cookie that was made up',
+      { cookie: '__Host-reelgate-console=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' },
+      401,
+    ],
   ] as [string, Record<string, string>, number][])('is not %s', async (_what, headers, status) => {
     const answer = await ask('GET', '/console/api/me', headers);
 
@@ -113,7 +117,7 @@ describe('a session', () => {
     const out = await ask('DELETE', '/console/api/session', { cookie, ...OWN });
     await under.clock.advance(12 * 60 * 60 * 1000);
 
-    expect(String(out.headers['set-cookie'])).toMatch(/^reelgate-console=; .*Max-Age=0/);
+    expect(String(out.headers['set-cookie'])).toMatch(/^__Host-reelgate-console=; .*Max-Age=0/);
     expect((await ask('GET', '/console/api/me', { cookie })).status).toBe(401);
   });
 });

@@ -152,5 +152,5 @@ test('a token that revokes itself is signed out', async () => {
   const { json, headers } = await at.send('DELETE', '/tokens/plain');
 
   expect(json).toMatchObject({ id: 'plain', isOwn: true, revokedAt: 1 });
-  expect(headers['set-cookie']).toEqual([expect.stringMatching(/^reelgate-console=;.*Max-Age=0/)]);
+  expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-reelgate-console=;.*Max-Age=0/)]);
 });

@@ -24,7 +24,7 @@ export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget
 }
 
 /** The tokens of the account, for a token that may manage them. */
-export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'end'>): RouteEntry[] {
+export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'forget'>): RouteEntry[] {
   return [
     consoleRoute({
       method: 'GET',
@@ -71,7 +71,7 @@ async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<Mad
 /** Any token may revoke itself, which ends the session. */
 async function revokeToken(
   { tokens, principals }: TokenPageParts,
-  sessions: Pick<ClientSessions, 'end'>,
+  sessions: Pick<ClientSessions, 'forget'>,
   exchange: Exchange,
 ): Promise<Token> {
   const { token_id: id = '' } = exchange.params;
@@ -79,7 +79,7 @@ async function revokeToken(
   if (id !== tokenId) assertRight(exchange, 'write');
   const { token, currency } = await tokens.revoke(callerOf(exchange), id, { tokenId });
   principals.drop(id);
-  if (id === tokenId) sessions.end(exchange);
+  if (id === tokenId) sessions.forget(exchange);
   return tokenView(token, { currency, ownTokenId: tokenId });
 }
 

@@ -2,6 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import { whenThere } from '@reelgate/platform/soon';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../../config.ts';
@@ -13,7 +14,9 @@ import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
 import type { Assets } from '../assets/prepare-assets.ts';
-import { operatorSessions } from '../session/operator-sessions.ts';
+import type { EndedSessions } from '../session/ended-sessions.ts';
+import { operatorsInUse } from '../session/operators-in-use.ts';
+import { operatorSessions, subjectOf } from '../session/operator-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
@@ -27,6 +30,7 @@ import type { OperatorsConfig } from './operators-of.ts';
 
 const COOKIE = 'reelgate-operator';
 const PURPOSE = 'operator-session';
+const PLAIN = { origin: undefined, protocol: 'http:' };
 
 export interface OperatorConsoleDeps {
   readonly foundation: Foundation;
@@ -40,22 +44,37 @@ export interface OperatorConsoleDeps {
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
   readonly readSource: ReadSource;
+  readonly ended: EndedSessions;
 }
 
-/** The console of operators on the admin port. It takes the requests below `/console`, if there are operators. */
+type OperatorConsoleConfig = OperatorsConfig & {
+  readonly adminUrl: string | undefined;
+  readonly console: Pick<ConsoleConfig, 'sessionMs'>;
+};
+
+export interface OperatorConsole {
+  /** Takes the requests below `/console` while there are operators. */
+  readonly route: HttpRoute;
+  /** Takes up the operators of a new configuration. Who is gone or has less than before loses the sessions. */
+  takeUp(config: OperatorsConfig): void;
+}
+
+/** The console of operators on the admin port. */
 export function operatorConsole(
-  { admin, console }: OperatorsConfig & { readonly console: Pick<ConsoleConfig, 'sessionMs'> },
-  { foundation, assets, streams, budget, observe, readSource, ...pages }: OperatorConsoleDeps,
-): HttpRoute {
-  const { clock, random, acceptedKeys, newId, log, metrics, tracing } = foundation;
-  const { sessionMs } = console;
-  const operators = operatorsOf({ admin, console }, foundation.signingKey);
-  if (operators.length === 0) return () => false;
+  config: OperatorConsoleConfig,
+  { foundation, assets, streams, budget, observe, readSource, ended, ...pages }: OperatorConsoleDeps,
+): OperatorConsole {
+  const { clock, random, acceptedKeys, newId, log, metrics, tracing, signingKey } = foundation;
+  const { sessionMs } = config.console;
+  const inUse = operatorsInUse(operatorsOf(config, signingKey));
+  // the port itself speaks plain http: on the loopback address, or behind a proxy that admin_url names
+  const { origin, protocol } = config.adminUrl === undefined ? PLAIN : new URL(config.adminUrl);
   const sessions = operatorSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
-    // the admin port speaks plain http, behind a proxy or on the loopback address
-    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: false }),
-    operators,
+    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:' }),
+    publicOrigin: origin,
+    ended,
+    inUse,
   });
   const door = openOperatorDoor(clock, openWrongKeys({ door: 'operators', clock, log, metrics }));
   const routes: readonly OperatorRouteEntry[] = [
@@ -66,9 +85,12 @@ export function operatorConsole(
   ];
   const app = koaApp({
     routes,
-    admit: (exchange, { role }: OperatorRouteEntry) => {
-      if (role !== undefined) exchange.state.operator = sessions.operatorOf(exchange, role);
-    },
+    admit: (exchange, { role }: OperatorRouteEntry) =>
+      role === undefined
+        ? undefined
+        : whenThere(sessions.operatorOf(exchange, role), (operator) => {
+            exchange.state.operator = operator;
+          }),
     observe,
     clock,
     newId,
@@ -77,10 +99,15 @@ export function operatorConsole(
     readSource,
   });
   const handle = app.callback();
-  return (request, response) => {
-    const [path = ''] = (request.url ?? '').split('?', 1);
-    if (path !== '/console' && !path.startsWith('/console/')) return false;
-    void handle(request, response);
-    return true;
+  return {
+    route: (request, response) => {
+      const [path = ''] = (request.url ?? '').split('?', 1);
+      if (inUse.isEmpty() || (path !== '/console' && !path.startsWith('/console/'))) return false;
+      void handle(request, response);
+      return true;
+    },
+    takeUp: (next) => {
+      for (const name of inUse.replace(operatorsOf(next, signingKey))) ended.endAllSoon(subjectOf(name));
+    },
   };
 }

@@ -41,12 +41,22 @@ export function operatorSessionRoutes(
       kind: 'console',
       methods: ['DELETE'],
       path: PATH,
-      handle: (exchange) => {
-        sessions.end(exchange);
+      handle: async (exchange) => {
+        await sessions.end(exchange);
         exchange.body = {};
       },
       doc: consoleDoc('signOut', 'Sign out'),
     },
+    operatorRoute({
+      method: 'DELETE',
+      path: '/sessions',
+      name: 'signOutEverywhere',
+      role: 'viewer',
+      answer: async (exchange) => {
+        await sessions.endAll(exchange);
+        return {};
+      },
+    }),
     operatorRoute({
       method: 'GET',
       path: '/me',

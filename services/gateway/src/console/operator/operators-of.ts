@@ -1,6 +1,6 @@
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { SigningKey } from '@reelgate/platform/secret';
-import type { Operator } from '../session/operator-sessions.ts';
+import type { Operator } from '../session/operators-in-use.ts';
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const KEY_PURPOSE = 'console-operator';

@@ -1,47 +1,60 @@
-import { Problem } from '@reelgate/platform/problem';
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import type { Exchange } from '../../http/exchange.ts';
+import { signedOut } from './ended-sessions.ts';
+import type { EndedSessions } from './ended-sessions.ts';
+import { endOwnSession } from './end-own-session.ts';
 import { assertOwnRequest } from './own-requests.ts';
-import type { SessionSeal } from './seal-session.ts';
+import type { OpenedSession, SessionSeal } from './seal-session.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 /** Sessions of the client console: each is a site token in a sealed cookie. */
 export interface ClientSessions {
   /** The site token of a request. The caller still checks it, as for every other request. */
-  tokenOf(exchange: Exchange): string;
-  begin(exchange: Exchange, token: string): void;
-  end(exchange: Exchange): void;
+  tokenOf(exchange: Exchange): Soon<string>;
+  begin(exchange: Exchange, signedIn: { readonly key: string; readonly tokenId: string }): Promise<void>;
+  /** Resolves when the session has ended at every gateway. */
+  end(exchange: Exchange): Promise<void>;
+  /** The same for all sessions of the token. */
+  endAll(exchange: Exchange): Promise<void>;
+  /** Clears the cookie alone, of a token that is revoked. */
+  forget(exchange: Exchange): void;
 }
 
 export interface ClientSessionsOptions {
   readonly seal: SessionSeal;
   readonly cookie: SessionCookie;
+  readonly ended: EndedSessions;
   readonly publicOrigin: string;
 }
 
-export function clientSessions({ seal, cookie, publicOrigin }: ClientSessionsOptions): ClientSessions {
+export function clientSessions({ seal, cookie, ended, publicOrigin }: ClientSessionsOptions): ClientSessions {
+  const openedOf = (exchange: Exchange): OpenedSession | undefined => {
+    assertOwnRequest(exchange, publicOrigin);
+    const sealed = cookie.read(exchange);
+    return sealed === undefined ? undefined : seal.open(sealed);
+  };
+  const sessionOf = (exchange: Exchange): Soon<OpenedSession> => {
+    const session = openedOf(exchange);
+    if (session === undefined) throw signedOut();
+    return whenThere(ended.assertLive(session), () => session);
+  };
   return {
-    tokenOf: (exchange) => {
+    tokenOf: (exchange) => whenThere(sessionOf(exchange), ({ key }) => key),
+    begin: async (exchange, { key, tokenId }) => {
       assertOwnRequest(exchange, publicOrigin);
-      const sealed = cookie.read(exchange);
-      const token = sealed === undefined ? undefined : seal.open(sealed);
-      if (token === undefined) throw signedOut();
-      return token;
+      const version = await ended.versionNow();
+      cookie.write(exchange, seal.seal({ key, subject: `token:${tokenId}`, version }));
     },
-    begin: (exchange, token) => {
-      assertOwnRequest(exchange, publicOrigin);
-      cookie.write(exchange, seal.seal(token));
+    end: (exchange) => endOwnSession({ ended, cookie, exchange }, openedOf(exchange)),
+    endAll: async (exchange) => {
+      const { subject } = await sessionOf(exchange);
+      await ended.endAll(subject);
+      cookie.clear(exchange);
     },
-    end: (exchange) => {
+    forget: (exchange) => {
       assertOwnRequest(exchange, publicOrigin);
       cookie.clear(exchange);
     },
   };
-}
-
-export function signedOut(): Problem {
-  return new Problem({
-    kind: 'unauthenticated',
-    reason: 'signed_out',
-    message: 'this needs a session, and there is none or it has ended; sign in again',
-  });
 }

@@ -1,66 +1,95 @@
-import { hash } from 'node:crypto';
 import { Problem } from '@reelgate/platform/problem';
-import type { Secret } from '@reelgate/platform/secret';
+import { whenThere } from '@reelgate/platform/soon';
+import type { Soon } from '@reelgate/platform/soon';
 import { covers } from '../../domain/operator.ts';
 import type { Role, SignedInOperator } from '../../domain/operator.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { signedOut } from './client-sessions.ts';
+import { signedOut } from './ended-sessions.ts';
+import type { EndedSessions } from './ended-sessions.ts';
+import { endOwnSession } from './end-own-session.ts';
+import type { OperatorsInUse } from './operators-in-use.ts';
 import { assertOwnRequest } from './own-requests.ts';
-import type { SessionSeal } from './seal-session.ts';
+import type { OpenedSession, SessionSeal } from './seal-session.ts';
 import type { SessionCookie } from './session-cookie.ts';
-
-/** An operator of the configuration. */
-export interface Operator extends SignedInOperator {
-  readonly key: Secret;
-}
 
 /** Sessions of the operator console: each is an operator's key in a sealed cookie. */
 export interface OperatorSessions {
-  /** The operator of a request, as the configuration has it now. Refuses a role below the one that is needed. */
-  operatorOf(exchange: Exchange, needed: Role): SignedInOperator;
+  /**
+   * The operator of a request, with the role that the operator signed in with. Refuses an operator whom the
+   * configuration no longer has, or not with that role and key, and a role below the one that is needed.
+   */
+  operatorOf(exchange: Exchange, needed: Role): Soon<SignedInOperator>;
   /** Refuses a key that no operator has. */
-  begin(exchange: Exchange, key: string): SignedInOperator;
-  end(exchange: Exchange): void;
+  begin(exchange: Exchange, key: string): Promise<SignedInOperator>;
+  /** Resolves when the session has ended at every gateway. */
+  end(exchange: Exchange): Promise<void>;
+  /** The same for all sessions of the operator. */
+  endAll(exchange: Exchange): Promise<void>;
 }
 
 export interface OperatorSessionsOptions {
   readonly seal: SessionSeal;
   readonly cookie: SessionCookie;
-  readonly operators: readonly Operator[];
+  readonly ended: EndedSessions;
+  readonly inUse: Pick<OperatorsInUse, 'find'>;
+  /** Undefined: the requests of the console's own pages have its host. */
+  readonly publicOrigin: string | undefined;
 }
 
-export function operatorSessions({ seal, cookie, operators }: OperatorSessionsOptions): OperatorSessions {
-  // found by a digest, so the time of a search says nothing about a key
-  const byDigest = new Map(operators.map(({ name, role, key }) => [digest(key.reveal()), { name, role }]));
-  const find = (key: string | undefined): SignedInOperator | undefined =>
-    key === undefined ? undefined : byDigest.get(digest(key));
-  return {
-    operatorOf: (exchange, needed) => {
-      assertOwnRequest(exchange, undefined);
-      const sealed = cookie.read(exchange);
-      const operator = find(sealed === undefined ? undefined : seal.open(sealed));
-      if (operator === undefined) throw signedOut();
+export function operatorSessions(options: OperatorSessionsOptions): OperatorSessions {
+  const { seal, cookie, ended, inUse, publicOrigin } = options;
+  const openedOf = (exchange: Exchange): OpenedSession | undefined => {
+    assertOwnRequest(exchange, publicOrigin);
+    const sealed = cookie.read(exchange);
+    return sealed === undefined ? undefined : seal.open(sealed);
+  };
+  const operatorOf = (exchange: Exchange, needed: Role): Soon<SignedInOperator> => {
+    const session = openedOf(exchange);
+    const operator = session && holderOf(session, inUse);
+    if (session === undefined || operator === undefined) throw signedOut();
+    return whenThere(ended.assertLive(session), () => {
       if (!covers(operator.role, needed)) throw roleMissing(operator, needed);
       return operator;
-    },
-    begin: (exchange, key) => {
-      assertOwnRequest(exchange, undefined);
-      const operator = find(key);
-      if (operator === undefined)
-        throw new Problem({
-          kind: 'unauthenticated',
-          reason: 'invalid_operator_key',
-          field: 'key',
-          message: 'is no key of an operator; expected the key of an entry under operators of the configuration',
-        });
-      cookie.write(exchange, seal.seal(key));
+    });
+  };
+  return {
+    operatorOf,
+    begin: async (exchange, key) => {
+      assertOwnRequest(exchange, publicOrigin);
+      const operator = inUse.find(key);
+      if (operator === undefined) throw unknownKey();
+      const { name, role } = operator;
+      const version = await ended.versionNow();
+      cookie.write(exchange, seal.seal({ key, subject: subjectOf(name), version, role }));
       return operator;
     },
-    end: (exchange) => {
-      assertOwnRequest(exchange, undefined);
+    end: (exchange) => endOwnSession({ ended, cookie, exchange }, openedOf(exchange)),
+    endAll: async (exchange) => {
+      await ended.endAll(subjectOf((await operatorOf(exchange, 'viewer')).name));
       cookie.clear(exchange);
     },
   };
+}
+
+/** The subject of the sessions of an operator. */
+export function subjectOf(name: string): string {
+  return `operator:${name}`;
+}
+
+/** The operator of a session; undefined if the configuration no longer has the operator as he signed in. */
+function holderOf({ key, subject, role }: OpenedSession, inUse: Pick<OperatorsInUse, 'find'>) {
+  const operator = inUse.find(key);
+  if (operator === undefined || role === undefined || subjectOf(operator.name) !== subject) return undefined;
+  return covers(operator.role, role) ? { name: operator.name, role } : undefined;
+}
+
+function unknownKey(): Problem {
+  return new Problem({
+    kind: 'unauthenticated',
+    reason: 'invalid_operator_key',
+    field: 'key',
+    message: 'is no key of an operator; expected the key of an entry under operators of the configuration',
+  });
 }
 
 function roleMissing({ name, role }: SignedInOperator, needed: Role): Problem {
@@ -69,8 +98,4 @@ function roleMissing({ name, role }: SignedInOperator, needed: Role): Problem {
     reason: 'role_missing',
     message: `this needs the role ${needed}; ${name} has the role ${role}`,
   });
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64');
 }

@@ -1,9 +1,11 @@
-import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Random } from '@reelgate/platform/ids';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { deriveSecret } from '@reelgate/platform/secret';
+import type { Role } from '../../domain/operator.ts';
+import type { EndableSession } from './ended-sessions.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -11,15 +13,39 @@ const TAG_BYTES = 16;
 /** A longer cookie was not made here. */
 const SEALED_MAX = 2048;
 
+/** A session as it begins. */
+export interface NewSession {
+  /** What the person signed in with. */
+  readonly key: string;
+  /** `token:` and an id, or `operator:` and a name. */
+  readonly subject: string;
+  /** Of the list of ended sessions. */
+  readonly version: number;
+  /** The role that an operator had. */
+  readonly role?: Role | undefined;
+}
+
+export interface OpenedSession extends NewSession, EndableSession {}
+
 /**
- * Turns what a person signed in with into a cookie, and back. The cookie is the whole session: no process stores one, so
- * every replica can open it.
+ * Turns a session into a cookie, and back. The cookie is the whole session: every replica can open it, and no process
+ * stores one that is open. Its nonce is its id.
  */
 export interface SessionSeal {
-  seal(key: string): string;
+  seal(session: NewSession): string;
   /** Undefined: it was not sealed here, it was sealed for another door, or it has expired. */
-  open(sealed: string): string | undefined;
+  open(sealed: string): OpenedSession | undefined;
 }
+
+/** In this order, so that the release before can open the beginning. */
+type SealedParts = readonly [
+  sealedAt: number,
+  key: string,
+  subject?: string,
+  version?: number,
+  expiresAt?: number,
+  role?: Role | null | undefined,
+];
 
 export interface SessionSealOptions {
   readonly keys: AcceptedKeys;
@@ -35,11 +61,12 @@ export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: Sessio
   const [current] = accepted;
   if (current === undefined) throw new Error('there is no signing key');
   return {
-    seal: (key) => {
+    seal: ({ key, subject, version, role }) => {
+      const parts: SealedParts = [clock.now(), key, subject, version, clock.now() + lifetimeMs, role];
       const nonce = new Uint8Array(NONCE_BYTES);
       random(nonce);
       const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(purpose));
-      const text = Buffer.concat([cipher.update(JSON.stringify([clock.now(), key]), 'utf8'), cipher.final()]);
+      const text = Buffer.concat([cipher.update(JSON.stringify(parts), 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
     },
     open: (sealed) => {
@@ -47,11 +74,19 @@ export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: Sessio
       const bytes = Buffer.from(sealed, 'base64url');
       const text = firstOf(accepted, (one) => opened(one, bytes, purpose));
       if (text === undefined) return undefined;
-      const [sealedAt, key] = JSON.parse(text) as [number, string];
-      const ageMs = clock.now() - sealedAt;
-      return ageMs < lifetimeMs ? key : undefined;
+      const [sealedAt, key, subject, version, expiresAt, role] = JSON.parse(text) as SealedParts;
+      // one of the release before cannot be ended
+      if (subject === undefined || version === undefined || expiresAt === undefined) return undefined;
+      const isOver = clock.now() >= Math.min(expiresAt, sealedAt + lifetimeMs);
+      return isOver
+        ? undefined
+        : { key, subject, version, expiresAt, role: role ?? undefined, digest: digestOf(bytes) };
     },
   };
+}
+
+function digestOf(sealed: Buffer): string {
+  return hash('sha256', sealed.subarray(0, NONCE_BYTES), 'base64url');
 }
 
 function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {

@@ -1,7 +1,9 @@
+import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../../http/exchange.ts';
 
 /** A cookie of a console. Pages cannot read it, and no other site can send it. */
 export interface SessionCookie {
+  /** Refuses a request with two of them: one of these was set by somebody else. */
   read(exchange: Exchange): string | undefined;
   write(exchange: Exchange, value: string): void;
   clear(exchange: Exchange): void;
@@ -14,19 +16,27 @@ export interface SessionCookieOptions {
   readonly isSecure: boolean;
 }
 
-export function sessionCookie({ name, lifetimeMs, isSecure }: SessionCookieOptions): SessionCookie {
-  const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]+)(?:;|$)`);
+const VALUE = /^[\w-]+$/;
+/** A browser takes a cookie of such a name from this host alone, over https, and for every path. */
+const HOST_PREFIX = '__Host-';
+
+export function sessionCookie({ name: plain, lifetimeMs, isSecure }: SessionCookieOptions): SessionCookie {
+  const name = isSecure ? `${HOST_PREFIX}${plain}` : plain;
   const header = (value: string, maxAgeS: number): string =>
     [
       `${name}=${value}`,
-      'Path=/console',
+      isSecure ? 'Path=/' : 'Path=/console',
       `Max-Age=${String(maxAgeS)}`,
       'HttpOnly',
       'SameSite=Strict',
       ...(isSecure ? ['Secure'] : []),
     ].join('; ');
   return {
-    read: ({ req }) => pattern.exec(req.headers.cookie ?? '')?.[1],
+    read: ({ req }) => {
+      const [value, ...others] = valuesOf(req.headers.cookie ?? '', name);
+      if (others.length > 0) throw severalSessions(name);
+      return value !== undefined && VALUE.test(value) ? value : undefined;
+    },
     write: (exchange, value) => {
       exchange.set('set-cookie', header(value, Math.floor(lifetimeMs / 1000)));
     },
@@ -34,4 +44,22 @@ export function sessionCookie({ name, lifetimeMs, isSecure }: SessionCookieOptio
       exchange.set('set-cookie', header('', 0));
     },
   };
+}
+
+/** Node joins several headers with a semicolon too. */
+function valuesOf(header: string, name: string): readonly string[] {
+  const begin = `${name}=`;
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(begin))
+    .map((pair) => pair.slice(begin.length));
+}
+
+function severalSessions(name: string): Problem {
+  return new Problem({
+    kind: 'invalid',
+    reason: 'several_sessions',
+    message: `the request has several cookies named ${name}; remove the cookies of this site, then sign in again`,
+  });
 }

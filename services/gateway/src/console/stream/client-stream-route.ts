@@ -1,5 +1,6 @@
 import { principalOf } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
+import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-doc.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
@@ -29,7 +30,8 @@ export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, '
           followAccount(parts, accountId, following);
         },
         mayGoOn: async () => {
-          await parts.principals.of(sessions.tokenOf(exchange), { requestId, source });
+          const token = await sessions.tokenOf(exchange);
+          await parts.principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
         },
       });
     },

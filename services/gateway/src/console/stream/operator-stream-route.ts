@@ -1,5 +1,6 @@
 import { consoleDoc } from '../console-doc.ts';
 import type { OperatorRouteEntry } from '../operator/operator-route.ts';
+import { operatorOf } from '../operator/operator-session-routes.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { followEverything } from './follow-changes.ts';
 import type { FollowParts } from './follow-changes.ts';
@@ -22,13 +23,13 @@ export function operatorStreamRoute(
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), OPERATOR_TOPICS);
       await serveStream(parts, exchange, {
-        holder: `operator ${sessions.operatorOf(exchange, ROLE).name}`,
+        holder: `operator ${operatorOf(exchange).name}`,
         topics,
         follow: (following) => {
           followEverything(parts, following);
         },
         mayGoOn: async () => {
-          sessions.operatorOf(exchange, ROLE);
+          await sessions.operatorOf(exchange, ROLE);
         },
       });
     },

@@ -9,6 +9,9 @@ import type { Following } from './follow-changes.ts';
 import { pendingChanges } from './pending-changes.ts';
 import type { StreamPermits } from '../../operations/stream-permits.ts';
 
+/** With the age of what a check reads this is less than two seconds. */
+const CHECK_EVERY_MS = 500;
+
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
   'x-accel-buffering': 'no',
@@ -27,7 +30,7 @@ export interface ServedStream {
   readonly topics: ReadonlySet<Topic>;
   /** Begins to note changes. */
   readonly follow: (following: Following) => void;
-  /** Throws a Problem once the session has ended or has lost its access. */
+  /** Throws a Problem once the session has ended or has lost its access, or if that cannot be known. */
   readonly mayGoOn: () => Promise<void>;
 }
 
@@ -46,7 +49,7 @@ export async function serveStream(
     const over = AbortSignal.any([exchange.state.end.gone(), stopping, ending.signal]);
     const pending = pendingChanges(clock);
     follow({ topics, pending, over });
-    void watchToken(mayGoOn, { clock, over, onRefused: end });
+    void watchToken(mayGoOn, { clock, over, everyMs: CHECK_EVERY_MS, endsUnknown: true, onRefused: end });
     const isResumed = exchange.req.headers['last-event-id'] !== undefined;
     await sendPaced(exchange.res, changeBlocks({ pending, clock, isResumed, over }), { head: HEAD, clock, over });
     exchange.respond = false;

@@ -3,6 +3,7 @@ import type { Soon } from '@reelgate/platform/soon';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { ClientSessions } from '../../console/session/client-sessions.ts';
+import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
 import { tokenOf } from './credentials.ts';
 import type { Exchange } from '../exchange.ts';
@@ -20,14 +21,21 @@ export interface AdmitDeps {
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */
 export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Soon<void> {
   if (token === undefined) return undefined;
-  const key = token.from === 'session' ? sessionToken(deps, exchange) : tokenOf(exchange.req.headers, exchange.req.url);
-  return whenThere(deps.principals.of(key, exchange.state), (principal) => {
-    exchange.state.principal = principal;
-    return limitRate(deps, exchange, principal, token.counts);
+  const { state } = exchange;
+  const { requestId, source, span } = state;
+  const principal =
+    token.from === 'session'
+      ? whenThere(sessionToken(deps, exchange), (key) =>
+          deps.principals.of(key, { requestId, source, span, freshMs: SESSION_FRESH_MS }),
+        )
+      : deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), state);
+  return whenThere(principal, (found) => {
+    state.principal = found;
+    return limitRate(deps, exchange, found, token.counts);
   });
 }
 
-function sessionToken({ sessions }: AdmitDeps, exchange: Exchange): string {
+function sessionToken({ sessions }: AdmitDeps, exchange: Exchange): Soon<string> {
   if (sessions === undefined) throw new Error(`no sessions are open for ${exchange.path}`);
   return sessions.tokenOf(exchange);
 }

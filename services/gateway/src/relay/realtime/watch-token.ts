@@ -9,6 +9,10 @@ const REFUSALS: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['unauthenticate
 
 export interface TokenWatchOptions {
   readonly clock: Clock;
+  /** Default: two seconds. */
+  readonly everyMs?: number;
+  /** Whether it ends the session too if billing cannot be reached. Default: no. */
+  readonly endsUnknown?: boolean;
   /** Ends the watch. */
   readonly over: AbortSignal;
   readonly onRefused: (problem: Problem) => void;
@@ -17,15 +21,16 @@ export interface TokenWatchOptions {
 /** Checks at intervals whether the token still permits the session. */
 export async function watchToken(
   mayGoOn: () => Promise<void>,
-  { clock, over, onRefused }: TokenWatchOptions,
+  { clock, everyMs = CHECK_EVERY_MS, endsUnknown = false, over, onRefused }: TokenWatchOptions,
 ): Promise<void> {
   for (;;) {
-    await clock.sleep(CHECK_EVERY_MS, over);
+    await clock.sleep(everyMs, over);
     if (over.aborted) return;
     try {
       await mayGoOn();
     } catch (error) {
-      if (!isProblem(error) || !REFUSALS.has(error.kind)) continue;
+      const ends = isProblem(error) && (REFUSALS.has(error.kind) || (endsUnknown && error.kind === 'unavailable'));
+      if (!ends) continue;
       onRefused(error);
       return;
     }

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+import type { Secret } from '@reelgate/platform/secret';
+import { covers } from '../../domain/operator.ts';
+import type { SignedInOperator } from '../../domain/operator.ts';
+
+/** An operator of the configuration. */
+export interface Operator extends SignedInOperator {
+  readonly key: Secret;
+}
+
+/** The operators of the configuration that is in use. */
+export interface OperatorsInUse {
+  isEmpty(): boolean;
+  /** Undefined: no operator has this key. */
+  find(key: string): SignedInOperator | undefined;
+  /** Gives the names of the operators that lose their sessions: gone, with a lower role or with another key. */
+  replace(operators: readonly Operator[]): readonly string[];
+}
+
+export function operatorsInUse(first: readonly Operator[]): OperatorsInUse {
+  let operators = first;
+  let byDigest = indexed(first);
+  return {
+    isEmpty: () => operators.length === 0,
+    find: (key) => byDigest.get(digest(key)),
+    replace: (next) => {
+      const lost = operators.filter((before) => !next.some((after) => keepsSessions(before, after)));
+      operators = next;
+      byDigest = indexed(next);
+      return lost.map(({ name }) => name);
+    },
+  };
+}
+
+function keepsSessions(before: Operator, after: Operator): boolean {
+  return before.name === after.name && before.key.reveal() === after.key.reveal() && covers(after.role, before.role);
+}
+
+/** Found by a digest, so the time of a search says nothing about a key. */
+function indexed(operators: readonly Operator[]): ReadonlyMap<string, SignedInOperator> {
+  return new Map(operators.map(({ name, role, key }) => [digest(key.reveal()), { name, role }]));
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64');
+}
