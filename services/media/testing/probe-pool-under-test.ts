@@ -4,17 +4,23 @@ import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
+import type { Log } from '@reelgate/platform/log';
 import { confinementOnce } from '../src/probe/confinement/confinement.ts';
 import { openParsers } from '../src/probe/parsers/parsers.ts';
 import { openProbePool } from '../src/probe/pool/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from '../src/probe/pool/probe-pool.ts';
 
-/** A pool as the service opens it. Its folder is removed when it closes. */
+/**
+ * A pool as the service opens it. Its folder is removed when it closes. `ended` has a warning for each parser that a file
+ * took over: a file that is refused for what it holds leaves its parser running, however slow the machine is.
+ */
 export function startProbePool(
   options: Partial<ProbePoolOptions> & { readonly script?: string } = {},
-): ProbePool & { readonly folder: string } {
+): ProbePool & { readonly folder: string; readonly ended: readonly string[] } {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'media-parsing-'));
   const { script, ...others } = options;
+  const ended: string[] = [];
+  const log: Log = { ...silentLog, warn: (_fields, message) => ended.push(message) };
   const parsers = openParsers({
     newId: newIds(systemClock),
     folder,
@@ -23,7 +29,7 @@ export function startProbePool(
   });
   const pool = openProbePool({
     clock: systemClock,
-    log: silentLog,
+    log,
     parsers,
     workers: 1,
     filesMax: 1,
@@ -39,6 +45,7 @@ export function startProbePool(
   return {
     ...pool,
     folder,
+    ended,
     stop: async () => {
       await pool.stop();
       rmSync(folder, { recursive: true, force: true });
