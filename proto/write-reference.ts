@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescField, DescFile, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
@@ -7,6 +6,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { Scope, access } from '@reelgate/proto/access/v1/access';
 import { field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
+import { replaceFile } from '../deploy/local/replace-file.ts';
 
 // Writes the reference of all contracts, from their descriptors and comments, to the path that it is given.
 
@@ -170,4 +170,4 @@ const [target = path.join(import.meta.dirname, 'reference.md')] = process.argv.s
 const sections = filesOfContracts()
   .map(fileSection)
   .filter((text) => text !== '');
-writeFileSync(target, `${[HEAD, ...sections].join('\n').trimEnd()}\n`);
+replaceFile(target, `${[HEAD, ...sections].join('\n').trimEnd()}\n`);

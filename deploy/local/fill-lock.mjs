@@ -5,7 +5,7 @@
  * version, os and cpu, no integrity. npm skips the stub on every other platform. Run it after each `npm install`.
  * `--check` changes nothing and exits with 1 if there is a hole.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const SYSTEMS = ['darwin', 'win32', 'linux', 'android', 'freebsd', 'openbsd', 'netbsd', 'openharmony', 'sunos', 'aix'];
@@ -75,6 +75,8 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1;
   }
 } else if (holes.length + addresses.length > 0) {
-  writeFileSync(lockPath, `${JSON.stringify(fill(lock), null, 2)}\n`);
+  // beside it first, so that a fault leaves the lock as it was
+  writeFileSync(`${lockPath}.new`, `${JSON.stringify(fill(lock), null, 2)}\n`);
+  renameSync(`${lockPath}.new`, lockPath);
   console.log(`package-lock.json: ${holes.length} holes filled, ${addresses.length} addresses removed`);
 }

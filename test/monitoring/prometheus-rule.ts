@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { replaceFile } from '../../deploy/local/replace-file.ts';
 import { ROOT } from '../image/dockerfile.ts';
 
 export const RULES = path.join(ROOT, 'deploy/monitoring/rules.yaml');
@@ -19,4 +20,4 @@ export function prometheusRule(): string {
 }
 
 /** As a command: node test/monitoring/prometheus-rule.ts writes the object for Kubernetes. */
-if (import.meta.main) writeFileSync(PROMETHEUS_RULE, prometheusRule());
+if (import.meta.main) replaceFile(PROMETHEUS_RULE, prometheusRule());
