@@ -23,10 +23,31 @@ export async function startTasksReplica({ config }: Pick<Program, 'config'>): Pr
   const [grpc = 0, http = 0] = await freePorts(2);
   const listen = `127.0.0.1:${String(grpc)}`;
   const httpListen = `127.0.0.1:${String(http)}`;
+  const own = { ...config, tasks: { ...config.tasks, listen, http: httpListen } };
+  return { listen, ...(await startProcess('tasks', own, httpListen)) };
+}
+
+/** Starts a second gateway process. `listen` is its public port, `admin` its admin port. */
+export async function startGatewayReplica({
+  config,
+}: Pick<Program, 'config'>): Promise<Replica & { readonly admin: string }> {
+  const [http = 0, adminPort = 0] = await freePorts(2);
+  const listen = `127.0.0.1:${String(http)}`;
+  const admin = `127.0.0.1:${String(adminPort)}`;
+  const own = { ...config, gateway: { ...config.gateway, listen, admin } };
+  return { listen, admin, ...(await startProcess('gateway', own, listen)) };
+}
+
+/** Resolves when the process is ready at this address. */
+async function startProcess(
+  service: 'tasks' | 'gateway',
+  config: object,
+  readyAt: string,
+): Promise<Pick<Replica, 'pid' | 'stop'>> {
   const dir = mkdtempSync(path.join(tmpdir(), 'reelgate-replica-'));
   const file = path.join(dir, 'reelgate.yaml');
-  writeFileSync(file, JSON.stringify({ ...config, tasks: { ...config.tasks, listen, http: httpListen } }));
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, 'tasks'], {
+  writeFileSync(file, JSON.stringify(config));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, service], {
     env: { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' },
     stdio: 'ignore',
   });
@@ -40,11 +61,11 @@ export async function startTasksReplica({ config }: Pick<Program, 'config'>): Pr
   };
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
-    const isReady = await fetch(`http://${httpListen}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+    const isReady = await fetch(`http://${readyAt}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
       ({ status }) => status === 200,
       () => false,
     );
-    if (isReady) return { listen, pid: child.pid ?? 0, stop };
+    if (isReady) return { pid: child.pid ?? 0, stop };
     if (child.exitCode !== null || performance.now() > deadline) {
       await stop();
       throw new Error('the second process did not become ready');
