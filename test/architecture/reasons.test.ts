@@ -38,6 +38,7 @@ const REPEATS = [
   'services/tasks/src/clients/http-uploads.ts',
   'services/tasks/src/operations/task-refusals.ts',
   'services/tasks/src/operations/uploads/upload-media.ts',
+  'services/tasks/src/rpc/order-fields.ts',
 ];
 /** The reasons in the queue of attention: they are not refusals. */
 const ATTENTION = new Set(['unknown_outcome']);

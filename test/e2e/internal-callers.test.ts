@@ -51,7 +51,7 @@ describe('an internal team calls the services over gRPC', () => {
       await expect(tasks.createTask(await create('demo', { duration: 99 }))).rejects.toMatchObject({
         kind: 'invalid',
         reason: 'invalid_duration',
-        field: 'duration',
+        field: 'order.duration',
       });
       await expect(tasks.getTask({ accountId: 'demo', taskId: 'task_unknown' })).rejects.toMatchObject({
         kind: 'not_found',

@@ -152,6 +152,20 @@ describe('a create', () => {
   });
 });
 
+describe('a refusal of an order names the field by its path in the contract', () => {
+  const image = { media: { kind: 'MEDIA_KIND_IMAGE', role: 'MEDIA_ROLE_FIRST_FRAME' } };
+
+  test.each([
+    ['order.duration', orderJson({ duration: 99 })],
+    ['order.content[1].media.url', orderJson({ content: [{ text: 'a' }, image] })],
+    ['order.content[1].media.role', orderJson({ content: [{ text: 'a' }, { media: { kind: 'MEDIA_KIND_VIDEO' } }] })],
+    ['order.model', orderJson({ model: 'none' })],
+  ])('%s', async (field, order) => {
+    for (const method of [TaskService.method.checkOrder, TaskService.method.createTask])
+      expect(await post(method, JSON.stringify({ accountId: 'demo', tokenId, order }))).toMatchObject({ field });
+  });
+});
+
 describe('a value that the contract does not name', () => {
   const { listTasks, checkOrder } = TaskService.method;
   const unknownRole = { media: { kind: 'MEDIA_KIND_IMAGE', url: 'https://a.example/a.png', role: 'FIRST_FRAME' } };

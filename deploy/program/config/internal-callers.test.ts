@@ -96,7 +96,12 @@ describe('an internal caller of the configuration', () => {
     [
       'every account beside one',
       [entry({ accounts: ['demo', '*'] })],
-      /internal_callers\.0\.accounts: "\*" stands for every account; expected it alone, or ids without it$/,
+      /internal_callers\.0\.accounts: "\*" stands for every account; expected \["\*"\], or ids without it$/,
+    ],
+    [
+      'every account without a list',
+      [entry({ accounts: '*' })],
+      /internal_callers\.0\.accounts: expected a list of ids of accounts, or \["\*"\] for every account/,
     ],
     [
       'neither a key nor a certificate',

@@ -37,7 +37,7 @@ export const internalCallersSchema = {
       accounts: {
         type: 'array',
         items: { type: 'string', minLength: 1 },
-        description: 'the ids of accounts, or "*" alone for every account',
+        description: 'a list of ids of accounts, or ["*"] for every account',
       },
       scopes: {
         type: 'array',
@@ -80,7 +80,7 @@ function accountsOf(
 ): KnownCaller['accounts'] {
   if (!accounts.includes(EVERY_ACCOUNT)) return accounts;
   if (accounts.length > 1)
-    throw fault('accounts', '"*" stands for every account; expected it alone, or ids without it');
+    throw fault('accounts', '"*" stands for every account; expected ["*"], or ids without it');
   return '*';
 }
 

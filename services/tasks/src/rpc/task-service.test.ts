@@ -183,7 +183,7 @@ describe('CreateTask', () => {
     await expect(client.createTask(aRequest({ order: anOrder({ duration: 99 }) }))).rejects.toMatchObject({
       kind: 'invalid',
       reason: 'invalid_duration',
-      field: 'duration',
+      field: 'order.duration',
     });
   });
 

@@ -1,6 +1,12 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
-import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  CheckOrderRequest,
+  CheckOrderResponseSchema,
+  CreateTaskRequest,
+  TaskService,
+} from '@reelgate/proto/tasks/v1/task_service';
 import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
@@ -16,6 +22,7 @@ import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { ContentMethods } from './content-methods.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
+import { inContractTerms } from './order-fields.ts';
 import { readMethods } from './task-read-methods.ts';
 import type { WatchMethods } from './watch-service.ts';
 
@@ -33,22 +40,11 @@ export function taskService(
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {
-    checkOrder: async (request, { signal }) => {
-      if (request.tokenId === '') {
-        assertAlone(deps, request);
-        return {};
-      }
-      const earlier = await checkCreate(deps, await toCreate(tokens, request), signal);
-      return earlier === undefined ? {} : { task: toWireCreated(earlier) };
-    },
+    checkOrder: (request, { signal }) => inContractTerms(checkOrder(deps, tokens, request, signal)),
     estimateOrder: async (request, { signal }) => {
       const { models } = await tokens.of(request.tokenId, request.accountId);
-      const { quote, facts } = await estimateOrder(
-        deps,
-        { accountId: request.accountId, visibleModels: models },
-        fromWireOrder(request.order),
-        signal,
-      );
+      const caller = { accountId: request.accountId, visibleModels: models };
+      const { quote, facts } = await inContractTerms(estimateOrder(deps, caller, fromWireOrder(request.order), signal));
       return {
         ...quote,
         facts: {
@@ -60,7 +56,7 @@ export function taskService(
     },
     createTask: async (request, { signal, requestId, span }) => {
       const order = { ...(await toCreate(tokens, request)), requestId: requestId === '' ? undefined : requestId, span };
-      const { task, replayed } = await createTask(deps, order, signal);
+      const { task, replayed } = await inContractTerms(createTask(deps, order, signal));
       return { task: toWireCreated(task), replayed };
     },
     ...readMethods(deps),
@@ -77,6 +73,20 @@ export function taskService(
       return {};
     },
   };
+}
+
+async function checkOrder(
+  deps: Deps,
+  tokens: Pick<Tokens, 'of'>,
+  request: CheckOrderRequest,
+  signal: AbortSignal,
+): Promise<MessageInitShape<typeof CheckOrderResponseSchema>> {
+  if (request.tokenId === '') {
+    assertAlone(deps, request);
+    return {};
+  }
+  const earlier = await checkCreate(deps, await toCreate(tokens, request), signal);
+  return earlier === undefined ? {} : { task: toWireCreated(earlier) };
 }
 
 /** Refuses what is invalid for every token. */

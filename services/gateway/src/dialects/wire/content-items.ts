@@ -21,6 +21,11 @@ const ROLES = {
 } as const;
 export type Role = keyof typeof ROLES;
 
+/** The type of a media item as a client writes it. */
+export function mediaTypeOf(kind: MediaKind | undefined): string {
+  return Object.entries(KINDS).find(([, known]) => known === kind)?.[0] ?? 'media';
+}
+
 interface UrlObject {
   readonly url: string;
 }

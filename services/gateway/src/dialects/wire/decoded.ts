@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { Problem } from '@reelgate/platform/problem';
 import type { Decoded } from '../dialect.ts';
+import { mediaTypeOf } from './content-items.ts';
 import type { ReadItem } from './content-items.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
@@ -29,9 +30,16 @@ export function toDecoded({ order, items, names = {}, webhookUrl }: DecodedParts
 
 function clientField(field: string, names: Readonly<Record<string, string>>, items: readonly ReadItem[]): string {
   const [, index, rest = ''] = /^content\[(\d+)\](.*)$/.exec(field) ?? [];
-  const written = index === undefined ? undefined : items[Number(index)]?.field;
-  if (written === undefined) return names[field] ?? field;
-  return written.startsWith('content[') ? written + rest : written;
+  const item = index === undefined ? undefined : items[Number(index)];
+  if (item === undefined) return names[field] ?? field;
+  return item.field.startsWith('content[') ? item.field + clientPart(rest, item) : item.field;
+}
+
+/** The client's name for a part of an item, which the contract keeps below `media`. */
+function clientPart(part: string, { item: { item } }: ReadItem): string {
+  const [, name] = /^\.media\.(\w+)$/.exec(part) ?? [];
+  if (name === 'url' && item?.case === 'media') return `.${mediaTypeOf(item.value.kind)}`;
+  return name === undefined ? part : `.${name}`;
 }
 
 function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
