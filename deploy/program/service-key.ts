@@ -56,7 +56,7 @@ export function deriveServiceKey(service: ServiceName, { signatures, tokens }: A
 
 /** Reads what `deriveServiceKey` wrote; undefined: it is none. */
 export function readServiceKey(written: Secret): ServiceKey | undefined {
-  const { service: name = '', body = '' } = FORM.exec(written.reveal())?.groups ?? {};
+  const { service: name = '', body = '' } = FORM.exec(written.reveal().trim())?.groups ?? {};
   const all = parseBody(body);
   if (!isServiceName(name) || all?.[0]?.accept !== 'all') return undefined;
   const keys = all.map((one) => ({ ...one, key: heldKeys(name, one.keys) }));

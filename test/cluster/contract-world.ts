@@ -4,6 +4,9 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
+import { deriveServiceKey } from '../../deploy/program/service-key.ts';
+import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
 import { signingKeyIn } from '../../deploy/program/signing-key.ts';
 import { forward } from './forward.ts';
 import type { Namespace } from './network.ts';
@@ -41,10 +44,13 @@ const mentioned = [...new Set([...text.matchAll(ADDRESSES)].map(([, port]) => Nu
 const open = await Promise.all(mentioned.filter((port) => !own.includes(port)).map(isOpen));
 const ofSuite = open.filter((port) => port !== undefined);
 
+const keys = acceptOnly(signingKeyIn(config.data_dir, undefined));
 const world = await startRenderedCluster({
   seed: 1,
   replicas: 2,
-  secrets: { 'reelgate-signing/key': signingKeyIn(config.data_dir, undefined).reveal() },
+  secrets: Object.fromEntries(
+    SERVICE_NAMES.map((name) => [`reelgate-keys/${name}`, deriveServiceKey(name, keys).reveal()]),
+  ),
   change: forSuite,
   prepared: (namespace, address) => {
     leadTo(namespace, address, [...ofSuite, portOf(config.gateway.listen)]);

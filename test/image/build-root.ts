@@ -4,6 +4,7 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   readFileSync,
   symlinkSync,
@@ -30,8 +31,10 @@ const ADDED = ['ffmpeg', 'tini'];
 /** The programs of the base image that the services, their scripts and an operator in the container use. */
 const OF_BASE = [
   ...['sh', 'true', 'env', 'cat', 'ls', 'id', 'sleep', 'mkdir', 'rm', 'touch', 'head', 'date'],
-  ...['unshare', 'setpriv'],
+  ...['unshare', 'setpriv', 'perl'],
 ].map((name) => `/usr/bin/${name}`);
+/** The modules of the essential package of Perl, of which Debian has a folder for each processor. */
+const PERL_MODULES = globSync('/usr/lib/*/perl-base');
 const MERGED = ['bin', 'sbin', 'lib', 'lib64'];
 /** A container engine mounts over these, also where the root is read-only. */
 const MOUNT_FOLDERS = ['proc', 'sys', 'dev', 'tmp', 'run/secrets', 'etc/reelgate', 'var/tmp', 'root'];
@@ -110,6 +113,7 @@ function programsLayer(): string {
     const programs = [...ADDED.map((name) => findProgram(name) ?? name), ...OF_BASE];
     execFileSync('sh', [COPY_PROGRAMS, into, ...programs], { timeout: COPY_TIMEOUT_MS, stdio: 'ignore' });
     copyLibrariesOf(node, into);
+    for (const folder of PERL_MODULES) cpSync(folder, path.join(into, folder), { recursive: true });
     for (const folder of MOUNT_FOLDERS) mkdirSync(path.join(into, folder), { recursive: true });
     for (const file of MOUNT_FILES) writeFileSync(path.join(into, file), '');
     for (const [file, text] of Object.entries(ACCOUNTS)) writeFileSync(path.join(into, file), text);

@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
+import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
+import { Secret } from '@reelgate/platform/secret';
 import type { ServiceName } from '../../deploy/program/config/program-config.ts';
+import { deriveServiceKey } from '../../deploy/program/service-key.ts';
 import { namesIn, readContainerConfig } from './container-config.ts';
 import { describeManifests } from './describe-manifests.ts';
 import { inputOf, podOf } from './pods.ts';
@@ -16,7 +19,10 @@ const OF_THE_PROGRAM = ['REELGATE_CONFIG'];
 const fromOutside = (_name: string, key: string): string =>
   key.endsWith('url') ? 'postgres://user:password@store:5432/name' : 'a-value-from-outside';
 const urlsFromOutside = (name: string, key: string): string =>
-  ({ 'reelgate-nats': 'nats://store:4222', 'reelgate-redis': 'redis://store:6379' })[name] ?? fromOutside(name, key);
+  name === 'reelgate-keys'
+    ? deriveServiceKey(key as ServiceName, acceptOnly(new Secret('a-signing-key-from-outside'))).reveal()
+    : ({ 'reelgate-nats': 'nats://store:4222', 'reelgate-redis': 'redis://store:6379' }[name] ??
+      fromOutside(name, key));
 
 interface Service {
   readonly name: ServiceName;

@@ -15,9 +15,10 @@ const RESTRICTED_POD = {
     runAsNonRoot: true,
     // a kubelet cannot check a user that has only a name
     runAsUser: expect.any(Number),
-    seccompProfile: { type: 'RuntimeDefault' },
   }),
 };
+/** The profile of the runtime, or that of this repository, which permits the namespaces of parsers. */
+const PROFILES = [{ type: 'RuntimeDefault' }, { type: 'Localhost', localhostProfile: 'reelgate-media.json' }];
 const RESTRICTED_CONTAINER = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -43,7 +44,10 @@ describeManifests('pods', (rendered) => {
       expect(pod).toMatchObject(RESTRICTED_POD);
       expect(pod.securityContext?.['runAsUser']).not.toBe(0);
       for (const { securityContext } of containersOf(pod)) expect(securityContext).toEqual(RESTRICTED_CONTAINER);
-      expect(Object.keys(pod).filter((key) => key.startsWith('host'))).toEqual([]);
+      expect(PROFILES).toContainEqual(pod.securityContext?.['seccompProfile']);
+      // `hostUsers: false` takes the users of the node away
+      const ofHost = Object.entries(pod).filter(([key, value]) => key.startsWith('host') && value !== false);
+      expect(ofHost).toEqual([]);
       const kinds = (pod.volumes ?? []).flatMap(({ name: _name, ...kind }) => Object.keys(kind));
       expect(kinds.filter((kind) => !VOLUMES.includes(kind))).toEqual([]);
     }

@@ -13,7 +13,7 @@ const OTHER_COMPONENTS = [
   'httproute',
   'monitoring',
   'external-secrets',
-  'other-signing-key',
+  'parser-namespaces',
 ];
 export const VARIANTS = [...OVERLAYS, 'other components'] as const;
 export type Variant = (typeof VARIANTS)[number];

@@ -182,7 +182,7 @@ describeManifests('secrets', (rendered, variant) => {
     const { objects, text } = rendered();
     const address = `${serviceOf(objects, 'sandbox')?.clusterIP ?? ''}:9200`;
 
-    expect(text).toContain(`fetch: { allow: ["${address}"] }`);
+    expect(text).toContain(`fetch: { allow: [{ host: "${address}", for: results }] }`);
     expect(text).toContain(`value: ${address}`);
   });
 });

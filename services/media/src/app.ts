@@ -39,17 +39,15 @@ import type { IngestOrder } from './operations/results/ingest-result.ts';
 import { keptResults } from './operations/results/watch-kept-results.ts';
 import { linkObject } from './operations/staging/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
-import { drawThumbnails } from './thumbnails/draw-thumbnails.ts';
-import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
 import { findFfmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
-import { openFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
 import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
 import { nameOf, stageMedia } from './operations/staging/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
+import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
-import { openProbePools } from './probe/pool/probe-pools.ts';
-import type { ProbePools } from './probe/pool/probe-pools.ts';
+import type { Confinement } from './probe/confinement/confinement.ts';
+import { openParsing } from './open-parsing.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlKeptResults } from './store/sql-kept-results.ts';
@@ -77,16 +75,21 @@ export async function startMedia(
   callers: MediaCallers,
 ): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log);
+  // tried beside the database
+  const confinement = confinementOnce(foundation.log);
+  const confined = confinement();
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
   try {
     const ffmpeg = findFfmpeg(config.ffmpeg, foundation.log);
     // a named path can be wrong; the search on the PATH goes on beside the start
     if (config.ffmpeg !== undefined) await ffmpeg;
+    assertConfined(await confined, config.probe.leastConfinement);
     const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
     const scratch = path.join(folder, 'incoming');
     const blobs = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
-    const media = build(config, foundation, { ...callers, sql, lifecycle, ffmpeg, folder, scratch, blobs });
+    const opened = { ...callers, sql, lifecycle, ffmpeg, confinement, folder, scratch, blobs };
+    const media = build(config, foundation, opened);
     if (config.blobs.kind === 's3') await untilBucket(config.blobs, media, foundation);
     return media;
   } catch (error) {
@@ -109,6 +112,7 @@ interface Opened extends MediaCallers {
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
   readonly ffmpeg: Promise<Ffmpeg | undefined>;
+  readonly confinement: () => Promise<Confinement>;
   readonly folder: string;
   /** The folder of files that arrive. */
   readonly scratch: string;
@@ -118,14 +122,15 @@ interface Opened extends MediaCallers {
 function build(
   config: MediaConfig,
   foundation: Foundation,
-  { sql, lifecycle, ffmpeg, identify, folder, scratch, blobs: opened }: Opened,
+  { sql, lifecycle, ffmpeg, confinement, identify, folder, scratch, blobs: opened }: Opened,
 ): RunningMedia {
   const { clock, log, newId } = foundation;
   const stopping = new AbortController();
   const faults = storageFaults(log);
   const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
   const blobs = guardedBlobs(opened, faults);
-  const { pools, thumbnails } = openParsing(config.probe, { clock, log, newId, folder, lifecycle, ffmpeg });
+  const parsing = { clock, log, newId, folder, lifecycle, ffmpeg, confinement, checks: foundation.checks };
+  const { pools, thumbnails } = openParsing(config.probe, parsing);
   const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
   const sendWebhook = openSender(config, foundation, stopping.signal);
   const deps = {
@@ -209,25 +214,6 @@ function build(
     reload: async () => undefined,
     stop: () => lifecycle.stop(),
   };
-}
-
-interface ParsingDeps extends Pick<Foundation, 'clock' | 'log' | 'newId'> {
-  readonly folder: string;
-  readonly lifecycle: Lifecycle;
-  readonly ffmpeg: Promise<Ffmpeg | undefined>;
-}
-
-/** Opens the processes that parse files, and the thumbnails that are drawn with them. */
-function openParsing(
-  config: MediaConfig['probe'],
-  { folder, lifecycle, ffmpeg, ...deps }: ParsingDeps,
-): { readonly pools: ProbePools; readonly thumbnails: Thumbnails } {
-  const parsing = { ...deps, ...config, folder: path.join(folder, 'parsing'), confinement: confinementOnce(deps.log) };
-  const pools = openProbePools(parsing);
-  lifecycle.add('parsers', () => pools.stop());
-  const extractor = ffmpeg.then((found) => found && openFrameExtractor({ ...parsing, program: found.program }));
-  lifecycle.add('ffmpeg', async () => (await extractor)?.stop());
-  return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
 }
 
 function openGuardedFetcher(

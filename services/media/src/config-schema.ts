@@ -1,3 +1,5 @@
+import { CONFINEMENT_LEVELS } from './probe/confinement/levels.ts';
+import type { ConfinementLevel } from './probe/confinement/levels.ts';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry } from '@reelgate/platform/sql/store-settings';
@@ -84,6 +86,11 @@ export const mediaSchema = {
       result_workers: count(5),
       queue: count(256),
       queue_per_account: count(64),
+      confinement: {
+        enum: CONFINEMENT_LEVELS,
+        default: 'process',
+        description: CONFINEMENT_LEVELS.join(', '),
+      },
     }),
     fetch: section({
       allow: {
@@ -172,6 +179,7 @@ export interface Checked {
       readonly result_workers: number;
       readonly queue: number;
       readonly queue_per_account: number;
+      readonly confinement: ConfinementLevel;
     };
     readonly fetch: {
       readonly allow: readonly AllowEntry[];

@@ -11,6 +11,7 @@ import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
 import type { AllowEntry, Checked, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
+import type { ConfinementLevel } from './probe/confinement/levels.ts';
 
 export { mediaSchema } from './config-schema.ts';
 
@@ -63,6 +64,8 @@ export interface ProbeConfig {
   /** The most files that wait for a worker. */
   readonly queueMax: number;
   readonly queuePerAccountMax: number;
+  /** The weakest level that the service starts with. */
+  readonly leastConfinement: ConfinementLevel;
 }
 
 /** An absolute path; undefined: a folder in the data folder. Or a bucket. */
@@ -152,6 +155,7 @@ function probeConfig(probe: Checked['media']['probe']): ProbeConfig {
     resultWorkers: probe.result_workers,
     queueMax: probe.queue,
     queuePerAccountMax: probe.queue_per_account,
+    leastConfinement: probe.confinement,
   };
 }
 

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Log } from '@reelgate/platform/log';
+import type { ConfinementLevel } from './levels.ts';
 
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const TRY_MS = 5000;
@@ -20,13 +22,30 @@ const PRIVILEGES: readonly (readonly string[])[] = [
   ['--no-new-privs', '--pdeathsig', 'KILL', '--inh-caps=-all', '--bounding-set=-all'],
   ['--no-new-privs', '--pdeathsig', 'KILL'],
 ];
+const LAUNCHER = fileURLToPath(new URL('confine.pl', import.meta.url));
+/** Where programs and their libraries are: an ffmpeg can be a script. No service keeps a file there. */
+const SYSTEM = ['/bin', '/lib', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib64', '/usr/local/lib'];
+const ALWAYS: readonly string[] = [
+  ...SYSTEM.flatMap((folder) => ['--run', folder]),
+  ...['/etc/ld.so.cache', '/etc/ssl/openssl.cnf', '/dev/urandom', '/dev/random'].flatMap((file) => ['--read', file]),
+  ...['--write', '/dev/null'],
+];
 
 /** The prefix of a command that confines it. */
 export interface Confinement {
+  readonly level: ConfinementLevel;
   readonly prefix: readonly string[];
+  /** Closes everything but the named files; undefined: the machine cannot. */
+  readonly launcher: readonly string[] | undefined;
   readonly hasNetwork: boolean;
   /** The shell that sets limits; undefined: there is none. */
   readonly shell: string | undefined;
+}
+
+/** The files that a confined program may open. */
+export interface OpenFiles {
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
 }
 
 /** `findConfinement`, called once. */
@@ -35,23 +54,76 @@ export function confinementOnce(log: Log): () => Promise<Confinement> {
   return () => (found ??= findConfinement(log));
 }
 
-/** Finds the confinement that this machine allows, and logs what is missing. */
+/** Finds the confinement that this machine allows, and logs which one and what is missing. */
 export async function findConfinement(log: Log): Promise<Confinement> {
   if (process.platform !== 'linux') {
     log.warn(
-      { platform: process.platform },
+      { platform: process.platform, confinement: 'process' },
       'parsers have network access, and limits of heap and time only: this system has no others',
     );
-    return { prefix: [], hasNetwork: true, shell: undefined };
+    return { level: 'process', prefix: [], launcher: undefined, hasNetwork: true, shell: undefined };
   }
   const namespaces = await firstThatWorks('unshare', NAMESPACES);
-  if (namespaces === undefined) log.warn({}, 'parsers have network access: this machine allows no network namespace');
   const privileges = await firstThatWorks('setpriv', PRIVILEGES);
+  const launcher = await findLauncher();
+  const level = levelOf(namespaces, launcher);
+  const hasNetwork = namespaces === undefined && launcher === undefined;
+  sayLevel(log, level, { hasNetwork, hasUserNamespace: namespaces?.includes('--user') === true });
   return {
+    level,
     prefix: [...(namespaces ?? []), ...(privileges ?? [])],
-    hasNetwork: namespaces === undefined,
+    launcher,
+    hasNetwork,
     shell: programOf('sh'),
   };
+}
+
+function levelOf(namespaces: readonly string[] | undefined, launcher: readonly string[] | undefined): ConfinementLevel {
+  if (launcher === undefined) return 'process';
+  return namespaces?.includes('--user') === true ? 'namespaces' : 'landlock';
+}
+
+function sayLevel(
+  log: Log,
+  level: ConfinementLevel,
+  { hasNetwork, hasUserNamespace }: { readonly hasNetwork: boolean; readonly hasUserNamespace: boolean },
+): void {
+  log.info({ confinement: level }, 'parsers are confined');
+  if (level === 'process')
+    log.warn(
+      { confinement: level },
+      'a parser can open the files of this user: the kernel has no Landlock (5.13 or later), or there is no perl',
+    );
+  if (hasNetwork) log.warn({}, 'parsers have network access: this machine allows no network namespace');
+  else if (!hasUserNamespace)
+    log.warn({ confinement: level }, 'parsers share the user namespace of this process: this machine allows no other');
+}
+
+/** The command before a program that may open `files` alone. */
+export function closedTo(launcher: readonly string[], program: string, files: OpenFiles): readonly string[] {
+  return [
+    ...launcher,
+    ...ALWAYS,
+    // a program that was installed beside the system has its libraries beside it
+    ...['--run', program, '--run', path.join(path.dirname(program), '../lib')],
+    ...files.readable.flatMap((each) => ['--read', each]),
+    ...files.writable.flatMap((each) => ['--write', each]),
+    '--',
+  ];
+}
+
+/** Perl comes with every Debian image and calls the kernel without a compiler. */
+async function findLauncher(): Promise<readonly string[] | undefined> {
+  const [perl, nothing] = [programOf('perl'), programOf('true')];
+  if (perl === undefined || nothing === undefined || !existsSync(LAUNCHER)) return undefined;
+  const launcher = [perl, LAUNCHER, process.arch];
+  const [program = perl, ...args] = closedTo(launcher, nothing, { readable: [], writable: [] });
+  try {
+    await promisify(execFile)(program, [...args, nothing], { env: {}, timeout: TRY_MS });
+    return launcher;
+  } catch {
+    return undefined;
+  }
 }
 
 async function firstThatWorks(

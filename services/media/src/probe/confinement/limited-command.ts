@@ -1,4 +1,5 @@
-import type { Confinement } from './confinement.ts';
+import { closedTo } from './confinement.ts';
+import type { Confinement, OpenFiles } from './confinement.ts';
 
 const KIB = 1024;
 /** The unit in which the shell counts file sizes. */
@@ -18,13 +19,18 @@ export interface ProcessLimits {
   readonly dataBytes: number;
 }
 
-/** Wraps a command in its confinement, and in limits if the machine has a shell that sets them. */
+/**
+ * Wraps a command in its confinement, which opens `files` to it, and in limits if the machine has a shell that sets
+ * them.
+ */
 export function limitedCommand(
-  { prefix, shell }: Confinement,
+  { prefix, launcher, shell }: Confinement,
   { processorMs, fileBytes, dataBytes }: ProcessLimits,
+  files: OpenFiles,
   command: readonly [string, ...string[]],
 ): readonly [program: string, ...args: string[]] {
-  const confined = [...prefix, ...command] as unknown as readonly [string, ...string[]];
+  const closed = launcher === undefined ? [] : closedTo(launcher, command[0], files);
+  const confined = [...prefix, ...closed, ...command] as unknown as readonly [string, ...string[]];
   if (shell === undefined) return confined;
   const limits = [
     Math.ceil(processorMs / 1000),

@@ -15,6 +15,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { until } from '@reelgate/platform/testing/until';
+import type { Confinement } from '../confinement/confinement.ts';
 import { openCodeCache } from './code-cache.ts';
 import type { Parser } from './parser-process.ts';
 import { openParsers } from './parsers.ts';
@@ -37,7 +38,13 @@ const filesIn = (folder: string): readonly (readonly [string, string])[] =>
     .sort(([one], [other]) => (one < other ? -1 : 1));
 
 /** Each process stops before it runs Node, until `goOn`. */
-const STOPPED = { prefix: ['/bin/sh', '-c', 'kill -STOP $$; exec "$@"', 'sh'], hasNetwork: true, shell: undefined };
+const STOPPED: Confinement = {
+  level: 'process',
+  prefix: ['/bin/sh', '-c', 'kill -STOP $$; exec "$@"', 'sh'],
+  launcher: undefined,
+  hasNetwork: true,
+  shell: undefined,
+};
 
 interface Stopped {
   readonly parser: Parser;

@@ -57,6 +57,7 @@ export function parserCommand({
   return limitedCommand(
     confinement,
     { processorMs, fileBytes: FILE_BYTES_MAX, dataBytes: memoryBytes + RESERVED_BYTES },
+    { readable, writable: writables },
     node,
   );
 }

@@ -25,6 +25,9 @@ export interface FrameCommand {
   readonly processorMs: number;
   readonly memoryBytes: number;
   readonly pixelsMax: number;
+  /** The folder that holds the file, and the one for the frame. */
+  readonly readable: string;
+  readonly writable: string;
   /** Relative to the working folder of the command, so that no character of a path has a meaning for ffmpeg. */
   readonly file: string;
   readonly frame: string;
@@ -38,6 +41,7 @@ export function frameCommand(options: FrameCommand): readonly [program: string, 
   return limitedCommand(
     confinement,
     { processorMs, fileBytes: FRAME_BYTES_MAX, dataBytes: memoryBytes + RESERVED_BYTES },
+    { readable: [options.readable], writable: [options.writable] },
     [program, ...globalOptions(options), ...inputOptions(options, demuxer), ...outputOptions(options)],
   );
 }

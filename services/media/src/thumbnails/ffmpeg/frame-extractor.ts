@@ -115,6 +115,8 @@ async function runFfmpeg(
     processorMs: ms + SPARE_PROCESSOR_MS,
     memoryBytes,
     pixelsMax,
+    readable: own.readable,
+    writable: own.writable,
     file: path.relative(own.writable, own.fileAt(0)),
     frame: path.relative(own.writable, own.drawn),
   });

@@ -1,0 +1,14 @@
+/**
+ * How well parsers are shut off, the strongest first. Each level has what the ones after it have.
+ *
+ * - `namespaces`: a user namespace, and a network without a way out.
+ * - `landlock`: the kernel opens the named files alone, gives no socket, and shows no other process.
+ * - `process`: a process of its own with limits of time and memory and an empty environment. A parser that runs code of
+ *   its file can read whatever the user of media can read.
+ */
+export const CONFINEMENT_LEVELS = ['namespaces', 'landlock', 'process'] as const;
+export type ConfinementLevel = (typeof CONFINEMENT_LEVELS)[number];
+
+export function isWeaker(level: ConfinementLevel, least: ConfinementLevel): boolean {
+  return CONFINEMENT_LEVELS.indexOf(level) > CONFINEMENT_LEVELS.indexOf(least);
+}
