@@ -118,6 +118,14 @@ describeWith(natsServer, 'the log lines of four processes at the level debug', (
         logged.demo.call('POST', '/v2/video_generation', { model: PROMPT, content: PROMPT }),
         logged.demo.call('GET', `/v1/videos?signature=${QUERY}`),
         logged.demo.call('GET', `/${QUERY}`),
+        // what a client sends in the place of an id
+        logged.demo.call('GET', `/v1/videos/${WRONG_KEY}`),
+        logged.demo.call('GET', `/v1/videos/${WRONG_KEY}/content`),
+        logged.demo.call('DELETE', `/v1/videos/${WRONG_KEY}`),
+        logged.demo.call('GET', `/v2/query/video_generation/${WRONG_KEY}`),
+        logged.demo.call('GET', `/get-async?id=${WRONG_KEY}`),
+        logged.demo.call('GET', `/v1/webhook_endpoints/${WRONG_KEY}`),
+        logged.demo.call('GET', `/v1/models/${WRONG_KEY}`),
       ]);
       for (const words of ['[link:dead]', '[link:html]', '[link:torn]', '[poll:reset]', '[poll:html]'])
         await logged.demo.finish(await logged.demo.create('/v2/video_generation', anOrder(words)));

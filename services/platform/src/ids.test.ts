@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { derivedId, newIds, newKey, systemRandom, timeOfId } from './ids.ts';
+import { derivedId, hasOwnForm, newIds, newKey, systemRandom, timeOfId } from './ids.ts';
 import type { Random } from './ids.ts';
 
 const SHAPE = /^thing_[0-9a-v]{26}$/;
@@ -115,4 +115,17 @@ describe('a key', () => {
     expect(newKey('rg', 20, allOf(255))).toBe(`rg_${'v'.repeat(32)}`);
     expect(new Set(Array.from({ length: 1000 }, () => newKey('rg', 16, systemRandom))).size).toBe(1000);
   });
+});
+
+test.each([
+  [newIds(fakeClock(NOON))('task'), true],
+  [newIds(fakeClock(NOON))('job'), true],
+  ['task_1', false],
+  ['sk-live-0123456789012345678901', false],
+  ['task_0123456789012345678901234w', false],
+  ['task_01234567890123456789012345 ', false],
+  ['TASK_01234567890123456789012345', false],
+  ['', false],
+])('%s has the form of our ids: %s', (text, expected) => {
+  expect(hasOwnForm(text)).toBe(expected);
 });

@@ -7,6 +7,7 @@ const COUNTER_MAX = 0xfff;
 const UUID_BYTES = 16;
 const ID_LETTERS = 26;
 const TIME_LETTERS = 10;
+const OWN_FORM = /^[a-z]{2,12}_[0-9a-v]{26}$/;
 
 /** Fills the array with random bytes. Tests inject a seeded source. */
 export type Random = (bytes: Uint8Array) => void;
@@ -49,6 +50,11 @@ export function newIds(clock: Clock, random: Random = systemRandom): NewId {
     writeUuidV7(bytes, last, counter);
     return `${prefix}_${base32(bytes)}`;
   };
+}
+
+/** Whether a text has the form of our ids. A client can send any text in the place of one, such as a key. */
+export function hasOwnForm(text: string): boolean {
+  return OWN_FORM.test(text);
 }
 
 /** Sorts before every id with this prefix that is made at this time or later. */

@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { hasOwnForm } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Exchange } from './exchange.ts';
@@ -40,7 +41,8 @@ export function observer({
     inFlight += 1;
     exchange.state.end.whenOver(() => {
       inFlight -= 1;
-      const { requestId, route = 'none', kind, reason, principal, operator, taskId, model, span } = exchange.state;
+      const { requestId, route = 'none', kind, reason, principal, operator, model, span } = exchange.state;
+      const taskId = ownId(exchange.state.taskId);
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
       countRequest({ route, kind, method: exchange.method, status, reason });
@@ -73,4 +75,9 @@ export function observer({
       });
     });
   };
+}
+
+/** Of a path without one of our ids, the line and the span name none. */
+function ownId(id: string | undefined): string | undefined {
+  return id !== undefined && hasOwnForm(id) ? id : undefined;
 }

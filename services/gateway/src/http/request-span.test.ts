@@ -82,6 +82,16 @@ test('a create is one trace, with the calls that it makes below it', async () =>
   expect(create!.attributes).toMatchObject({ 'rpc.system.name': 'grpc', 'rpc.status_code': 'OK' });
 });
 
+test.each(['GET', 'DELETE'])('%s of an id that has not the form of ours: its span names no task', async (method) => {
+  const { root } = await spansOf(method, '/v1/videos/sk-planted-key');
+
+  expect([root.attributes['http.route'], root.attributes['http.response.status_code']]).toEqual([
+    '/v1/videos/{task_id}',
+    404,
+  ]);
+  expect(JSON.stringify(root)).not.toContain('planted');
+});
+
 test("a client's trace is linked and named, and never continued", async () => {
   const { root } = await spansOf('POST', '/v1/videos', { body: video, headers: { traceparent: CLIENT } });
 

@@ -1,3 +1,4 @@
+import { nameFailure } from '../../domain/failure-word.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Finish } from '../../store/task-store.ts';
 import { writeTaskSpan } from '../tracing/task-span.ts';
@@ -22,12 +23,10 @@ export async function endTask(
   const { id, accountId } = task;
   deps.announce({ id, accountId, state: finish.state, trace: traceToPassOn(deps, task) });
   deps.count.finished(task, finish, times);
-  deps.log.info(
-    { taskId: task.id, state: finish.state, code: finish.failure?.code, channel: task.mapping?.channel },
-    'a task ended',
-  );
+  const code = nameFailure(finish.failure?.code);
+  deps.log.info({ taskId: task.id, state: finish.state, code, channel: task.mapping?.channel }, 'a task ended');
   deps.wake.outbox();
   deps.wake.events();
-  await writeTaskSpan(deps, task, { state: finish.state, at: finish.at, code: finish.failure?.code });
+  await writeTaskSpan(deps, task, { state: finish.state, at: finish.at, code });
   return true;
 }

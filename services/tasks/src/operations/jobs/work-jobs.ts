@@ -1,3 +1,4 @@
+import { nameFailure } from '../../domain/failure-word.ts';
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';
@@ -95,12 +96,13 @@ export async function finishJob(
   const at = clock.now();
   if (!(await jobs.finishJob(lease, { state, at, ...end }))) return false;
   const job = await jobs.findJob(lease.jobId);
+  const code = nameFailure(end.failure?.code);
   if (job !== undefined) {
     announceEnded(job);
-    writeJobSpan(deps, job, { state, at, code: end.failure?.code });
+    writeJobSpan(deps, job, { state, at, code });
   }
   count.jobEnded(job?.endpoint ?? '', state);
-  log.info({ taskId: lease.jobId, endpoint: job?.endpoint, state, code: end.failure?.code }, 'a job ended');
+  log.info({ taskId: lease.jobId, endpoint: job?.endpoint, state, code }, 'a job ended');
   return true;
 }
 

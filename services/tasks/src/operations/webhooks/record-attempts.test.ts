@@ -91,14 +91,14 @@ describeOnEngines('recorded attempts', (open) => {
     expect(eventIdsOf(await world.lease())).toEqual(['evt_1']);
   });
 
-  test('name failures in the log without the query of the URL', async () => {
+  test('name failures in the log with the host of the receiver alone', async () => {
     const world = await openDeliveryWorld(open());
     await oneEndpoint(world, 'evt_1');
     await world.answer(await world.lease(), 0);
 
-    expect(world.lines).toEqual([expect.stringContaining('"url":"https://whe-1.example/hook"')]);
+    expect(world.lines).toEqual([expect.stringContaining('"host":"whe-1.example"')]);
     expect(world.lines[0]).toContain('"error":"timeout"');
-    expect(world.lines.join()).not.toContain('secret-word');
+    expect(world.lines.join()).not.toMatch(/secret-word|[/]hook/);
   });
 });
 

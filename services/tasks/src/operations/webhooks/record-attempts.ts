@@ -81,9 +81,9 @@ function report(
     const { number, status, error, durationMs } = attempt;
     count.webhookAttempt(OUTCOMES[state], durationMs);
     if (state === 'delivered') continue;
-    const url = withoutQuery(endpoint?.url ?? deliveries.get(deliveryId)?.url ?? '');
+    const host = hostOf(endpoint?.url ?? deliveries.get(deliveryId)?.url ?? '');
     log.info(
-      { accountId, endpointId, deliveryId, attempt: number, url, status, error, durationMs, state, dueAt },
+      { accountId, endpointId, deliveryId, attempt: number, host, status, error, durationMs, state, dueAt },
       'an attempt to deliver a webhook failed',
     );
   }
@@ -92,7 +92,7 @@ function report(
   log.warn({ accountId, endpointId, reason: disable }, 'a webhook endpoint was disabled');
 }
 
-/** The query may hold a secret of the client. */
-function withoutQuery(url: string): string {
-  return url.split(/[?#]/, 1)[0] ?? '';
+/** The path of a receiver can be its credential, as with Slack and Discord. */
+function hostOf(url: string): string | undefined {
+  return URL.parse(url)?.host;
 }
