@@ -33,7 +33,7 @@ export function anEvent(over: Partial<ClientEvent> = {}): ClientEvent {
 
 export function aLeasedReceiver(over: Partial<LeasedReceiver> = {}): LeasedReceiver {
   const ids = { id: 'whe_1', lease: 'lease_1', accountId: 'demo' };
-  return { ...ids, payload: 'thin', secrets: [SECRET], deliveries: [], ...over };
+  return { ...ids, payload: 'thin', failures: 0, circuit: 0, secrets: [SECRET], deliveries: [], ...over };
 }
 
 export const unavailable = (): Problem =>

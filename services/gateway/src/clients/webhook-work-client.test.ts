@@ -32,6 +32,8 @@ test('leased receivers come in the types of the gateway, and their secrets print
             lease: 'lease_1',
             accountId: 'demo',
             payload: WebhookPayload.FULL,
+            failures: 3,
+            circuit: 12n,
             secrets: ['whsec_AQ=='],
             deliveries: [
               {
@@ -64,6 +66,8 @@ test('leased receivers come in the types of the gateway, and their secrets print
       lease: 'lease_1',
       accountId: 'demo',
       payload: 'full',
+      failures: 3,
+      circuit: 12,
       deliveries: [
         { id: 'whd_1', attempt: 2, url: 'https://a/', event: { ...expected, subject: { task: { id: task.id } } } },
         { id: 'whd_2', attempt: 1, url: 'https://a/', event: { ...expected, dataJson: '{"a":1}', subject: undefined } },
@@ -110,6 +114,7 @@ test('records are sent as attempts of their deliveries, and lost leases come bac
     requestHeaders: { 'webhook-id': 'evt_1' },
     answerHead: 'later',
     retryAfterMs: 9000,
+    circuit: 7,
   };
 
   const lost = await work.record([{ receiverId: 'whe_1', lease: 'lease_1', attempts: [attempt], returned: true }]);
@@ -126,6 +131,7 @@ test('records are sent as attempts of their deliveries, and lost leases come bac
             {
               deliveryId: 'whd_1',
               retryAfterMs: 9000n,
+              circuit: 7n,
               attempt: {
                 number: 2,
                 at: timestampFromMs(AT),

@@ -29,6 +29,9 @@ export interface LeasedReceiver {
   readonly lease: string;
   readonly accountId: string;
   readonly payload: 'thin' | 'full';
+  /** Failures in a row so far, and the count of its circuit. */
+  readonly failures: number;
+  readonly circuit: number;
   /** Each of them signs. */
   readonly secrets: readonly Secret[];
   /** The one that has waited longest first. */
@@ -51,6 +54,8 @@ export interface MadeAttempt {
   readonly answerHead: string;
   /** How long the receiver asks to wait; 0: it does not say. */
   readonly retryAfterMs: number;
+  /** The count of the circuit when it began. */
+  readonly circuit: number;
 }
 
 /** What was done under one lease. */
@@ -97,6 +102,8 @@ function fromWireReceiver({ receiverId, payload, secrets, deliveries, ...who }: 
     lease: who.lease,
     accountId: who.accountId,
     payload: payload === WebhookPayload.FULL ? 'full' : 'thin',
+    failures: who.failures,
+    circuit: Number(who.circuit),
     secrets: secrets.map((secret) => new Secret(secret)),
     deliveries: deliveries.flatMap(({ deliveryId, attempt, url, event }) =>
       event === undefined ? [] : [{ id: deliveryId, attempt, url, event: fromWireEvent(event) }],
@@ -108,10 +115,11 @@ function toWireRecord({ attempts, ...record }: ReceiverRecord) {
   return { ...record, attempts: attempts.map(toWireAttempt) };
 }
 
-function toWireAttempt({ deliveryId, retryAfterMs, at, durationMs, status, ...attempt }: MadeAttempt) {
+function toWireAttempt({ deliveryId, retryAfterMs, circuit, at, durationMs, status, ...attempt }: MadeAttempt) {
   return {
     deliveryId,
     retryAfterMs: BigInt(retryAfterMs),
+    circuit: BigInt(circuit),
     attempt: { ...attempt, at: timestampFromMs(at), durationMs: BigInt(durationMs), statusCode: status },
   };
 }

@@ -18,6 +18,7 @@ const attempt = (deliveryId: string): MadeAttempt => ({
   requestHeaders: {},
   answerHead: '',
   retryAfterMs: 0,
+  circuit: 0,
 });
 const aRecord = (over: Partial<ReceiverRecord> = {}): ReceiverRecord => ({
   receiverId: 'whe_1',

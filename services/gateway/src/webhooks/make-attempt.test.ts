@@ -28,6 +28,7 @@ async function made(
       receiver: aLeasedReceiver(receiver),
       delivery: { id: 'whd_1', attempt: 3, url: 'https://receiver.example/hook', event: anEvent() },
       body: Buffer.from(BODY),
+      circuit: 0,
       signal: new AbortController().signal,
     },
   );
@@ -64,6 +65,7 @@ describe('an attempt', () => {
     expect(attempt).toEqual({
       deliveryId: 'whd_1',
       number: 3,
+      circuit: 0,
       at: NOW,
       durationMs: 12,
       status: 200,

@@ -10,6 +10,8 @@ export interface AttemptOptions {
   readonly receiver: Pick<LeasedReceiver, 'accountId' | 'secrets'>;
   readonly delivery: DueDelivery;
   readonly body: Uint8Array;
+  /** The count of the receiver's circuit. */
+  readonly circuit: number;
   /** Cuts the attempt off. */
   readonly signal: AbortSignal;
 }
@@ -17,7 +19,7 @@ export interface AttemptOptions {
 /** Signs a delivery and sends it. Throws a Problem if it could not be sent, which says nothing of the receiver. */
 export async function makeAttempt(
   { sender, clock }: { readonly sender: WebhookSender; readonly clock: Clock },
-  { receiver: { accountId, secrets }, delivery, body, signal }: AttemptOptions,
+  { receiver: { accountId, secrets }, delivery, body, circuit, signal }: AttemptOptions,
 ): Promise<MadeAttempt> {
   const at = clock.now();
   const signed = { id: delivery.event.id, timestamp: Math.floor(at / 1000), body };
@@ -38,11 +40,15 @@ export async function makeAttempt(
     requestHeaders,
     answerHead: answer.answerHead,
     retryAfterMs: answer.retryAfterMs,
+    circuit,
   };
 }
 
 /** An attempt that can never be sent: it fails like any other, so that its delivery ends. */
-export function unsentAttempt({ id, attempt }: DueDelivery, at: number): MadeAttempt {
+export function unsentAttempt(
+  { id, attempt }: DueDelivery,
+  { at, circuit }: { readonly at: number; readonly circuit: number },
+): MadeAttempt {
   return {
     deliveryId: id,
     number: attempt,
@@ -53,6 +59,7 @@ export function unsentAttempt({ id, attempt }: DueDelivery, at: number): MadeAtt
     requestHeaders: {},
     answerHead: '',
     retryAfterMs: 0,
+    circuit,
   };
 }
 

@@ -6,12 +6,9 @@ import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhoo
 import type { AttemptRecords } from './attempt-records.ts';
 import type { HeldLease } from './held-leases.ts';
 import { makeAttempt, unsentAttempt } from './make-attempt.ts';
+import { openCircuit } from './receiver-circuit.ts';
 import type { BodyBytes } from './shared-bodies.ts';
 
-/** The attempts to one receiver that are under way at one time. */
-const CONCURRENCY = 4;
-/** The tasks service then lets the receiver rest. */
-const FAILURES_MAX = 5;
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MAX_MS = 8000;
 
@@ -40,26 +37,35 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
   const { receiver, held, beginUntil, stopping } = options;
   const { id: receiverId, lease, deliveries } = receiver;
   const waiting = deliveries.values();
-  let failures = 0;
+  const circuit = openCircuit(receiver);
   let areWritten = true;
   const mayBegin = (): boolean =>
-    held.isHeld() && failures < FAILURES_MAX && !stopping.aborted && clock.now() < beginUntil;
+    held.isHeld() && circuit.concurrency() > 0 && !stopping.aborted && clock.now() < beginUntil;
   const record = async (attempts: readonly MadeAttempt[], returned: boolean): Promise<void> => {
     if (await records.add({ receiverId, lease, attempts, returned })) return;
     areWritten = false;
     held.lose();
   };
-  const attempt = attempter(deps, options, mayBegin);
-  const attemptNext = async (): Promise<void> => {
-    while (mayBegin()) {
-      const { value: delivery } = waiting.next();
-      const made = delivery === undefined ? undefined : await attempt(delivery);
+  const attempt = attempter(deps, options, { mayBegin, count: () => circuit.count() });
+  const running = new Set<Promise<void>>();
+  const begin = (delivery: DueDelivery): void => {
+    const done = attempt(delivery).then((made) => {
+      running.delete(done);
       if (made === undefined) return;
-      failures = made.error === '' ? 0 : failures + 1;
+      circuit.note(made);
       void record([made], false);
-    }
+    });
+    running.add(done);
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, deliveries.length) }, attemptNext));
+  for (;;) {
+    while (mayBegin() && running.size < circuit.concurrency()) {
+      const { value: delivery } = waiting.next();
+      if (delivery === undefined) break;
+      begin(delivery);
+    }
+    if (running.size === 0) break;
+    await Promise.race(running);
+  }
   // a lease whose attempts are not all written ends by itself
   if (areWritten) await record([], true);
 }
@@ -68,20 +74,21 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
 function attempter(
   { sender, clock, log }: ServeDeps,
   { receiver, bodyOf, stopping, over }: ServeOptions,
-  mayBegin: () => boolean,
+  { mayBegin, count }: { readonly mayBegin: () => boolean; readonly count: () => number },
 ): (delivery: DueDelivery) => Promise<MadeAttempt | undefined> {
   return async (delivery) => {
     for (let pause = PAUSE_FIRST_MS; mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
       const at = clock.now();
+      const circuit = count();
       try {
         const body = await bodyOf(delivery.event, receiver.payload);
         if (!mayBegin()) return undefined;
-        return await makeAttempt({ sender, clock }, { receiver, delivery, body, signal: over });
+        return await makeAttempt({ sender, clock }, { receiver, delivery, body, circuit, signal: over });
       } catch (error) {
         if (over.aborted) return undefined;
         if (pause === PAUSE_FIRST_MS || !isPassing(error))
           log.warn({ receiverId: receiver.id, deliveryId: delivery.id, err: error }, 'a webhook could not be sent');
-        if (!isPassing(error)) return unsentAttempt(delivery, at);
+        if (!isPassing(error)) return unsentAttempt(delivery, { at, circuit });
         await clock.sleep(pause, stopping);
       }
     }

@@ -102,6 +102,8 @@ export interface Delivery {
   /** How many of them belong to an earlier sending. */
   readonly attemptsBefore: number;
   readonly dueAt?: number | undefined;
+  /** No attempt is made before this time. Undefined: none follows, or the endpoint is disabled. */
+  readonly nextAttemptAt?: number | undefined;
   /** Of the last attempt; 0: there was none, or it had no answer. */
   readonly status: number;
   readonly error: string;

@@ -67,7 +67,7 @@ export function toWireDelivery(
   delivery: Delivery,
   attempts: ShownDelivery['attempts'] = [],
 ): MessageInitShape<typeof WebhookDeliverySchema> {
-  const { id, endpointId, url, eventId, eventType, subjectId, state, createdAt, dueAt, endedAt } = delivery;
+  const { id, endpointId, url, eventId, eventType, subjectId, state, createdAt, nextAttemptAt, endedAt } = delivery;
   return {
     id,
     endpointId,
@@ -80,7 +80,7 @@ export function toWireDelivery(
     lastStatusCode: delivery.status,
     lastError: delivery.error,
     createdAt: timestampFromMs(createdAt),
-    ...time('nextAttemptAt', dueAt),
+    ...time('nextAttemptAt', nextAttemptAt),
     ...time('endedAt', endedAt),
     attempts: attempts.map(toWireAttempt),
   };

@@ -63,11 +63,10 @@ function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEven
   };
 }
 
-function toWireReceiver({ receiverId, lease, accountId, payload, secrets, deliveries }: DueReceiver, now: number) {
+function toWireReceiver({ payload, secrets, circuit, deliveries, ...receiver }: DueReceiver, now: number) {
   return {
-    receiverId,
-    lease,
-    accountId,
+    ...receiver,
+    circuit: BigInt(circuit),
     payload: PAYLOADS[payload],
     secrets: secrets.map((secret) => secret.reveal()),
     deliveries: deliveries.map(({ event, subject, ...delivery }) => ({
@@ -81,11 +80,12 @@ function fromWireRecord({ receiverId, lease, attempts, returned }: WebhookReceiv
   return { receiverId, lease, attempts: attempts.map(fromWireMade), returned };
 }
 
-function fromWireMade({ deliveryId, attempt, retryAfterMs }: MadeWebhookAttempt): MadeAttempt {
+function fromWireMade({ deliveryId, attempt, retryAfterMs, circuit }: MadeWebhookAttempt): MadeAttempt {
   return {
     deliveryId,
     attempt: fromWireAttempt(requiredField(attempt, 'attempt')),
     retryAfterMs: Math.max(0, Number(retryAfterMs)),
+    circuit: circuit === undefined ? undefined : Number(circuit),
   };
 }
 

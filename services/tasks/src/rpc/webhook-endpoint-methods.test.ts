@@ -57,6 +57,7 @@ async function failAll({ deps, clock }: WebhookWorld): Promise<void> {
     lease: deps.newId('lease'),
     limit: 64,
     perAccount: 32,
+    originsPerAccount: 32,
     deliveries: 32,
     failuresMax: 5,
   });
@@ -65,6 +66,8 @@ async function failAll({ deps, clock }: WebhookWorld): Promise<void> {
       receiverId: id,
       lease,
       health: { ...health, failures: 1, failingSince: now, lastFailureAt: now },
+      circuit: 0,
+      hasRecovered: false,
       returned: true,
       at: now,
       attempts: deliveries.map((delivery) => ({

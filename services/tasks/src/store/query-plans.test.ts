@@ -265,7 +265,7 @@ const OF_WHAT_WAITS = [
   'SCAN webhook_deliveries USING COVERING INDEX webhook_deliveries_due',
 ];
 const OF_A_SUBQUERY =
-  /^SCAN (placed|waiting|fair|due|longest|leased|pending|newer|oldest|disabled|v|\(subquery-\d+\)|CONSTANT ROW)$/;
+  /^SCAN (alike|placed|waiting|fair|due|longest|leased|pending|newer|oldest|disabled|v|\(subquery-\d+\)|CONSTANT ROW)$/;
 
 describe('the statements of webhooks', () => {
   /** The plans of a call on a store with pending deliveries, a new event and a leased receiver. */

@@ -22,8 +22,8 @@ export interface EndpointStore {
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<readonly Endpoint[]>;
   /**
-   * Changes settings. A change that enables the endpoint forgets its failures; one that disables it ends its pending
-   * deliveries as failed. Undefined: there is no such endpoint.
+   * Changes settings. A change that enables the endpoint forgets its failures and makes its pending deliveries due; one
+   * that disables it ends them as failed. Undefined: there is no such endpoint.
    */
   updateEndpoint(
     accountId: string,
@@ -95,6 +95,8 @@ export interface LeasedReceiver {
   readonly endpointId: string;
   readonly lease: string;
   readonly health: Health;
+  /** The count of its circuit. */
+  readonly circuit: number;
   /** Undefined: the URLs come with the deliveries. */
   readonly endpoint?: Endpoint | undefined;
   readonly deliveries: readonly Delivery[];
@@ -114,6 +116,9 @@ export interface ReceiverRecord {
   readonly lease: string;
   readonly attempts: readonly AttemptRecord[];
   readonly health: Health;
+  readonly circuit: number;
+  /** Makes pending deliveries due at once, each a few times at most. */
+  readonly hasRecovered: boolean;
   /** Disables the endpoint, in the same transaction. */
   readonly disable?: DisabledReason | undefined;
   /** Gives the lease back. */
@@ -135,6 +140,8 @@ export interface DeliveryStore {
     readonly lease: string;
     readonly limit: number;
     readonly perAccount: number;
+    /** The most of these that may be origins of URLs that requests carry. */
+    readonly originsPerAccount: number;
     readonly deliveries: number;
     /** From this many failures in a row a receiver gets one delivery. */
     readonly failuresMax: number;
@@ -163,9 +170,9 @@ export interface DeliveryStore {
   attemptsOfAll(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** The last attempts, up to a bound. */
   attemptsOf(deliveryId: string): Promise<readonly Attempt[]>;
-  /** Makes a delivery due at once. One that has ended gets a new schedule. Returns whether it exists. */
+  /** Makes a delivery due at once, under a new schedule. An open circuit does not hold it. Returns whether it exists. */
   resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
-  /** The same for failed deliveries since a time. Returns how many. */
+  /** The same for failed deliveries since a time, and pending ones that are due later. Returns how many. */
   resendFailed(
     which: { readonly accountId: string; readonly endpointId: string; readonly since: number; readonly limit: number },
     at: number,

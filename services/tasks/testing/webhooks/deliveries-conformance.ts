@@ -114,16 +114,21 @@ export function deliveriesConformance(open: OpenWebhooks): void {
       },
     );
 
-    test('only hurries one that is pending', async () => {
+    test('makes one that is pending due at once too, under a new schedule', async () => {
       const { evt_1: id } = await ended({ evt_1: 'pending' });
 
       expect(await store.resend('acme', id!, AT + 50)).toBe(true);
 
-      expect(await store.findDelivery('acme', id!)).toMatchObject({ attempts: 1, attemptsBefore: 0, dueAt: AT + 50 });
+      expect(await store.findDelivery('acme', id!)).toMatchObject({
+        attempts: 1,
+        attemptsBefore: 1,
+        dueAt: AT + 50,
+        nextAttemptAt: AT + 50,
+      });
       expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
     });
 
-    test('waits for an open circuit', async () => {
+    test('does not wait for an open circuit', async () => {
       const { evt_1: id } = await ended({ evt_1: 'failed' });
       await dispatched(store, ['evt_2']);
       const [receiver] = await leased(store);
@@ -131,7 +136,10 @@ export function deliveriesConformance(open: OpenWebhooks): void {
 
       await store.resend('acme', id!, AT + 50);
 
-      expect(await dueAt(sql, 'whe_1')).toBe(FAILING.openUntil);
+      expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);
+      expect((await store.findDelivery('acme', id!))?.nextAttemptAt).toBe(AT + 50);
+      // a trial, because the receiver has shown no success
+      expect((await leased(store, { now: AT + 50 })).flatMap(({ deliveries }) => deliveries)).toHaveLength(1);
     });
 
     test('of a delivery under a lease is due after the return', async () => {
@@ -164,21 +172,121 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     });
   });
 
+  describe('the recovery of a receiver', () => {
+    /** A receiver with these deliveries, each due later because its attempt failed. */
+    const failing = async (status: number, ...ids: readonly string[]): Promise<void> => {
+      await dispatched(store, ids);
+      const [receiver] = await leased(store);
+      const failed = receiver!.deliveries.map(({ id }) => attempted(id, { status, dueAt: AT + 3_600_000 }));
+      await store.recordAttempts([aRecord(receiver!, failed, { health: FAILING })]);
+    };
+    /** A further event is delivered. */
+    const succeed = async (id: string, at: number): Promise<void> => {
+      await dispatched(store, [id], { createdAt: at });
+      const [receiver] = await leased(store, { now: at });
+      const delivered = receiver!.deliveries.map((one) => attempted(one.id, { number: one.attempts + 1, at }));
+      await store.recordAttempts([aRecord(receiver!, delivered, { hasRecovered: true, at })]);
+    };
+
+    test('makes all that waits due at once', async () => {
+      await failing(500, 'evt_1', 'evt_2', 'evt_3');
+      const at = FAILING.openUntil!;
+      await succeed('evt_4', at);
+
+      expect(await dueAt(sql, 'whe_1')).toBe(at);
+      const [receiver] = await leased(store, { now: at });
+      expect(receiver?.deliveries.map(({ eventId }) => eventId)).toEqual(['evt_1', 'evt_2', 'evt_3']);
+    });
+
+    test('leaves those alone whose receiver asked for a rest', async () => {
+      await failing(429, 'evt_1');
+      await succeed('evt_2', FAILING.openUntil!);
+
+      expect(await dueAt(sql, 'whe_1')).toBe(AT + 3_600_000);
+    });
+
+    test('uses up no schedule of a delivery that fails while others succeed', async () => {
+      await failing(500, 'evt_1');
+      let at = FAILING.openUntil!;
+      for (let round = 2; round < 7; round += 1) {
+        await succeed(`evt_${String(round)}`, at);
+        const [receiver] = await leased(store, { now: at });
+        if (receiver === undefined) break;
+        const [again] = receiver.deliveries;
+        const failed = attempted(again!.id, { number: again!.attempts + 1, status: 500, at, dueAt: AT + 3_600_000 });
+        await store.recordAttempts([aRecord(receiver, [failed], { health: { ...FAILING, openUntil: undefined }, at })]);
+        at += 1000;
+      }
+
+      expect((await deliveriesOf(store, 'whe_1'))[0]).toMatchObject({ attempts: 4, dueAt: AT + 3_600_000 });
+    });
+  });
+
+  describe('the time of the next attempt', () => {
+    const failedOnce = async (openUntil: number | undefined): Promise<void> => {
+      await dispatched(store, ['evt_1']);
+      const [receiver] = await leased(store);
+      const failed = attempted(receiver!.deliveries[0]!.id, { status: 500, dueAt: AT + 7000 });
+      await store.recordAttempts([aRecord(receiver!, [failed], { health: { ...FAILING, openUntil } })]);
+    };
+    const next = async (): Promise<number | undefined> => (await deliveriesOf(store, 'whe_1'))[0]?.nextAttemptAt;
+
+    test.each([
+      ['its due time', undefined, AT + 7000],
+      ['its due time if its circuit lets it through before', AT + 5000, AT + 7000],
+      ['the end of the wait of its circuit', AT + 60_000, AT + 60_000],
+    ])('is %s, and no attempt is made earlier', async (_what, openUntil, at) => {
+      await failedOnce(openUntil);
+
+      expect(await next()).toBe(at);
+      expect(await leased(store, { now: at - 1 })).toEqual([]);
+      expect(await leased(store, { now: at })).toHaveLength(1);
+    });
+
+    test('is none while its endpoint is disabled', async () => {
+      await failedOnce(undefined);
+      await sql.write("UPDATE webhook_endpoints SET disabled_at = 1, disabled_reason = 'gone' WHERE id = 'whe_1'");
+
+      expect(await next()).toBeUndefined();
+    });
+
+    test('is none once it has ended', async () => {
+      await ended({ evt_1: 'failed' });
+
+      expect(await next()).toBeUndefined();
+    });
+  });
+
+  test('enabling an endpoint makes its pending deliveries due at once, under a new schedule', async () => {
+    await dispatched(store, ['evt_1', 'evt_2']);
+    const [receiver] = await leased(store);
+    const failed = receiver!.deliveries.map(({ id }) => attempted(id, { status: 500, dueAt: AT + 3_600_000 }));
+    await store.recordAttempts([aRecord(receiver!, failed, { health: FAILING })]);
+
+    await store.updateEndpoint('acme', 'whe_1', { enabled: true, at: AT + 50 });
+
+    expect((await deliveriesOf(store, 'whe_1')).map((one) => [one.nextAttemptAt, one.attemptsBefore])).toEqual([
+      [AT + 50, 1],
+      [AT + 50, 1],
+    ]);
+    expect((await leased(store, { now: AT + 50 })).flatMap(({ deliveries }) => deliveries)).toHaveLength(2);
+  });
+
   describe('resendFailed', () => {
     const since = (from: number, limit = 10): Promise<number> =>
       store.resendFailed({ accountId: 'acme', endpointId: 'whe_1', since: from, limit }, AT + 50);
 
-    test('makes the failed ones due at once, under a new schedule, and no others', async () => {
+    test('makes failed and pending ones due at once, under a new schedule, and no others', async () => {
       await ended({ evt_1: 'delivered', evt_2: 'failed', evt_3: 'pending', evt_4: 'failed' });
 
-      expect(await since(0)).toBe(2);
+      expect(await since(0)).toBe(3);
 
       expect(
         (await deliveriesOf(store, 'whe_1')).map(({ state, dueAt: at, attemptsBefore }) => [state, at, attemptsBefore]),
       ).toEqual([
         ['delivered', undefined, 0],
         ['pending', AT + 50, 1],
-        ['pending', AT + 9000, 0],
+        ['pending', AT + 50, 1],
         ['pending', AT + 50, 1],
       ]);
       expect(await dueAt(sql, 'whe_1')).toBe(AT + 50);

@@ -92,6 +92,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
         attempts: 0,
         attemptsBefore: 0,
         dueAt: AT + 4,
+        nextAttemptAt: AT + 4,
         status: 0,
         error: '',
         createdAt: AT + 4,

@@ -116,7 +116,7 @@ export function endpointsConformance(open: OpenWebhooks): void {
     expect(again?.disabled).toEqual({ at: AT, reason: 'gone' });
   });
 
-  test('enabling forgets the failures, and what is pending is due by its own time', async () => {
+  test('enabling forgets the failures, and what is pending is due at once', async () => {
     await added(store, 'whe_1');
     await failed();
     expect(await store.healthOf(['whe_1'])).toEqual(new Map([['whe_1', FAILING]]));
@@ -129,8 +129,7 @@ export function endpointsConformance(open: OpenWebhooks): void {
       failingSince: undefined,
       openUntil: undefined,
     });
-    expect(await leased(store, { now: AT + 8999 })).toEqual([]);
-    expect(await leased(store, { now: AT + 9000 })).toHaveLength(1);
+    expect(await leased(store, { now: AT + 5 })).toHaveLength(1);
   });
 
   test('an endpoint that nothing was sent to has no health', async () => {

@@ -61,6 +61,7 @@ export function leasesConformance(open: OpenWebhooks): void {
       endpointId: 'whe_1',
       lease: 'lease_a',
       health: HEALTHY,
+      circuit: 0,
       endpoint,
       deliveries: await deliveriesOf(store, 'whe_1'),
     });
@@ -167,6 +168,21 @@ export function leasesConformance(open: OpenWebhooks): void {
       expect(countsOf(await leased(store, { now: AT + 1, perAccount: 7 }))).toEqual({ hog: 2 });
     });
 
+    test('origins that requests name leave room for the endpoints of their account', async () => {
+      await origins('acme', 40);
+      for (const id of ['whe_1', 'whe_2', 'whe_3']) await added(store, id);
+      await dispatched(store, ['evt_1'], { createdAt: AT + 1 });
+      const at = { now: AT + 1, perAccount: 8, originsPerAccount: 4 };
+
+      const taken = await leased(store, at);
+
+      const ofOrigins = taken.filter(({ endpointId }) => endpointId === DEFAULT_ENDPOINT).length;
+      expect([ofOrigins, taken.length - ofOrigins]).toEqual([4, 3]);
+      expect(await leased(store, at)).toEqual([]);
+      await dispatched(store, ['evt_2'], { accountId: 'rival', createdAt: AT + 1, url: 'https://rival.example/' });
+      expect(countsOf(await leased(store, at))).toEqual({ rival: 1 });
+    });
+
     test('an account at its bound hides none of the others, however many of its receivers are due', async () => {
       await origins('hog', 5);
       expect(await leased(store, { perAccount: 5 })).toHaveLength(5);
@@ -211,7 +227,18 @@ export function leasesConformance(open: OpenWebhooks): void {
 
     expect(await store.heldReceivers(names)).toEqual(
       new Map([
-        ['whe_1', { id: 'whe_1', accountId: 'acme', endpointId: 'whe_1', lease: 'lease_a', health: HEALTHY, endpoint }],
+        [
+          'whe_1',
+          {
+            id: 'whe_1',
+            accountId: 'acme',
+            endpointId: 'whe_1',
+            lease: 'lease_a',
+            health: HEALTHY,
+            circuit: 0,
+            endpoint,
+          },
+        ],
       ]),
     );
     await leased(other, { now: UNTIL });

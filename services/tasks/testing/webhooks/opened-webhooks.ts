@@ -106,6 +106,7 @@ export async function leased(
     lease: `lease_${leases}`,
     limit: 64,
     perAccount: 32,
+    originsPerAccount: 32,
     deliveries: 32,
     failuresMax: 5,
     ...options,
@@ -140,7 +141,17 @@ export function aRecord(
   attempts: readonly AttemptRecord[],
   changes: Partial<ReceiverRecord> = {},
 ): ReceiverRecord {
-  return { receiverId: id, lease, attempts, health: HEALTHY, returned: true, at: AT, ...changes };
+  return {
+    receiverId: id,
+    lease,
+    attempts,
+    health: HEALTHY,
+    circuit: 0,
+    hasRecovered: false,
+    returned: true,
+    at: AT,
+    ...changes,
+  };
 }
 
 export const FAILING: Health = {

@@ -270,7 +270,8 @@ export declare type WebhookDelivery = Message<"reelgate.tasks.v1.WebhookDelivery
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the next attempt is due; absent: none is.
+   * No attempt is made before this time, which counts the wait of an open circuit. If it has passed, the delivery waits
+   * for its turn. Absent: no attempt follows, or the endpoint is disabled.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 12;
    */

@@ -895,6 +895,21 @@ export declare type LeasedWebhookReceiver = Message<"reelgate.tasks.v1.LeasedWeb
    * @generated from field: repeated reelgate.tasks.v1.DueWebhookDelivery deliveries = 6;
    */
   deliveries: DueWebhookDelivery[];
+
+  /**
+   * The failures in a row so far. After the fifth, no attempt may begin under this lease but one.
+   *
+   * @generated from field: int32 failures = 7;
+   */
+  failures: number;
+
+  /**
+   * The count of its circuit. The worker adds one for each failure of an attempt that began at this count or a later
+   * one, and for a success after failures.
+   *
+   * @generated from field: int64 circuit = 8;
+   */
+  circuit: bigint;
 };
 
 /**
@@ -1030,6 +1045,14 @@ export declare type MadeWebhookAttempt = Message<"reelgate.tasks.v1.MadeWebhookA
    * @generated from field: int64 retry_after_ms = 3;
    */
   retryAfterMs: bigint;
+
+  /**
+   * The count of the circuit when the attempt began. Of failures that were under way together one is counted. Absent:
+   * each is.
+   *
+   * @generated from field: optional int64 circuit = 4;
+   */
+  circuit?: bigint | undefined;
 };
 
 /**
@@ -1158,7 +1181,8 @@ export declare const WebhookService: GenService<{
     output: typeof ListWebhookEndpointsResponseSchema;
   },
   /**
-   * UpdateWebhookEndpoint changes the settings that the request names. A new URL enables the endpoint again.
+   * UpdateWebhookEndpoint changes the settings that the request names. A new URL enables the endpoint again. Enabling
+   * forgets its failures and makes its pending deliveries due at once, also if it was enabled already.
    *
    * @generated from rpc reelgate.tasks.v1.WebhookService.UpdateWebhookEndpoint
    */
@@ -1230,8 +1254,8 @@ export declare const WebhookService: GenService<{
     output: typeof GetWebhookDeliveryResponseSchema;
   },
   /**
-   * ResendWebhookDelivery makes a delivery due at once, with all of its attempts before it. One that is pending is only
-   * hurried.
+   * ResendWebhookDelivery makes a delivery of any state due at once, whatever its circuit, with all of its attempts
+   * before it. An attempt that is under way counts as the first of them.
    *
    * @generated from rpc reelgate.tasks.v1.WebhookService.ResendWebhookDelivery
    */
@@ -1241,7 +1265,8 @@ export declare const WebhookService: GenService<{
     output: typeof ResendWebhookDeliveryResponseSchema;
   },
   /**
-   * ResendFailedWebhookDeliveries makes the failed deliveries of an endpoint since a time due at once.
+   * ResendFailedWebhookDeliveries makes the failed deliveries of an endpoint since a time due at once, and the pending
+   * ones that wait for a later attempt.
    *
    * @generated from rpc reelgate.tasks.v1.WebhookService.ResendFailedWebhookDeliveries
    */

@@ -44,7 +44,9 @@ export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
       doc: {
         operationId: 'resendWebhookDelivery',
         summary: 'Send a webhook delivery again now',
-        description: 'The event keeps its id, and the schedule of attempts begins anew.',
+        description:
+          'The event keeps its id, and the schedule of attempts begins anew, also of a delivery that is pending. ' +
+          'An attempt that is under way is its first one.',
         refuses: [404, 409, 422],
       },
       schema: WEBHOOK_ANSWERS.delivery,
@@ -83,6 +85,7 @@ function resendFailedRoute(parts: Parts): RouteEntry {
     doc: {
       operationId: 'resendFailedWebhookDeliveries',
       summary: 'Send the failed deliveries of a webhook endpoint, or of `default`, again now',
+      description: 'Pending deliveries that wait for a later attempt are sent now too, and are counted.',
       json: WEBHOOK_BODIES.resend,
       refuses: [404, 409, 422],
     },

@@ -63,7 +63,10 @@ const delivery = {
   last_status_code: orNull('integer', 'The HTTP status of the last attempt.'),
   last_error: orNull('string', 'Why the last attempt failed, or why the delivery was given up.'),
   created_at: orNull('integer', 'Unix seconds.'),
-  next_attempt_at: orNull('integer', 'Unix seconds.'),
+  next_attempt_at: orNull(
+    'integer',
+    'Unix seconds. No attempt is made earlier; once it has passed, the delivery waits for its turn. Null: none follows.',
+  ),
   ended_at: orNull('integer', 'Unix seconds.'),
 } as const satisfies Readonly<Record<string, Schema>>;
 

@@ -9,8 +9,8 @@ import type { JudgedAttempt, MadeAttempt } from './judge-attempts.ts';
 import { FAILING_MAX_MS } from './receiver-health.ts';
 
 const NOW = 1_000_000;
-const ENDPOINT = { endpointId: 'whe_1', health: HEALTHY };
-const ORIGIN = { endpointId: 'default', health: HEALTHY };
+const ENDPOINT = { endpointId: 'whe_1', health: HEALTHY, circuit: 0 };
+const ORIGIN = { endpointId: 'default', health: HEALTHY, circuit: 0 };
 
 function aDelivery(id: string, changes: Partial<Delivery> = {}): Delivery {
   return {
@@ -39,12 +39,12 @@ function made(deliveryId: string, status: number, changes: Partial<Attempt> = {}
 }
 
 const judge = (
-  receiver: { readonly endpointId: string; readonly health: Health },
+  receiver: { readonly endpointId: string; readonly health: Health; readonly circuit?: number },
   deliveries: readonly Delivery[],
   attempts: readonly MadeAttempt[],
   now = NOW,
 ) =>
-  judgeAttempts(receiver, new Map(deliveries.map((delivery) => [delivery.id, delivery])), attempts, {
+  judgeAttempts({ circuit: 0, ...receiver }, new Map(deliveries.map((delivery) => [delivery.id, delivery])), attempts, {
     now,
     chance: () => 0.5,
   });
@@ -74,6 +74,69 @@ test.each<[string, Partial<Delivery>, Partial<Attempt>]>([
   expect(judge(ENDPOINT, [aDelivery('dlv_1', delivery)], [made('dlv_1', 500, attempt)])).toEqual({
     attempts: [],
     health: HEALTHY,
+    circuit: 0,
+    hasRecovered: false,
+  });
+});
+
+describe('failures', () => {
+  const begun = (circuits: readonly (number | undefined)[], statuses: readonly number[] = []): readonly MadeAttempt[] =>
+    circuits.map((circuit, index) => ({ ...made(`dlv_${String(index)}`, statuses[index] ?? 500), circuit }));
+  const judged = (attempts: readonly MadeAttempt[], receiver: Parameters<typeof judge>[0] = ENDPOINT) =>
+    judge(
+      receiver,
+      attempts.map(({ deliveryId }) => aDelivery(deliveryId)),
+      attempts,
+    );
+
+  test.each<[string, readonly (number | undefined)[], number]>([
+    ['that were under way together count once', [0, 0, 0, 0], 1],
+    ['that began after the one before was counted each count', [0, 1, 2, 3, 4], 5],
+    ['of several rounds count once for each round', [0, 0, 0, 1, 1, 2], 3],
+    ['of a worker that does not say each count', [undefined, undefined, undefined], 3],
+  ])('%s', (_what, circuits, failures) => {
+    const { health, circuit } = judged(begun(circuits));
+
+    expect([health.failures, circuit]).toEqual([failures, failures]);
+  });
+
+  test('that come in a later record count once with those of an earlier one', () => {
+    const first = judged(begun([0, 0]));
+    const second = judged(begun([0, 0]), { ...ENDPOINT, ...first });
+
+    expect([second.health.failures, second.circuit]).toEqual([1, 1]);
+  });
+
+  test('of attempts that began before a success do not count after it', () => {
+    const failing = { ...ENDPOINT, health: { failures: 4, failingSince: NOW }, circuit: 9 };
+    const { health, circuit, hasRecovered } = judged(begun([9, 9], [200, 500]), failing);
+
+    expect([health.failures, circuit, hasRecovered]).toEqual([0, 10, true]);
+  });
+
+  test('open the circuit at the fifth that is counted', () => {
+    expect(judged(begun([0, 0, 0, 0, 1, 2, 3])).health.openUntil).toBeUndefined();
+    expect(judged(begun([0, 0, 0, 0, 1, 2, 3, 4])).health.openUntil).toBe(NOW + 5000);
+  });
+});
+
+describe('a receiver has recovered', () => {
+  test.each<[string, number, readonly number[], boolean]>([
+    ['at the first success after failures', 2, [200], true],
+    ['not if it fails again at once', 2, [200, 500], false],
+    ['not if it had not failed', 0, [200], false],
+    ['not while it fails', 2, [500], false],
+  ])('%s', (_what, failures, statuses, has) => {
+    const attempts = statuses.map((status, index) => made(`dlv_${String(index)}`, status));
+    const receiver = { ...ENDPOINT, health: { failures, failingSince: NOW } };
+
+    expect(
+      judge(
+        receiver,
+        attempts.map(({ deliveryId }) => aDelivery(deliveryId)),
+        attempts,
+      ).hasRecovered,
+    ).toBe(has);
   });
 });
 
@@ -87,7 +150,7 @@ describe('a URL that is gone', () => {
 
   test('of a request ends its delivery and says nothing about its origin', () => {
     const health = { failures: 3, failingSince: NOW - 1000 };
-    expect(judge({ ...ORIGIN, health }, [aDelivery('dlv_1')], [made('dlv_1', 410)])).toEqual({
+    expect(judge({ ...ORIGIN, health }, [aDelivery('dlv_1')], [made('dlv_1', 410)])).toMatchObject({
       attempts: [expect.objectContaining({ state: 'failed' })],
       health: { ...health, lastFailureAt: NOW },
     });

@@ -9,6 +9,8 @@ export interface MadeAttempt {
   readonly attempt: Attempt;
   /** How long the receiver asks to wait; 0: it does not say. */
   readonly retryAfterMs: number;
+  /** The count of the circuit when it began. Undefined: the worker does not say. */
+  readonly circuit?: number | undefined;
 }
 
 /** An attempt and what follows from it for its delivery. */
@@ -19,19 +21,30 @@ export interface JudgedAttempt {
   readonly dueAt?: number | undefined;
 }
 
+export interface JudgedReceiver {
+  readonly endpointId: string;
+  readonly health: Health;
+  /** Grows with each failure that is counted, and with a success after failures. */
+  readonly circuit: number;
+}
+
 export interface Judgement {
   readonly attempts: readonly JudgedAttempt[];
   readonly health: Health;
+  /** The count of the circuit after the attempts. */
+  readonly circuit: number;
+  /** The receiver answers again after failures: what waits for it need wait no longer. */
+  readonly hasRecovered: boolean;
   readonly disable?: DisabledReason | undefined;
 }
 
 /**
  * What follows from the attempts under one lease, in the order in which they ended. An attempt that is known already, or
  * whose delivery has ended, changes nothing. A URL of a request that is gone says nothing about the others of its
- * origin.
+ * origin. Of failures that were under way together one is counted: the first, because the others began before it.
  */
 export function judgeAttempts(
-  { endpointId, health: before }: { readonly endpointId: string; readonly health: Health },
+  { endpointId, health: before, circuit: count }: JudgedReceiver,
   deliveries: ReadonlyMap<string, Delivery>,
   made: readonly MadeAttempt[],
   { now, chance }: { readonly now: number; readonly chance: () => number },
@@ -40,20 +53,32 @@ export function judgeAttempts(
   const current = new Map(deliveries);
   const judged: JudgedAttempt[] = [];
   let health = before;
+  let circuit = count;
   let isDisabledAsGone = false;
-  for (const { deliveryId, attempt, retryAfterMs } of made) {
+  for (const { deliveryId, attempt, retryAfterMs, circuit: begun = circuit } of made) {
     const delivery = current.get(deliveryId);
     if (delivery?.state !== 'pending' || attempt.number !== delivery.attempts + 1) continue;
     const answer = { status: attempt.status, error: attempt.error, retryAfterMs };
     const next = afterAttempt({ ...delivery, attempts: attempt.number }, answer, { now, chance: chance() });
     current.set(deliveryId, { ...delivery, ...next, attempts: attempt.number });
     judged.push({ deliveryId, attempt, ...next });
-    if (isAccepted(answer)) health = afterSuccess(health, now);
-    else if (isDefault && isGone(answer)) health = { ...health, lastFailureAt: now };
-    else health = afterFailure(health, now);
+    if (isAccepted(answer)) {
+      if (health.failures > 0) circuit += 1;
+      health = afterSuccess(health, now);
+    } else if (begun < circuit || (isDefault && isGone(answer))) health = { ...health, lastFailureAt: now };
+    else {
+      circuit = begun + 1;
+      health = afterFailure(health, now);
+    }
     isDisabledAsGone ||= !isDefault && isGone(answer);
   }
-  return { attempts: judged, health, disable: isDefault ? undefined : reasonToDisable(isDisabledAsGone, health, now) };
+  return {
+    attempts: judged,
+    health,
+    circuit,
+    hasRecovered: before.failures > 0 && health.failures === 0,
+    disable: isDefault ? undefined : reasonToDisable(isDisabledAsGone, health, now),
+  };
 }
 
 function reasonToDisable(isGoneNow: boolean, health: Health, now: number): DisabledReason | undefined {

@@ -168,7 +168,7 @@ describeOnEngines('a lease of receivers', (open) => {
     expect(eventIdsOf(leased)).toEqual(['evt_2', 'evt_3']);
   });
 
-  test('takes at most 32 origins of one account, and leaves the workers to the others', async () => {
+  test('takes at most 16 origins of one account, and leaves the workers to the others', async () => {
     const world = await openDeliveryWorld(open());
     await happenAtOrigins(world, 50, 'hog');
     await world.dispatch();
@@ -179,9 +179,9 @@ describeOnEngines('a lease of receivers', (open) => {
     const leased = [...(await world.lease()), ...(await world.lease())];
 
     const owners = Map.groupBy(leased, ({ accountId }) => accountId);
-    expect([owners.get('hog')?.length, owners.get('small')?.length]).toEqual([32, 2]);
+    expect([owners.get('hog')?.length, owners.get('small')?.length]).toEqual([16, 2]);
     await world.answer(leased, 200);
-    expect((await world.lease()).map(({ accountId }) => accountId)).toEqual(Array.from({ length: 18 }, () => 'hog'));
+    expect((await world.lease()).map(({ accountId }) => accountId)).toEqual(Array.from({ length: 16 }, () => 'hog'));
   });
 
   test('of a receiver whose circuit is half open brings one delivery', async () => {

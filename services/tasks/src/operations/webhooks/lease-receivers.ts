@@ -12,6 +12,8 @@ import type { WebhookSecrets } from './secrets.ts';
 const RECEIVERS_MAX = 64;
 /** Leases of one account at one time, so that its dead receivers leave workers to the others. */
 const RECEIVERS_AN_ACCOUNT_MAX = 32;
+/** Of them, those of origins that its requests name, so that hanging ones leave workers to its endpoints. */
+const ORIGINS_AN_ACCOUNT_MAX = 16;
 const DELIVERIES_MAX = 32;
 /** How long a worker that is gone delays its receivers. A living one renews five times in this time. */
 const LEASE_MS = 10_000;
@@ -44,6 +46,9 @@ export interface DueReceiver {
   readonly lease: string;
   readonly accountId: string;
   readonly payload: Payload;
+  /** Failures in a row, and the count of its circuit. */
+  readonly failures: number;
+  readonly circuit: number;
   readonly secrets: readonly Secret[];
   readonly deliveries: readonly DueDelivery[];
 }
@@ -67,6 +72,7 @@ export async function leaseReceivers(
     lease: newId('lease'),
     limit: Math.min(Math.max(limit, 1), RECEIVERS_MAX),
     perAccount: RECEIVERS_AN_ACCOUNT_MAX,
+    originsPerAccount: ORIGINS_AN_ACCOUNT_MAX,
     deliveries: DELIVERIES_MAX,
     failuresMax: FAILURES_MAX,
   });
@@ -101,6 +107,8 @@ async function withContent(deps: LeaseDeps, leased: readonly LeasedReceiver[]): 
     lease: receiver.lease,
     accountId: receiver.accountId,
     payload: payloadOf(receiver),
+    failures: receiver.health.failures,
+    circuit: receiver.circuit,
     secrets: secretsOf(receiver),
     deliveries: within(
       budget,

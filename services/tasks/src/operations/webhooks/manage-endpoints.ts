@@ -64,6 +64,7 @@ export async function updateEndpoint(
     Object.keys(differences).length === 0
       ? found
       : await deps.webhooks.updateEndpoint(accountId, endpointId, { ...differences, at: deps.clock.now() });
+  if (differences.enabled === true) deps.announceDispatched();
   const [view] = await viewsOf(deps, updated === undefined ? [] : [updated]);
   if (view === undefined) throw endpointNotFound();
   return view;
@@ -97,11 +98,11 @@ function changed<T>(before: T, after: T | undefined): T | undefined {
   return after === before ? undefined : after;
 }
 
-/** A new URL enables even an enabled endpoint, whose failures are then forgotten. */
+/** A new URL or the wish enables even an enabled endpoint, whose failures are then forgotten. */
 function switched({ url, disabled: was }: Endpoint, change: EndpointChange): boolean | undefined {
   const isMoved = changed(url, change.url) !== undefined;
   if (change.disabled === undefined) return isMoved ? true : undefined;
-  return isMoved || change.disabled !== (was !== undefined) ? !change.disabled : undefined;
+  return isMoved || !change.disabled || was === undefined ? !change.disabled : undefined;
 }
 
 function isSame(one: readonly EventType[], other: readonly EventType[]): boolean {

@@ -3,12 +3,12 @@ import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql'
 import type { Attempt } from '../../domain/webhook.ts';
 import { text } from '../tasks/task-rows.ts';
 import type { AttemptRecord, DeliveryStore, ReceiverRecord } from '../webhook-store.ts';
-import { endPending, returnLease } from './sql-receiver-due-times.ts';
+import { endPending, returnLease, hurryPending } from './sql-receiver-due-times.ts';
 
 /** An endpoint's row is locked before that of its receiver. */
 const LOCK_ENDPOINT = 'UPDATE webhook_endpoints SET updated_at = updated_at WHERE id = $1';
 const WRITE_HEALTH = `UPDATE webhook_receivers SET failures = $3, failing_since = $4, open_until = $5,
-    last_success_at = $6, last_failure_at = $7, updated_at = $8
+    last_success_at = $6, last_failure_at = $7, updated_at = $8, circuit = $9
   WHERE id = $1 AND lease = $2 RETURNING id`;
 const FIND = byRows(
   (rows) => `SELECT id, receiver_id, state, attempts, due_at, status, error, ended_at FROM webhook_deliveries
@@ -78,7 +78,7 @@ async function recordAll(query: SqlWork, records: readonly ReceiverRecord[]): Pr
 }
 
 /** In the order of WRITE_HEALTH. */
-function healthRow({ receiverId, lease, health, at }: ReceiverRecord): (string | number | null)[] {
+function healthRow({ receiverId, lease, health, circuit, at }: ReceiverRecord): (string | number | null)[] {
   return [
     receiverId,
     lease,
@@ -88,6 +88,7 @@ function healthRow({ receiverId, lease, health, at }: ReceiverRecord): (string |
     health.lastSuccessAt ?? null,
     health.lastFailureAt ?? null,
     at,
+    circuit,
   ];
 }
 
@@ -195,11 +196,15 @@ function updateDeliveries(
 }
 
 /** What follows when the attempts of a record are written. */
-function ends(query: SqlWork, { receiverId, disable, returned, at }: ReceiverRecord): readonly Promise<unknown>[] {
+function ends(
+  query: SqlWork,
+  { receiverId, disable, hasRecovered, returned, at }: ReceiverRecord,
+): readonly Promise<unknown>[] {
   return [
     ...(disable === undefined
       ? []
       : [query(DISABLE, [receiverId, at, disable]), endPending(query, receiverId, 'endpoint_disabled', at)]),
+    ...(hasRecovered ? [hurryPending(query, receiverId, at)] : []),
     ...(returned ? [returnLease(query, receiverId, at)] : []),
   ];
 }

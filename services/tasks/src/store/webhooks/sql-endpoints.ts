@@ -3,7 +3,7 @@ import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Endpoint } from '../../domain/webhook.ts';
 import { searchable, text, toJson } from '../tasks/task-rows.ts';
 import type { EndpointStore } from '../webhook-store.ts';
-import { endPending, refreshDueTime } from './sql-receiver-due-times.ts';
+import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
 import { insertSecret } from './sql-secrets.ts';
 import { ENDPOINT_COLUMNS, HEALTH_COLUMNS, fromEndpointRow, fromHealthRow } from './webhook-rows.ts';
 
@@ -14,15 +14,17 @@ const COUNT_DOWN = 'UPDATE webhook_accounts SET endpoints = endpoints - 1 WHERE 
 const INSERT = `INSERT INTO webhook_endpoints
   (id, account_id, name, url, event_types_json, payload, created_at, updated_at, disabled_at, disabled_reason)
   VALUES (${parameters(10)})`;
-/** $8 is 1 for a change that enables, 0 for one that disables, and null for any other. */
+/** $8 is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not changed. */
 const UPDATE = `UPDATE webhook_endpoints SET name = COALESCE($3, name), url = COALESCE($4, url),
-    event_types_json = COALESCE($5, event_types_json), payload = COALESCE($6, payload), updated_at = $7,
+    event_types_json = COALESCE($5, event_types_json), payload = COALESCE($6, payload),
     disabled_reason = CASE CAST($8 AS INTEGER) WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_reason, 'by_owner')
       ELSE disabled_reason END,
-    disabled_at = CASE CAST($8 AS INTEGER) WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_at, $7) ELSE disabled_at END
+    disabled_at = CASE CAST($8 AS INTEGER) WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_at, $7) ELSE disabled_at END,
+    updated_at = CASE WHEN COALESCE($3, $4, $5, $6) IS NULL AND CAST($8 AS INTEGER) = 1 AND disabled_at IS NULL
+      THEN updated_at ELSE $7 END
   WHERE id = $1 AND account_id = $2 RETURNING ${ENDPOINT_COLUMNS}`;
 const FORGET_FAILURES = `UPDATE webhook_receivers
-  SET failures = 0, failing_since = NULL, open_until = NULL, updated_at = $2 WHERE id = $1`;
+  SET failures = 0, failing_since = NULL, open_until = NULL, circuit = circuit + 1, updated_at = $2 WHERE id = $1`;
 const LOCK_RECEIVER = 'UPDATE webhook_receivers SET updated_at = $2 WHERE id = $1';
 /** A receiver with more pending deliveries than one statement ends stays until the last of them has ended. */
 const REMOVE_RECEIVER = `DELETE FROM webhook_receivers WHERE id = $1
@@ -99,7 +101,11 @@ async function update(
   ]);
   if (row === undefined) return undefined;
   if (enabled === true)
-    await Promise.all([query(FORGET_FAILURES, [endpointId, at]), refreshDueTime(query, endpointId, at)]);
+    await Promise.all([
+      query(FORGET_FAILURES, [endpointId, at]),
+      resendPending(query, endpointId, at),
+      refreshDueTime(query, endpointId, at),
+    ]);
   if (enabled === false)
     await Promise.all([
       query(LOCK_RECEIVER, [endpointId, at]),

@@ -19,29 +19,39 @@ const CANDIDATES = 8;
 /** Due receivers that a lease considers. Sixty accounts at their limit have this many. */
 const CONSIDERED_MAX = 2000;
 
-const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, ${HEALTH_COLUMNS}`;
+const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, circuit, ${HEALTH_COLUMNS}`;
 /** The due time of a leased receiver is the end of its lease. */
 const DUE = 'due_at IS NOT NULL AND due_at <= $3 AND (open_until IS NULL OR open_until <= $3)';
+const IS_ORIGIN = `CASE WHEN endpoint_id = '${DEFAULT_ENDPOINT}' THEN 1 ELSE 0 END`;
 const ANY_DUE = `SELECT id FROM webhook_receivers
   WHERE due_at IS NOT NULL AND due_at <= $1 AND (open_until IS NULL OR open_until <= $1)
   ORDER BY due_at LIMIT 1`;
 /**
  * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
- * account the receiver that has waited longest. Only those that have waited longest of all are considered.
+ * account the receiver that has waited longest. Only those that have waited longest of all are considered. Origins that
+ * requests name have a part of the share of their account, so that its endpoints have the rest.
  */
 const NEXT_RECEIVERS = `
   WITH leased AS (
-    SELECT account_id, COUNT(*) AS held FROM webhook_receivers
+    SELECT account_id, COUNT(*) AS held, SUM(${IS_ORIGIN}) AS origins FROM webhook_receivers
     WHERE lease_until IS NOT NULL AND lease_until > $3 GROUP BY account_id
   ),
   longest AS (
-    SELECT id, account_id, due_at FROM webhook_receivers
+    SELECT id, account_id, due_at, ${IS_ORIGIN} AS is_origin FROM webhook_receivers
     WHERE ${DUE} AND account_id NOT IN (SELECT account_id FROM leased WHERE held >= $4)
+      AND (endpoint_id <> '${DEFAULT_ENDPOINT}' OR account_id NOT IN (SELECT account_id FROM leased WHERE origins >= $8))
     ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}
   ),
-  due AS (
-    SELECT id, account_id, due_at, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY due_at, id) AS ordinal
+  alike AS (
+    SELECT id, account_id, due_at, is_origin,
+      ROW_NUMBER() OVER (PARTITION BY account_id, is_origin ORDER BY due_at, id) AS ordinal
     FROM longest
+  ),
+  due AS (
+    SELECT alike.id, alike.account_id, alike.due_at,
+      ROW_NUMBER() OVER (PARTITION BY alike.account_id ORDER BY alike.due_at, alike.id) AS ordinal
+    FROM alike LEFT JOIN leased ON leased.account_id = alike.account_id
+    WHERE alike.is_origin = 0 OR alike.ordinal + COALESCE(leased.origins, 0) <= $8
   ),
   fair AS (
     SELECT due.id, due.due_at, due.ordinal + COALESCE(leased.held, 0) AS fair_rank
@@ -109,6 +119,7 @@ async function leaseReceivers(
     lease,
     limit,
     perAccount,
+    originsPerAccount,
     deliveries,
     failuresMax,
   }: Parameters<DeliveryStore['leaseReceivers']>[0],
@@ -116,7 +127,7 @@ async function leaseReceivers(
   const rows = await query(
     `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2, worker = $7
      WHERE id IN (${NEXT_RECEIVERS} ${skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
-    [lease, until, now, perAccount, limit, limit * CANDIDATES, worker ?? null],
+    [lease, until, now, perAccount, limit, limit * CANDIDATES, worker ?? null, originsPerAccount],
   );
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([
@@ -164,6 +175,7 @@ function fromReceiverRow(row: SqlRow, endpoints: ReadonlyMap<string, Endpoint>):
     endpointId,
     lease: text(row['lease']),
     health: fromHealthRow(row),
+    circuit: Number(row['circuit']),
     endpoint: endpoints.get(endpointId),
   };
 }

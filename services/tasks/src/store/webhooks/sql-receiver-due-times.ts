@@ -16,6 +16,13 @@ export interface ReceiverName {
 /** Deliveries that one statement ends. What is left ends when it is due. */
 const ENDED_MAX = 1000;
 
+/** Deliveries that one success or one change makes due. What is left follows by its schedule. */
+const HURRIED_MAX = 5000;
+/** A delivery that fails while others succeed is made due so often, so that it does not use up its schedule. */
+const HURRIES_MAX = 3;
+/** The receiver asked to be left alone. */
+const TOO_MANY_REQUESTS = 429;
+
 const DUE = `CASE WHEN webhook_receivers.open_until > excluded.due_at THEN webhook_receivers.open_until
   ELSE excluded.due_at END`;
 /** The due time of a leased receiver stays the end of its lease. */
@@ -35,6 +42,16 @@ const REFRESH = `UPDATE webhook_receivers SET updated_at = $2, ${FROM_DELIVERIES
 const END_PENDING = `UPDATE webhook_deliveries SET state = 'failed', error = $2, due_at = NULL, ended_at = $3
   WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL
     ORDER BY due_at LIMIT ${String(ENDED_MAX)})`;
+
+const HURRY = `UPDATE webhook_deliveries SET due_at = $2, hurries = hurries + 1
+  WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at > $2
+    AND hurries < ${String(HURRIES_MAX)} AND status <> ${String(TOO_MANY_REQUESTS)}
+    ORDER BY due_at LIMIT ${String(HURRIED_MAX)})`;
+const RESEND_PENDING = `UPDATE webhook_deliveries SET due_at = $2, hurries = 0, attempts_before = attempts
+  WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at > $2
+    ORDER BY due_at LIMIT ${String(HURRIED_MAX)})`;
+const CLOSE = `UPDATE webhook_receivers SET open_until = NULL, due_at = CASE WHEN lease IS NULL THEN $2 ELSE due_at END
+  WHERE id = $1`;
 
 /** Makes receivers due at once, or when their circuits let an attempt through. The rows are locked until the commit. */
 export async function wakeReceivers(query: SqlQuery, receivers: readonly ReceiverName[], at: number): Promise<void> {
@@ -59,6 +76,21 @@ export async function returnLease(query: SqlQuery, receiverId: string, at: numbe
 /** The same for a receiver that is not leased. */
 export async function refreshDueTime(query: SqlQuery, receiverId: string, at: number): Promise<void> {
   await query(REFRESH, [receiverId, at]);
+}
+
+/** Lets the next attempt to a receiver begin at once, although its circuit is open. Its row is locked already. */
+export async function closeCircuit(query: SqlWork, receiverId: string, at: number): Promise<void> {
+  await query.changes(CLOSE, [receiverId, at]);
+}
+
+/** Makes pending deliveries of a receiver that has recovered due at once. Its row is locked already. */
+export async function hurryPending(query: SqlWork, receiverId: string, at: number): Promise<void> {
+  await query.changes(HURRY, [receiverId, at]);
+}
+
+/** The same at the wish of its owner: under a new schedule, and however often. */
+export async function resendPending(query: SqlWork, receiverId: string, at: number): Promise<void> {
+  await query.changes(RESEND_PENDING, [receiverId, at]);
 }
 
 /** Ends pending deliveries of a receiver as failed. Its row is locked already. */

@@ -3,17 +3,15 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import { searchable, text } from '../tasks/task-rows.ts';
 import type { DeliveryStore } from '../webhook-store.ts';
-import { wakeReceivers } from './sql-receiver-due-times.ts';
+import { closeCircuit, wakeReceivers } from './sql-receiver-due-times.ts';
 
-/** A pending delivery keeps its schedule. */
 const RESEND = `UPDATE webhook_deliveries SET due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END,
-    attempts_before = CASE WHEN state = 'pending' THEN attempts_before ELSE attempts END,
-    state = 'pending', ended_at = NULL
+    attempts_before = attempts, hurries = 0, state = 'pending', ended_at = NULL
   WHERE id = $1`;
 const RESEND_FAILED = byRows(
   (rows) => `UPDATE webhook_deliveries
-    SET state = 'pending', attempts_before = attempts, due_at = $1, ended_at = NULL
-    WHERE state = 'failed' AND id IN (${parameters(rows, 2)})`,
+    SET state = 'pending', attempts_before = attempts, due_at = $1, hurries = 0, ended_at = NULL
+    WHERE (state = 'failed' OR due_at > $1) AND id IN (${parameters(rows, 2)})`,
 );
 
 /** Deliveries that their owners send again. */
@@ -33,9 +31,9 @@ export function sqlResends(sql: Sql): Pick<DeliveryStore, 'resend' | 'resendFail
     resendFailed: async ({ accountId, endpointId, since, limit }, at) => {
       const failed = await sql.read(
         `SELECT id, receiver_id, endpoint_id, account_id FROM webhook_deliveries
-         WHERE account_id = $1 AND endpoint_id = $2 AND id >= $3 AND state <> 'delivered' AND state = 'failed'
+         WHERE account_id = $1 AND endpoint_id = $2 AND id >= $3 AND state <> 'delivered' AND (state = 'failed' OR due_at > $5)
          ORDER BY id LIMIT $4`,
-        [searchable(accountId), searchable(endpointId), firstIdAt('whd', since), limit],
+        [searchable(accountId), searchable(endpointId), firstIdAt('whd', since), limit, at],
       );
       if (failed.length === 0) return 0;
       const ids = failed.map((row) => text(row['id']));
@@ -50,14 +48,13 @@ export function sqlResends(sql: Sql): Pick<DeliveryStore, 'resend' | 'resendFail
   };
 }
 
-function wake(query: SqlWork, deliveries: readonly SqlRow[], at: number): Promise<void> {
-  return wakeReceivers(
-    query,
-    deliveries.map((row) => ({
-      id: text(row['receiver_id']),
-      accountId: text(row['account_id']),
-      endpointId: text(row['endpoint_id']),
-    })),
-    at,
-  );
+/** Their owner says that the receivers work: their circuits need not wait. */
+async function wake(query: SqlWork, deliveries: readonly SqlRow[], at: number): Promise<void> {
+  const receivers = deliveries.map((row) => ({
+    id: text(row['receiver_id']),
+    accountId: text(row['account_id']),
+    endpointId: text(row['endpoint_id']),
+  }));
+  const ids = [...new Set(receivers.map(({ id }) => id))].toSorted();
+  await Promise.all([wakeReceivers(query, receivers, at), ...ids.map((id) => closeCircuit(query, id, at))]);
 }

@@ -19,11 +19,15 @@ export const ENDPOINT_COLUMNS = `id, account_id, name, url, event_types_json, pa
 export const SECRET_COLUMNS = 'owner_id, account_id, sealed, hint, old_sealed, old_until, created_at, updated_at';
 export const EVENT_COLUMNS = 'id, account_id, type, subject_id, created_at, url, data_json, seq';
 export const HEALTH_COLUMNS = 'failures, failing_since, open_until, last_success_at, last_failure_at';
+/** An endpoint that is disabled hears nothing, and a circuit that is open lets nothing through. */
+const NEXT_ATTEMPT_AT = `CASE WHEN e.disabled_at IS NOT NULL THEN NULL
+    WHEN d.due_at IS NOT NULL AND r.open_until > d.due_at THEN r.open_until ELSE d.due_at END`;
 /** Of a delivery to an endpoint, the URL is the one that the endpoint has now. */
 export const SELECT_DELIVERY = `SELECT d.id, d.event_id, d.event_type, d.subject_id, d.receiver_id, d.endpoint_id,
     d.account_id, COALESCE(d.url, e.url) AS url, d.state, d.attempts, d.attempts_before, d.due_at, d.status, d.error,
-    d.created_at, d.ended_at
-  FROM webhook_deliveries AS d LEFT JOIN webhook_endpoints AS e ON e.id = d.endpoint_id`;
+    d.created_at, d.ended_at, ${NEXT_ATTEMPT_AT} AS next_attempt_at
+  FROM webhook_deliveries AS d LEFT JOIN webhook_endpoints AS e ON e.id = d.endpoint_id
+  LEFT JOIN webhook_receivers AS r ON r.id = d.receiver_id`;
 
 export function fromEndpointRow(row: SqlRow): Endpoint {
   const at = optionalNumber(row['disabled_at']);
@@ -108,6 +112,7 @@ export function fromDeliveryRow(row: SqlRow): Delivery {
     attempts: Number(row['attempts']),
     attemptsBefore: Number(row['attempts_before']),
     dueAt: optionalNumber(row['due_at']),
+    nextAttemptAt: optionalNumber(row['next_attempt_at']),
     status: Number(row['status']),
     error: text(row['error']),
     createdAt: Number(row['created_at']),
