@@ -299,7 +299,7 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
       'a gateway that is stopped while it delivers repeats nothing that it has recorded, and the next one goes on at once',
       async () => {
         const taskIds = await makeVideos(40, '[gate]');
-        for (const path of [PATHS.thin, PATHS.full]) receiver.answer(path, 204, 200);
+        for (const path of [PATHS.thin, PATHS.full]) receiver.answer(path, 204, { afterMs: 200 });
         upstream.openGate();
         await until(() => about(PATHS.thin, taskIds).length >= 6, SOON_MS);
         expect(await program.signal('gateway', 'SIGTERM')).toBe(0);

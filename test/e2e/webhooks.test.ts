@@ -32,6 +32,7 @@ interface Attempted {
   readonly id: string;
   readonly state: string;
   readonly event_id: string;
+  readonly next_attempt_at: number | null;
   readonly attempts: readonly { readonly number: number; readonly status_code: number | null }[];
 }
 
@@ -189,6 +190,67 @@ describe('a delivery', () => {
       await world.demo.finish(taskId);
 
       expect(receiver.at('/gone')).toHaveLength(1);
+      await openai.webhooks.delete(id);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+describe('a receiver that was mended', () => {
+  /** No test waits for it: only the recovery sends the deliveries again. */
+  const RETRY_AFTER_S = 3600;
+  const act = (method: string, path: string, body?: object) => world.demo.call(method, path, body);
+
+  test.each<[string, (endpointId: string, deliveryId: string) => Promise<unknown>]>([
+    ['a further event succeeds', async () => makeVideo()],
+    [
+      'one delivery is sent again',
+      async (_id, deliveryId) => act('POST', `/v1/webhook_deliveries/${deliveryId}/resend`),
+    ],
+    [
+      'those that failed are sent again',
+      async (id) => act('POST', `/v1/webhook_endpoints/${id}/resend_failed`, { since: 0 }),
+    ],
+    ['its endpoint is enabled', async (id) => act('POST', `/v1/webhook_endpoints/${id}`, { status: 'enabled' })],
+  ])(
+    'hears all that waits once %s',
+    async (what, mend) => {
+      const path = `/mended/${what.replaceAll(' ', '-')}`;
+      receiver.answer(path, 503, { retryAfter: RETRY_AFTER_S });
+      const { id } = await addEndpoint(path);
+      const later = Math.floor(Date.now() / 1000) + RETRY_AFTER_S;
+      const tasks = [await makeVideo(), await makeVideo()];
+      await until(async () => {
+        const waiting = await deliveriesOf(id);
+        return waiting.length === 2 && waiting.every(({ next_attempt_at: next }) => next !== null && next >= later);
+      }, SOON_MS);
+      const [delivery] = await deliveriesOf(id);
+      receiver.answer(path, 204);
+      await mend(id, delivery!.id);
+
+      for (const taskId of tasks) await until(() => receiver.at(path).filter(aboutTask(taskId)).length === 2, SOON_MS);
+      await until(async () => (await deliveriesOf(id)).every(({ state }) => state === 'delivered'), SOON_MS);
+      expect((await deliveriesOf(id)).every(({ next_attempt_at: next }) => next === null)).toBe(true);
+      await openai.webhooks.delete(id);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test(
+    'a resend of a pending delivery answers that it is due now, under a new schedule',
+    async () => {
+      receiver.answer('/pending', 503, { retryAfter: RETRY_AFTER_S });
+      const { id } = await addEndpoint('/pending');
+      const later = Math.floor(Date.now() / 1000) + RETRY_AFTER_S;
+      await makeVideo();
+      await until(async () => ((await deliveriesOf(id))[0]?.next_attempt_at ?? 0) >= later, SOON_MS);
+      const [delivery] = await deliveriesOf(id);
+      receiver.answer('/pending', 'hang');
+
+      const { json } = await act('POST', `/v1/webhook_deliveries/${delivery!.id}/resend`);
+
+      expect(json).toMatchObject({ id: delivery!.id, state: 'pending' });
+      expect(json.next_attempt_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
       await openai.webhooks.delete(id);
     },
     TEST_TIMEOUT_MS,

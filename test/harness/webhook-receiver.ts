@@ -20,13 +20,20 @@ export interface WebhookReceiver {
   /**
    * Answers later requests at a path with this status, after a time; `hang`: with nothing. Others are answered with 204.
    */
-  answer(path: string, how: number | 'hang', afterMs?: number): void;
+  answer(path: string, how: number | 'hang', more?: { readonly afterMs?: number; readonly retryAfter?: number }): void;
   stop(): Promise<void>;
+}
+
+interface Answered {
+  readonly how: number | 'hang';
+  readonly afterMs?: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const requests: Received[] = [];
-  const answers = new Map<string, { readonly how: number | 'hang'; readonly afterMs: number }>();
+  const answers = new Map<string, Answered>();
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '';
     const headers = Object.fromEntries(
@@ -34,9 +41,11 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     );
     const body = (await readWhole(request)).toString('utf8');
     requests.push({ path, headers, body, at: performance.now() });
-    const { how, afterMs } = answers.get(path) ?? { how: 204, afterMs: 0 };
+    const { how, afterMs = 0, retryAfter } = answers.get(path) ?? { how: 204 };
     if (afterMs > 0) await wait(afterMs);
-    if (how !== 'hang') response.writeHead(how).end();
+    if (how === 'hang') return;
+    if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+    response.writeHead(how).end();
   };
   const server = await startTestServer((request, response) => {
     void receive(request, response).catch(() => response.destroy());
@@ -46,7 +55,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     requests,
     url: (path) => `${server.url}${path}`,
     at: (path) => requests.filter((request) => request.path === path),
-    answer: (path, how, afterMs = 0) => void answers.set(path, { how, afterMs }),
+    answer: (path, how, more = {}) => void answers.set(path, { how, ...more }),
     stop: () => server.stop(),
   };
 }
