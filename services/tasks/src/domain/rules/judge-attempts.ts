@@ -62,14 +62,10 @@ export function judgeAttempts(
     const next = afterAttempt({ ...delivery, attempts: attempt.number }, answer, { now, chance: chance() });
     current.set(deliveryId, { ...delivery, ...next, attempts: attempt.number });
     judged.push({ deliveryId, attempt, ...next });
-    if (isAccepted(answer)) {
-      if (health.failures > 0) circuit += 1;
-      health = afterSuccess(health, now);
-    } else if (begun < circuit || (isDefault && isGone(answer))) health = { ...health, lastFailureAt: now };
-    else {
-      circuit = begun + 1;
-      health = afterFailure(health, now);
-    }
+    const isCounted = begun >= circuit && !(isDefault && isGone(answer));
+    ({ health, circuit } = isAccepted(answer)
+      ? noteSuccess({ health, circuit }, now)
+      : noteFailure({ health, circuit }, isCounted ? begun : undefined, now));
     isDisabledAsGone ||= !isDefault && isGone(answer);
   }
   return {
@@ -79,6 +75,18 @@ export function judgeAttempts(
     hasRecovered: before.failures > 0 && health.failures === 0,
     disable: isDefault ? undefined : reasonToDisable(isDisabledAsGone, health, now),
   };
+}
+
+type Counted = Pick<JudgedReceiver, 'health' | 'circuit'>;
+
+function noteSuccess({ health, circuit }: Counted, now: number): Counted {
+  return { health: afterSuccess(health, now), circuit: health.failures > 0 ? circuit + 1 : circuit };
+}
+
+/** `begun`: the count of the circuit when the attempt began. Undefined: the failure is not counted. */
+function noteFailure({ health, circuit }: Counted, begun: number | undefined, now: number): Counted {
+  if (begun === undefined) return { health: { ...health, lastFailureAt: now }, circuit };
+  return { health: afterFailure(health, now), circuit: begun + 1 };
 }
 
 function reasonToDisable(isGoneNow: boolean, health: Health, now: number): DisabledReason | undefined {
