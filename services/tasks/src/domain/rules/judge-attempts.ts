@@ -62,11 +62,10 @@ export function judgeAttempts(
     const next = afterAttempt({ ...delivery, attempts: attempt.number }, answer, { now, chance: chance() });
     current.set(deliveryId, { ...delivery, ...next, attempts: attempt.number });
     judged.push({ deliveryId, attempt, ...next });
-    const isCounted = begun >= circuit && !(isDefault && isGone(answer));
-    ({ health, circuit } = isAccepted(answer)
-      ? noteSuccess({ health, circuit }, now)
-      : noteFailure({ health, circuit }, isCounted ? begun : undefined, now));
-    isDisabledAsGone ||= !isDefault && isGone(answer);
+    const isGoneNow = isGone(answer);
+    const from = isDefault && isGoneNow ? -1 : begun;
+    ({ health, circuit } = noteAnswer({ health, circuit }, { isSuccess: isAccepted(answer), begun: from }, now));
+    isDisabledAsGone ||= !isDefault && isGoneNow;
   }
   return {
     attempts: judged,
@@ -79,13 +78,14 @@ export function judgeAttempts(
 
 type Counted = Pick<JudgedReceiver, 'health' | 'circuit'>;
 
-function noteSuccess({ health, circuit }: Counted, now: number): Counted {
-  return { health: afterSuccess(health, now), circuit: health.failures > 0 ? circuit + 1 : circuit };
-}
-
-/** `begun`: the count of the circuit when the attempt began. Undefined: the failure is not counted. */
-function noteFailure({ health, circuit }: Counted, begun: number | undefined, now: number): Counted {
-  if (begun === undefined) return { health: { ...health, lastFailureAt: now }, circuit };
+/** `begun`: the count of the circuit when the attempt began. A failure that began at an earlier one is not counted. */
+function noteAnswer(
+  { health, circuit }: Counted,
+  { isSuccess, begun }: { readonly isSuccess: boolean; readonly begun: number },
+  now: number,
+): Counted {
+  if (isSuccess) return { health: afterSuccess(health, now), circuit: health.failures > 0 ? circuit + 1 : circuit };
+  if (begun < circuit) return { health: { ...health, lastFailureAt: now }, circuit };
   return { health: afterFailure(health, now), circuit: begun + 1 };
 }
 
