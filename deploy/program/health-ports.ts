@@ -1,6 +1,8 @@
 import type { GatewayPorts } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import type { Foundation } from '@reelgate/platform/foundation';
+import { hostCheck } from '@reelgate/platform/http/allowed-hosts';
+import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
@@ -38,16 +40,20 @@ export async function openHealthPorts(
   const isReady = (name: ServiceName): ReadyCheck => {
     return async () => !lifecycle.stopping.aborted && (await checks.get(name)?.()) === true;
   };
+  const isAllowedHost = hostCheck(config.allowedHosts);
   const http: Partial<Record<CalledService, HttpPort>> = {};
   for (const name of CALLED_SERVICES) {
     const { http: listen } = config.ports[name];
     if (listen === undefined || (service ?? name) !== name) continue;
-    const port = await openHttpPort({ listen, tls: tls.ports[name], health: healthRoutes(isReady(name), metrics) });
+    const health = healthRoutes(isReady(name), metrics);
+    const port = await openHttpPort({ listen, tls: tls.ports[name], health, isAllowedHost });
     lifecycle.add(`HTTP port of ${name}`, () => port.stop());
     http[name] = port;
   }
   const gateway =
-    (service ?? 'gateway') === 'gateway' ? await gatewayPorts(config, foundation, isReady('gateway')) : undefined;
+    (service ?? 'gateway') === 'gateway'
+      ? await gatewayPorts(config, foundation, isReady('gateway'), isAllowedHost)
+      : undefined;
   lifecycle.add('admin port', () => gateway?.admin?.stop());
   lifecycle.add('public port', () => gateway?.public.stop());
   return {
@@ -66,7 +72,8 @@ async function gatewayPorts(
   { value }: ProgramConfig,
   foundation: Omit<Foundation, 'bus'>,
   isReady: ReadyCheck,
+  isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {
   const { openGatewayPorts } = await import('@reelgate/gateway/app');
-  return openGatewayPorts(gatewayConfig(value), foundation, isReady);
+  return openGatewayPorts(gatewayConfig(value), foundation, isReady, isAllowedHost);
 }

@@ -5,6 +5,7 @@ import { mediaSchema } from '@reelgate/media/config';
 import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
 import { traceSchema } from '@reelgate/platform/trace/trace-schema';
 import { tasksSchema } from '@reelgate/tasks/config';
+import { allowedHostsSchema } from './allowed-hosts.ts';
 import { channelsSchema } from './channels-schema.ts';
 import { internalCallersSchema } from './internal-callers.ts';
 import { liveSchema } from './live-settings.ts';
@@ -22,6 +23,7 @@ export const CONFIG_SCHEMA = {
       description: 'an http:// or https:// address without a query',
       default: 'http://127.0.0.1:8080',
     },
+    allowed_hosts: allowedHostsSchema,
     data_dir: { type: 'string', default: './data' },
     signing_key: { type: 'string', minLength: 16, description: 'at least 16 characters, or nothing to have one made' },
     other_signing_keys: {

@@ -19,6 +19,7 @@ import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import { resolvedFiles } from '@reelgate/platform/tls/tls-material';
 import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
+import { readAllowedHosts } from './allowed-hosts.ts';
 import { unusableTargets } from './service-targets.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
 import { drainsOf } from './drain-times.ts';
@@ -85,6 +86,8 @@ export interface ProgramConfig {
   /** Whether a service of its own refuses the signing key. */
   readonly isServiceKeyRequired: boolean;
   readonly bus: BusSettings | undefined;
+  /** The names that the admin port and the HTTP ports of the services answer to. */
+  readonly allowedHosts: readonly string[];
   readonly ports: Readonly<Record<'tasks' | 'billing' | 'media', Ports>>;
   /** The addresses at which callers reach the services. */
   readonly services: {
@@ -111,6 +114,7 @@ export interface ProgramConfig {
 }
 
 interface Checked extends ComparedConfig {
+  readonly allowed_hosts: readonly string[];
   readonly data_dir: string;
   readonly signing_key?: string;
   readonly service_key?: string;
@@ -165,6 +169,7 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     serviceKey: checked.service_key === undefined ? undefined : new Secret(checked.service_key),
     isServiceKeyRequired: checked.require_service_key,
     bus: checked.bus === undefined ? undefined : busSettings(checked.bus, resolvedAt(file, ['bus', 'tls'])),
+    allowedHosts: readAllowedHosts(checked),
     ports: {
       tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },
       billing: { ...portsOf(checked.billing, resolvedAt(file, ['billing', 'tls'])), connectionAgeMs },

@@ -7,6 +7,7 @@ import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
+import { hostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
@@ -189,7 +190,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const sessions = settings.sessions ?? fakeSessions();
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
-  const ports = await openGatewayPorts(config, { metrics, newId }, async () => true);
+  const ports = await openGatewayPorts(config, { metrics, newId }, async () => true, hostCheck(['gateway.example']));
   const gateway = await startGateway(
     config,
     {

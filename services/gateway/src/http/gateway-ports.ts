@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
@@ -26,13 +27,17 @@ export async function openGatewayPorts(
   { listen, admin }: Pick<GatewayConfig, 'listen' | 'admin'>,
   { metrics, newId }: Pick<Foundation, 'metrics' | 'newId'>,
   ready: ReadyCheck,
+  isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {
   const adminPort =
-    admin === undefined ? undefined : await openHttpPort({ listen: admin, health: healthRoutes(ready, metrics) });
+    admin === undefined
+      ? undefined
+      : await openHttpPort({ listen: admin, health: healthRoutes(ready, metrics), isAllowedHost });
   try {
     const publicPort = await openPublicPort({
       listen,
       ready,
+      isAllowedHost,
       metrics: admin === undefined ? withoutChannels(metrics) : undefined,
       starting: refuseAll(newId),
     });

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
@@ -56,17 +57,25 @@ export interface PublicPortOptions {
   readonly ready: ReadyCheck;
   /** Undefined if the admin port serves them. On this port only a local caller can read them. */
   readonly metrics: Metrics | undefined;
+  /** Of the metrics: a page in the caller's browser is local too. */
+  readonly isAllowedHost: HostCheck;
   /** Refuses requests as temporary, until the application is there. */
   readonly starting: RequestListener;
 }
 
-export async function openPublicPort({ listen, ready, metrics, starting }: PublicPortOptions): Promise<PublicPort> {
+export async function openPublicPort({
+  listen,
+  ready,
+  metrics,
+  isAllowedHost,
+  starting,
+}: PublicPortOptions): Promise<PublicPort> {
   const requests = openRunningRequests();
   let application: Application = { handle: starting, upgrades: NO_UPGRADES };
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
   const take: RequestListener = (request, response) => {
-    const probe: HttpRoute = isForwarded(request) ? health : healthAndMetrics;
+    const probe: HttpRoute = isForwarded(request) || !isAllowedHost(request) ? health : healthAndMetrics;
     if (probe(request, response)) return;
     requests.add(response);
     application.handle(request, response);

@@ -4,6 +4,8 @@ import { aborted } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
 import { newHttpServer } from '../tls/http-server.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
+import { refuseHost } from './allowed-hosts.ts';
+import type { HostCheck } from './allowed-hosts.ts';
 import type { HttpRoute } from './http-route.ts';
 import { closeHttp, openRunningRequests } from './running-requests.ts';
 import type { RunningRequests } from './running-requests.ts';
@@ -38,13 +40,24 @@ export interface HttpPortOptions {
   readonly tls?: ServerTls | undefined;
   /** The operator's routes. */
   readonly health: HttpRoute;
+  /** Absent: the port answers to every host. */
+  readonly isAllowedHost?: HostCheck | undefined;
 }
 
-export async function openHttpPort({ listen, tls, health }: HttpPortOptions): Promise<HttpPort> {
+export async function openHttpPort({
+  listen,
+  tls,
+  health,
+  isAllowedHost = () => true,
+}: HttpPortOptions): Promise<HttpPort> {
   const requests = openRunningRequests();
   let handler: PortHandler | undefined;
   let isClosed = false;
   const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, (request, response) => {
+    if (!isAllowedHost(request)) {
+      refuseHost(request, response);
+      return;
+    }
     if (health(request, response)) return;
     if (handler === undefined || isClosed) {
       refuse(response, isClosed ? STOPPING : STARTING);

@@ -176,6 +176,9 @@ describe('the metrics', () => {
   test.each(['x-forwarded-for', 'forwarded', 'via'])('are not shown to a proxy (%s)', async (header) => {
     expect(await seen({}, { [header]: '10.0.0.1' })).toBe(404);
   });
+  test('are not shown to a page of another site, whose name leads here', async () => {
+    expect(await seen({}, { host: 'attacker.example' })).toBe(404);
+  });
   test('are not shown on any other address', async () => {
     expect(await seen({ host: '0.0.0.0' })).toBe(404);
   });
