@@ -5,7 +5,8 @@ account=${REELGATE_ACCOUNT:-demo}
 
 # call ADDRESS METHOD MESSAGE
 call() {
-  curl --fail-with-body --silent --show-error -H "authorization: Bearer $REELGATE_CALLER_KEY" \
+  curl --max-time 20 --retry 10 --retry-connrefused --fail-with-body --silent --show-error \
+    -H "authorization: Bearer $REELGATE_CALLER_KEY" \
     -H 'content-type: application/json' -d "$3" "http://$1/$2"
 }
 # text NAME: the first string of this name in the JSON that is read
@@ -23,11 +24,12 @@ task=$(call "$tasks" reelgate.tasks.v1.TaskService/CreateTask "{
     \"duration\": 4, \"resolution\": \"768P\", \"ratio\": \"16:9\"
   }
 }" | text id)
+# The loop has no limit of its own: the service ends each task, at the latest when its operator decides. curl bounds
+# each call, and repeats it after faults that pass.
 state=TASK_STATE_QUEUED
-for ((seconds = 0; seconds < 300; seconds += 1)); do
+while [[ $state != TASK_STATE_COMPLETED && $state != TASK_STATE_FAILED ]]; do
   state=$(call "$tasks" reelgate.tasks.v1.TaskService/GetTask "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" |
     text state)
-  [[ $state != TASK_STATE_COMPLETED && $state != TASK_STATE_FAILED ]] || break
   sleep 1
 done
 echo "$state"

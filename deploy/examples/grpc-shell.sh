@@ -27,8 +27,22 @@ task=$(call "$tasks" reelgate.tasks.v1.TaskService/CreateTask "{
     \"duration\": 4, \"resolution\": \"768P\", \"ratio\": \"16:9\"
   }
 }" | text id)
-call "$tasks" reelgate.tasks.v1.TaskService/WatchTask "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" |
-  grep -o '"state": *"[^"]*"'
+# A stream ends with the task, after nine minutes, or with a fault that passes: UNAVAILABLE or DEADLINE_EXCEEDED, which
+# are 112 and 32 of buf, 78 and 68 of grpcurl. Then it is opened again. The loop has no limit of its own: the service
+# ends each task, at the latest when its operator decides.
+watch() {
+  call "$tasks" reelgate.tasks.v1.TaskService/WatchTask "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" |
+    { grep -o '"state": *"[^"]*"' || true; }
+}
+for ((wait = 1; ; wait = wait < 16 ? 2 * wait : 30)); do
+  code=0
+  watch || code=$?
+  case $code in
+    0) break ;;
+    112 | 32 | 78 | 68) sleep "$wait" ;;
+    *) exit "$code" ;;
+  esac
+done
 link=$(call "$tasks" reelgate.tasks.v1.TaskService/CreateContentLink \
   "{\"accountId\": \"$account\", \"taskId\": \"$task\"}" | text url)
 curl --fail --silent --show-error --location --output boat.mp4 "$link"

@@ -5,6 +5,8 @@ import OpenAI from 'openai';
 
 const { REELGATE_URL = 'http://127.0.0.1:8080', REELGATE_API_KEY } = process.env;
 const client = new OpenAI({ apiKey: REELGATE_API_KEY, baseURL: `${REELGATE_URL}/v1` });
+// Each read is bounded, and repeated after faults that pass.
+const READ = { timeout: 60_000, maxRetries: 20 };
 
 let video = await client.videos.create({
   model: 'Alpha-H3',
@@ -12,9 +14,10 @@ let video = await client.videos.create({
   seconds: '4',
   size: '1280x720',
 });
+// The loop has no limit of its own: the gateway ends each task, at the latest when its operator decides.
 while (video.status !== 'completed') {
   if (video.status === 'failed') throw new Error(`${video.id} failed: ${video.error?.message}`);
-  const { data, response } = await client.videos.retrieve(video.id).withResponse();
+  const { data, response } = await client.videos.retrieve(video.id, READ).withResponse();
   video = data;
   console.log(`${video.id} is ${video.status}, ${video.progress} %`);
   // The gateway says when the next read can show something new.

@@ -21,14 +21,17 @@ import (
 )
 
 const (
-	callTimeout = 20 * time.Second
-	watchRetry  = time.Second
+	callTimeout   = 20 * time.Second
+	streamTimeout = 5 * time.Minute
+	retryMin      = time.Second
+	retryMax      = 30 * time.Second
 )
 
 func main() {
 	account := env("REELGATE_ACCOUNT", "demo")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
+	// Each call has a deadline, and the whole has none: the service ends each task, at the latest when its operator
+	// decides.
+	ctx := context.Background()
 	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+os.Getenv("REELGATE_CALLER_KEY"))
 
 	// A task belongs to a token of the account, whose models and limits it has.
@@ -68,11 +71,12 @@ func main() {
 		task.Id, task.Result.Width, task.Result.Height, task.Result.Bytes)
 }
 
-// watch returns the task when it has ended. A stream that breaks is resumed where it was.
+// watch returns the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was.
 func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task) *tasks.Task {
-	cursor := ""
+	cursor, wait := "", retryMin
 	for {
-		stream, err := service.WatchTask(ctx, &tasks.WatchTaskRequest{
+		call, done := context.WithTimeout(ctx, streamTimeout)
+		stream, err := service.WatchTask(call, &tasks.WatchTaskRequest{
 			AccountId: task.AccountId, TaskId: task.Id, Cursor: cursor,
 		})
 		for err == nil {
@@ -80,24 +84,28 @@ func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Tas
 			if change, err = stream.Recv(); err != nil {
 				break
 			}
-			cursor = change.Cursor
+			cursor, wait = change.Cursor, retryMin
 			if change.Task != nil { // A message without a task is a heartbeat.
 				task = change.Task
 				fmt.Printf("%s %d %%\n", task.State, task.Progress)
 			}
 		}
+		done()
 		if errors.Is(err, io.EOF) {
 			return task
 		}
-		if status.Code(err) != codes.Unavailable {
+		if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
 			log.Fatal(err)
 		}
-		time.Sleep(watchRetry)
+		time.Sleep(wait)
+		wait = min(2*wait, retryMax)
 	}
 }
 
 func save(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task, name string) error {
-	stream, err := service.GetTaskContent(ctx, &tasks.GetTaskContentRequest{AccountId: task.AccountId, TaskId: task.Id})
+	call, done := context.WithTimeout(ctx, streamTimeout)
+	defer done()
+	stream, err := service.GetTaskContent(call, &tasks.GetTaskContentRequest{AccountId: task.AccountId, TaskId: task.Id})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ from reelgate.tasks.v1 import task_service_pb2_grpc as tasks_rpc
 
 CALL_S = 20
 STREAM_S = 300
-WATCH_RETRY_S = 1
+RETRY_S, RETRY_S_MAX = 1, 30
+PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 account = os.environ.get("REELGATE_ACCOUNT", "demo")
 caller = [("authorization", "Bearer " + os.environ["REELGATE_CALLER_KEY"])]
@@ -24,21 +25,25 @@ service = tasks_rpc.TaskServiceStub(grpc.insecure_channel(os.environ.get("REELGA
 
 
 def watch(task):
-    """Returns the task when it has ended. A stream that breaks is resumed where it was."""
-    cursor = ""
+    """Returns the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was.
+
+    The loop has no limit of its own: the service ends each task, at the latest when its operator decides.
+    """
+    cursor, wait_s = "", RETRY_S
     while True:
         request = tasks.WatchTaskRequest(account_id=account, task_id=task.id, cursor=cursor)
         try:
             for change in service.WatchTask(request, metadata=caller, timeout=STREAM_S):
-                cursor = change.cursor
+                cursor, wait_s = change.cursor, RETRY_S
                 if change.HasField("task"):  # A message without a task is a heartbeat.
                     task = change.task
                     print(f"{task_pb2.TaskState.Name(task.state)} {task.progress} %")
             return task
         except grpc.RpcError as error:
-            if error.code() != grpc.StatusCode.UNAVAILABLE:
+            if error.code() not in PASSING:
                 raise
-            time.sleep(WATCH_RETRY_S)
+            time.sleep(wait_s)
+            wait_s = min(2 * wait_s, RETRY_S_MAX)
 
 
 # A task belongs to a token of the account, whose models and limits it has.

@@ -11,7 +11,9 @@ import { TaskState } from './gen/reelgate/tasks/v1/task_pb.js';
 import { TaskService } from './gen/reelgate/tasks/v1/task_service_pb.js';
 
 const CALL_MS = 20_000;
-const WATCH_RETRY_MS = 1000;
+const STREAM_MS = 300_000;
+const [RETRY_MS, RETRY_MS_MAX] = [1000, 30_000];
+const PASSING = [Code.Unavailable, Code.DeadlineExceeded];
 const {
   REELGATE_ACCOUNT: accountId = 'demo',
   REELGATE_CALLER_KEY: key = '',
@@ -20,26 +22,31 @@ const {
 } = process.env;
 
 const headers = { authorization: `Bearer ${key}` };
+const stream = { headers, timeoutMs: STREAM_MS };
 const once = { headers, timeoutMs: CALL_MS };
 const at = (address: string) => createGrpcTransport({ baseUrl: `http://${address}` });
 const billing = createClient(AccountService, at(billingAddress));
 const tasks = createClient(TaskService, at(tasksAddress));
 
-/** Resolves with the task when it has ended. A stream that breaks is resumed where it was. */
+/**
+ * Resolves with the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was. The
+ * loop has no limit of its own: the service ends each task, at the latest when its operator decides.
+ */
 async function watch(taskId: string) {
   let task;
-  for (let cursor = ''; ;) {
+  for (let cursor = '', waitMs = RETRY_MS; ;) {
     try {
-      for await (const change of tasks.watchTask({ accountId, taskId, cursor }, { headers })) {
-        cursor = change.cursor;
+      for await (const change of tasks.watchTask({ accountId, taskId, cursor }, stream)) {
+        [cursor, waitMs] = [change.cursor, RETRY_MS];
         if (!change.task) continue; // a heartbeat
         task = change.task;
         console.log(`${TaskState[task.state]} ${task.progress} %`);
       }
       return task;
     } catch (error) {
-      if (ConnectError.from(error).code !== Code.Unavailable) throw error;
-      await wait(WATCH_RETRY_MS);
+      if (!PASSING.includes(ConnectError.from(error).code)) throw error;
+      await wait(waitMs);
+      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
     }
   }
 }
@@ -67,7 +74,7 @@ const task = await watch(created.task?.id ?? '');
 if (task?.state !== TaskState.COMPLETED) throw new Error(`${task?.id} failed: ${task?.failure?.message}`);
 
 await pipeline(
-  tasks.getTaskContent({ accountId, taskId: task.id }, { headers }),
+  tasks.getTaskContent({ accountId, taskId: task.id }, stream),
   async function* (messages) {
     // The first message has the facts.
     for await (const { part } of messages) if (part.case === 'data') yield part.value;

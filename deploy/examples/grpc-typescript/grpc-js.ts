@@ -9,7 +9,9 @@ import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
 const CALL_MS = 20_000;
-const WATCH_RETRY_MS = 1000;
+const STREAM_MS = 300_000;
+const [RETRY_MS, RETRY_MS_MAX] = [1000, 30_000];
+const PASSING = [grpc.status.UNAVAILABLE, grpc.status.DEADLINE_EXCEEDED];
 const {
   REELGATE_ACCOUNT: account_id = 'demo',
   REELGATE_CALLER_KEY: key = '',
@@ -30,20 +32,26 @@ caller.set('authorization', `Bearer ${key}`);
 const call = (service: any, method: string, request: object): Promise<any> =>
   promisify(service[method].bind(service))(request, caller, { deadline: Date.now() + CALL_MS });
 
-/** Resolves with the task when it has ended. A stream that breaks is resumed where it was. */
+const streamDeadline = () => ({ deadline: Date.now() + STREAM_MS });
+
+/**
+ * Resolves with the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was. The
+ * loop has no limit of its own: the service ends each task, at the latest when its operator decides.
+ */
 async function watch(task: any): Promise<any> {
-  for (let cursor = ''; ;) {
+  for (let cursor = '', waitMs = RETRY_MS; ;) {
     try {
-      for await (const change of tasks.WatchTask({ account_id, task_id: task.id, cursor }, caller)) {
-        cursor = change.cursor;
+      for await (const change of tasks.WatchTask({ account_id, task_id: task.id, cursor }, caller, streamDeadline())) {
+        [cursor, waitMs] = [change.cursor, RETRY_MS];
         if (!change.task) continue; // a heartbeat
         task = change.task;
         console.log(`${task.state} ${task.progress} %`);
       }
       return task;
     } catch (error: any) {
-      if (error.code !== grpc.status.UNAVAILABLE) throw error;
-      await wait(WATCH_RETRY_MS);
+      if (!PASSING.includes(error.code)) throw error;
+      await wait(waitMs);
+      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX);
     }
   }
 }
@@ -67,7 +75,7 @@ const { task: created } = await call(tasks, 'CreateTask', {
 const task = await watch(created);
 if (task.state !== 'TASK_STATE_COMPLETED') throw new Error(`${task.id} failed: ${task.failure?.message}`);
 
-const pieces: Readable = tasks.GetTaskContent({ account_id, task_id: task.id }, caller);
+const pieces: Readable = tasks.GetTaskContent({ account_id, task_id: task.id }, caller, streamDeadline());
 await pipeline(
   pieces,
   async function* (messages: AsyncIterable<any>) {
