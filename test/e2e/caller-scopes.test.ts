@@ -40,6 +40,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/CreateTask': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/GetTask': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/GetTaskTimeline': ({ accountId, taskId }) => ({ accountId, taskId }),
+  'reelgate.tasks.v1.TaskService/ListModels': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/ListTasks': ({ accountId }) => ({ accountId, limit: 5 }),
   'reelgate.tasks.v1.TaskService/WatchTask': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/WatchTasks': ({ accountId }) => ({ accountId }),

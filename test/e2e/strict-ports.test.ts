@@ -13,7 +13,7 @@ import { everyRpc } from '../harness/contracts.ts';
 import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+import { UPSTREAM_KEY, UPSTREAM_MODEL, callerKey } from '../harness/test-config.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const SERVICES = ['tasks', 'billing', 'media'] as const;
@@ -119,6 +119,23 @@ describe.each(rpcs)('%s', (_name, method) => {
       message: 'the body is not JSON at line 1, column 6: expected a value',
     });
   });
+});
+
+test('a caller lists the models without a token of the public API, and those of a token with its id', async () => {
+  const tasks = connect('tasks').client(TaskService);
+  const narrow = await connect('billing')
+    .client(AccountService)
+    .createToken({ accountId: 'demo', models: ['none'] });
+
+  const { models } = await tasks.listModels({ accountId: 'demo' });
+
+  expect(models).toContainEqual(
+    expect.objectContaining({ id: 'Alpha-H3', kinds: expect.arrayContaining([1]), resolutions: ['768P', '2K'] }),
+  );
+  expect(JSON.stringify(models, (_key, value: unknown) => value)).not.toContain(UPSTREAM_MODEL);
+  expect((await tasks.listModels({ accountId: 'demo', tokenId })).models).toEqual(models);
+  expect((await tasks.listModels({ accountId: 'demo', tokenId: narrow.token!.id })).models).toEqual([]);
+  await expect(tasks.listModels({ accountId: 'other' })).rejects.toMatchObject({ reason: 'account_not_allowed' });
 });
 
 describe('a create', () => {

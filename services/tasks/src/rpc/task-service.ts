@@ -20,6 +20,7 @@ import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { orderDigest } from '../operations/creates/request-digest.ts';
 import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { ContentMethods } from './content-methods.ts';
+import { listModels } from './list-models.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 import { inContractTerms } from './order-fields.ts';
@@ -59,6 +60,7 @@ export function taskService(
       const { task, replayed } = await inContractTerms(createTask(deps, order, signal));
       return { task: toWireCreated(task), replayed };
     },
+    listModels: async (request) => ({ models: await listModels(deps, tokens, request) }),
     ...readMethods(deps),
     cancelTask: async ({ accountId, taskId }, { signal, span }: CallContext) => {
       const task = await cancelTask(deps, accountId, taskId, signal);

@@ -15,6 +15,108 @@ import type { TimelineEntry } from "./timeline_pb.js";
 export declare const file_reelgate_tasks_v1_task_service: GenFile;
 
 /**
+ * ListModelsRequest names the caller and its token.
+ *
+ * @generated from message reelgate.tasks.v1.ListModelsRequest
+ */
+export declare type ListModelsRequest = Message<"reelgate.tasks.v1.ListModelsRequest"> & {
+  /**
+   * The caller's account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Only the models that this token of the account may use. Empty: those of any token.
+   *
+   * @generated from field: string token_id = 2;
+   */
+  tokenId: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListModelsRequest.
+ * Use `create(ListModelsRequestSchema)` to create a new message.
+ */
+export declare const ListModelsRequestSchema: GenMessage<ListModelsRequest>;
+
+/**
+ * ListModelsResponse carries every model that an order can name now.
+ *
+ * @generated from message reelgate.tasks.v1.ListModelsResponse
+ */
+export declare type ListModelsResponse = Message<"reelgate.tasks.v1.ListModelsResponse"> & {
+  /**
+   * The models, by their ids.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.Model models = 1;
+   */
+  models: Model[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListModelsResponse.
+ * Use `create(ListModelsResponseSchema)` to create a new message.
+ */
+export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
+
+/**
+ * Model is a model with what its orders may ask for.
+ *
+ * @generated from message reelgate.tasks.v1.Model
+ */
+export declare type Model = Message<"reelgate.tasks.v1.Model"> & {
+  /**
+   * The id that an order names.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * What it is used for.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.TaskKind kinds = 2;
+   */
+  kinds: TaskKind[];
+
+  /**
+   * The resolutions of a generation.
+   *
+   * @generated from field: repeated string resolutions = 3;
+   */
+  resolutions: string[];
+
+  /**
+   * The ratios of a generation.
+   *
+   * @generated from field: repeated string ratios = 4;
+   */
+  ratios: string[];
+
+  /**
+   * The shortest video, in whole seconds.
+   *
+   * @generated from field: int32 duration_min = 5;
+   */
+  durationMin: number;
+
+  /**
+   * The longest video, in whole seconds.
+   *
+   * @generated from field: int32 duration_max = 6;
+   */
+  durationMax: number;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.Model.
+ * Use `create(ModelSchema)` to create a new message.
+ */
+export declare const ModelSchema: GenMessage<Model>;
+
+/**
  * CheckOrderRequest carries an order to be checked.
  *
  * @generated from message reelgate.tasks.v1.CheckOrderRequest
@@ -1195,6 +1297,16 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof GetTaskTimelineRequestSchema;
     output: typeof GetTaskTimelineResponseSchema;
+  },
+  /**
+   * ListModels names the models that a token may order from, with what each accepts.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.ListModels
+   */
+  listModels: {
+    methodKind: "unary";
+    input: typeof ListModelsRequestSchema;
+    output: typeof ListModelsResponseSchema;
   },
   /**
    * ListTasks returns a page of the owner's tasks.
