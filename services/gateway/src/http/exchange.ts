@@ -3,7 +3,7 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
 import type { SignedInOperator } from '../domain/operator.ts';
 import type { ExchangeEnd } from './exchange-end.ts';
-import type { RouteKind } from './routes/route.ts';
+import type { RouteKind } from './routes/route-kind.ts';
 
 export interface ExchangeState {
   readonly requestId: string;

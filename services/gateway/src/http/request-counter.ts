@@ -2,7 +2,8 @@ import type { Counter } from '@reelgate/platform/metrics/counter';
 import type { Counted } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { refusedStatuses } from './routes/refused-statuses.ts';
-import type { RouteEntry, RouteKind } from './routes/route.ts';
+import type { RouteEntry } from './routes/route.ts';
+import type { RouteKind } from './routes/route-kind.ts';
 
 const OK = 200;
 const THROTTLED = 429;

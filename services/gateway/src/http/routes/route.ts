@@ -4,18 +4,12 @@ import type { EnvelopeName } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
 import type { Exchange } from '../exchange.ts';
+import type { RouteKind } from './route-kind.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** The rate limit of a token that a request counts against. */
 export type Count = 'creates' | 'reads' | 'calls' | 'console';
-
-/**
- * The label by which the objectives of the service level choose their requests: `create` makes paid work, `read` and
- * `stream` show what there is, `change` changes or ends it, and an upstream answers a `relay`.
- */
-export type RouteKind =
-  'create' | 'read' | 'stream' | 'change' | 'relay' | 'callback' | 'page' | 'console' | 'unsupported';
 
 export interface RouteEntry {
   readonly kind: RouteKind;
