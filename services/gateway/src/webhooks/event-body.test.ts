@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { linkKey } from '@reelgate/platform/links/link-keys';
 import { Secret } from '@reelgate/platform/secret';
 import { JobSchema, JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job } from '@reelgate/proto/tasks/v1/job';
@@ -27,7 +28,7 @@ let under: GatewayUnderTest;
 let eventBody: EventBody;
 beforeAll(async () => {
   under = await startGatewayUnderTest();
-  const links = signedLinks('https://gateway.example', new Secret('a key'));
+  const links = signedLinks('https://gateway.example', linkKey(new Secret('a key')));
   eventBody = eventBodies({ links, media: under.media.port });
 });
 afterAll(() => under.stop());
