@@ -47,11 +47,13 @@ export function tokensNotAllowed(): Problem {
   });
 }
 
-export function limitedMaker(): Problem {
+export function tooManyMakers(makersMax: number): Problem {
   return new Problem({
-    kind: 'forbidden',
-    reason: 'token_limited',
-    message: 'this token has a spending limit, so it may not make tokens; use a token without one',
+    kind: 'unprocessable',
+    reason: 'too_many_tokens',
+    message:
+      `a token may have at most ${String(makersMax)} makers, each made by the next; ` +
+      'make this one with the token that made yours',
   });
 }
 
@@ -110,17 +112,19 @@ export function reusedRequestId(): Problem {
 }
 
 export interface Shortage {
-  readonly of: 'account' | 'token';
+  /** `maker`: the limit of a token that made the one of the request, of which its caller learns no amount. */
+  readonly of: 'account' | 'token' | 'maker';
   readonly needed: Nanos;
   readonly left: Nanos;
   readonly currency: string;
 }
 
 export function insufficientQuota({ of, needed, left, currency }: Shortage): Problem {
-  const what =
-    of === 'account'
-      ? `the account has ${formatAmount(left)} ${currency} available`
-      : `the API key has ${formatAmount(left)} ${currency} of its limit left`;
+  const what = {
+    account: `the account has ${formatAmount(left)} ${currency} available`,
+    token: `the API key has ${formatAmount(left)} ${currency} of its limit left`,
+    maker: 'a limit of the API key that made this one leaves too little',
+  }[of];
   return new Problem({
     kind: 'exhausted',
     reason: 'insufficient_quota',

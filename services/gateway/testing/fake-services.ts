@@ -173,12 +173,29 @@ export interface FakeBilling {
       readonly models?: string[];
       readonly expiresAtMs?: number;
       readonly disabled?: boolean;
-      readonly limits?: { readonly createsPerMinute?: number; readonly inFlight?: number };
+      readonly limits?: FakeLimits;
+      /** The nearest first. */
+      readonly makers?: readonly { readonly tokenId: string; readonly limits?: FakeLimits }[];
       readonly webhooks?: WebhookRight;
       readonly tokens?: TokenRight;
     }
   >;
 }
+
+interface FakeLimits {
+  readonly createsPerMinute?: number;
+  readonly readsPerMinute?: number;
+  readonly callsPerMinute?: number;
+  readonly inFlight?: number;
+}
+
+const TOKEN_DEFAULTS = {
+  accountId: 'demo',
+  models: ['*'],
+  makers: [],
+  webhooks: WebhookRight.UNSPECIFIED,
+  tokens: TokenRight.UNSPECIFIED,
+};
 
 export const TOKEN = 'rg_token-of-demo';
 
@@ -198,14 +215,18 @@ export function fakeBilling(): FakeBilling {
           throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
         if (token.disabled === true)
           throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
-        const { accountId = 'demo', tokenId = `token-${key}`, models = ['*'], expiresAtMs, limits } = token;
+        const { accountId, tokenId = `token-${key}`, models, makers, expiresAtMs, limits, ...rights } = {
+          ...TOKEN_DEFAULTS,
+          ...token,
+        };
         return {
           principal: {
             accountId,
             tokenId,
             models,
-            webhooks: token.webhooks ?? WebhookRight.UNSPECIFIED,
-            tokens: token.tokens ?? TokenRight.UNSPECIFIED,
+            makers,
+            webhooks: rights.webhooks,
+            tokens: rights.tokens,
             ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
             ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
           },

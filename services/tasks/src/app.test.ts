@@ -93,7 +93,7 @@ const peers = {
     {},
     {
       get: (_none, method) => async () =>
-        method === 'getPrincipal' ? { principal: { accountId: 'acme', models: ['*'] } } : {},
+        method === 'getPrincipal' ? { principal: { accountId: 'acme', models: ['*'], makers: [] } } : {},
     },
   ),
   media: {

@@ -7,7 +7,14 @@ export function someTokens(
 ): Pick<Tokens, 'of'> {
   return {
     of: async (tokenId, accountId) => {
-      const rights = { accountId, models: ['*'], inFlight: undefined, expiresAt: undefined, ...known[tokenId] };
+      const rights = {
+        accountId,
+        models: ['*'],
+        inFlight: undefined,
+        makers: [],
+        expiresAt: undefined,
+        ...known[tokenId],
+      };
       if (rights.accountId !== accountId) throw tokenNotFound();
       return rights;
     },

@@ -7,13 +7,21 @@ import type { TokenLimits } from './token.ts';
 const MAKER: Rights = {
   models: ['Alpha-H3', 'chat'],
   expiresAt: 1000,
+  limit: 5n,
   limits: { ...NO_LIMITS, createsPerMinute: 10 },
   webhooks: 'read',
   tokens: 'write',
 };
 const CONFIGURED: TokenLimits = { ...NO_LIMITS, readsPerMinute: 600, createsPerMinute: 60 };
 const SAME: Rights = MAKER;
-const FREE: Rights = { models: ['*'], expiresAt: undefined, limits: NO_LIMITS, webhooks: 'write', tokens: 'write' };
+const FREE: Rights = {
+  models: ['*'],
+  expiresAt: undefined,
+  limit: undefined,
+  limits: NO_LIMITS,
+  webhooks: 'write',
+  tokens: 'write',
+};
 
 test.each<readonly [string, Partial<Rights>]>([
   ['all that its maker has', {}],
@@ -21,6 +29,7 @@ test.each<readonly [string, Partial<Rights>]>([
   ['a lesser right of webhooks', { webhooks: 'none' }],
   ['a lesser right of tokens', { tokens: 'read' }],
   ['an earlier end', { expiresAt: 999 }],
+  ['a lower spending limit', { limit: 4n }],
   ['a limit up to the configured one', { limits: { ...MAKER.limits, readsPerMinute: 600 } }],
   ['a lower limit', { limits: { ...NO_LIMITS, createsPerMinute: 9 } }],
 ])('a token may give another one %s', (_what, wanted) => {
@@ -32,6 +41,8 @@ test.each<readonly [string, Partial<Rights>, string]>([
   ['every model', { models: ['*'] }, 'models'],
   ['a greater right of webhooks', { webhooks: 'write' }, 'webhooks'],
   ['a later end', { expiresAt: 1001 }, 'expires_at'],
+  ['a higher spending limit', { limit: 6n }, 'limit_nanos'],
+  ['no spending limit', { limit: undefined }, 'limit_nanos'],
   ['no end', { expiresAt: undefined }, 'expires_at'],
   ['a higher limit', { limits: { ...NO_LIMITS, createsPerMinute: 11 } }, 'limits.creates_per_minute'],
   ['no limit in place of its own', { limits: NO_LIMITS }, 'limits.creates_per_minute'],

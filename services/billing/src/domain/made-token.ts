@@ -1,7 +1,8 @@
+import { formatAmount } from './money.ts';
 import type { Token, TokenLimits } from './token.ts';
 
 /** What a new token may do. */
-export type Rights = Pick<Token, 'models' | 'expiresAt' | 'limits' | 'webhooks' | 'tokens'>;
+export type Rights = Pick<Token, 'models' | 'expiresAt' | 'limit' | 'limits' | 'webhooks' | 'tokens'>;
 
 /** A field of a new token that goes beyond the token that makes it. */
 export interface Excess {
@@ -27,6 +28,7 @@ export function excessOf(wanted: Rights, maker: Rights, configured: TokenLimits)
     excessiveModels(wanted, maker) ??
     excessiveRight(wanted, maker) ??
     excessiveTime(wanted, maker) ??
+    excessiveSpending(wanted, maker) ??
     excessiveLimit(wanted, maker, configured)
   );
 }
@@ -48,6 +50,12 @@ function excessiveTime({ expiresAt = Infinity }: Rights, maker: Rights): Excess 
   if (maker.expiresAt === undefined || expiresAt <= maker.expiresAt) return undefined;
   const last = new Date(maker.expiresAt).toISOString();
   return { field: 'expires_at', message: `must be at most ${last}, when the token that makes it expires` };
+}
+
+function excessiveSpending({ limit }: Rights, maker: Rights): Excess | undefined {
+  if (maker.limit === undefined || (limit !== undefined && limit <= maker.limit)) return undefined;
+  const most = formatAmount(maker.limit);
+  return { field: 'limit_nanos', message: `must be at most ${most}, the limit of the token that makes it` };
 }
 
 /** The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured. */

@@ -44,6 +44,13 @@ export interface Token {
   readonly revokedAt: number | undefined;
 }
 
+/** A token with those whose limits count what it uses. */
+export interface Principal {
+  readonly token: Token;
+  /** The token that made it, then the one that made that, and so on. Their limits bound it even if they have ended. */
+  readonly makers: readonly Token[];
+}
+
 /** Why a token cannot be used now; undefined: it can. */
 export function disabledBecause(
   token: Pick<Token, 'expiresAt' | 'revokedAt'>,

@@ -7,7 +7,7 @@ import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/pro
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { NO_LIMITS } from '../domain/token.ts';
-import type { Token, TokenLimits, TokenRight, WebhookRight } from '../domain/token.ts';
+import type { Principal, Token, TokenLimits, TokenRight, WebhookRight } from '../domain/token.ts';
 import type { TokenRequest } from '../operations/tokens/create-token.ts';
 import type { ListedToken } from '../operations/tokens/list-tokens.ts';
 
@@ -73,7 +73,7 @@ function toWireLimits({
   return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
 }
 
-export function toWirePrincipal(token: Token): MessageInitShape<typeof PrincipalSchema> {
+export function toWirePrincipal({ token, makers }: Principal): MessageInitShape<typeof PrincipalSchema> {
   const { id, accountId, name, models, expiresAt, limits, webhooks, tokens } = token;
   return {
     accountId,
@@ -83,6 +83,7 @@ export function toWirePrincipal(token: Token): MessageInitShape<typeof Principal
     limits: toWireLimits(limits),
     webhooks: WIRE_WEBHOOK_RIGHTS[webhooks],
     tokens: WIRE_TOKEN_RIGHTS[tokens],
+    makers: makers.map((maker) => ({ tokenId: maker.id, limits: toWireLimits(maker.limits) })),
     ...optionalTime('expiresAt', expiresAt),
   };
 }

@@ -38,6 +38,12 @@ export const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
   [WireTokenRight.NONE]: 'none',
 };
 
+/** A token that made another one, directly or through those that it made. */
+export interface TokenMaker {
+  readonly tokenId: string;
+  readonly limits: OwnLimits | undefined;
+}
+
 /** The caller and its access rights. */
 export interface Principal {
   readonly accountId: string;
@@ -49,8 +55,18 @@ export interface Principal {
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
   readonly limits?: OwnLimits | undefined;
+  /** The nearest first; absent: it has none. What the token uses counts against the limits of each of them too. */
+  readonly makers?: readonly TokenMaker[] | undefined;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
+}
+
+/** The token and those that made it, the nearest first. */
+export function listLine({
+  tokenId,
+  makers = [],
+}: Pick<Principal, 'tokenId' | 'makers'>): readonly [string, ...string[]] {
+  return [tokenId, ...makers.map((maker) => maker.tokenId)];
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
@@ -61,7 +77,7 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name } = principal;
+    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers } = principal;
     return {
       accountId,
       tokenId,
@@ -69,6 +85,10 @@ export function billingAuthenticate(billing: Pick<Client<typeof BillingService>,
       models,
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
       limits: limits && fromWireLimits(limits),
+      makers: makers.map((maker) => ({
+        tokenId: maker.tokenId,
+        limits: maker.limits && fromWireLimits(maker.limits),
+      })),
       webhooks: WEBHOOK_RIGHTS[webhooks],
       tokens: TOKEN_RIGHTS[tokens],
     };

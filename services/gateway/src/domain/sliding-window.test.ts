@@ -6,6 +6,7 @@ test('the first request fits and leaves the rest of the limit', () => {
   expect(judge({ previous: 0, current: 0, elapsedMs: 0 }, 6)).toEqual({
     allowed: true,
     limit: 6,
+    isOfMaker: false,
     remaining: 5,
     resetMs: WINDOW_MS,
     retryAfterMs: 0,

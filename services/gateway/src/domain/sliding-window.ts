@@ -14,7 +14,10 @@ export interface WindowCounts {
 
 export interface Verdict {
   readonly allowed: boolean;
+  /** Of the limits that apply, the one that decides: the one that allows the fewest requests, or the latest. */
   readonly limit: number;
+  /** Whether it is the limit of a token that made the one of the request. */
+  readonly isOfMaker: boolean;
   /** The number of further requests that are allowed now. */
   readonly remaining: number;
   /** Milliseconds until the current window ends. */
@@ -24,16 +27,28 @@ export interface Verdict {
 }
 
 /** Judges one more request. It calculates in request-milliseconds, so that all numbers are integers. */
-export function judge({ previous, current, elapsedMs }: WindowCounts, limit: number): Verdict {
+export function judge({ previous, current, elapsedMs }: WindowCounts, limit: number, isOfMaker = false): Verdict {
   const free = (limit - current) * WINDOW_MS - previous * (WINDOW_MS - elapsedMs);
   const allowed = free >= WINDOW_MS;
   return {
     allowed,
     limit,
+    isOfMaker,
     resetMs: WINDOW_MS - elapsedMs,
     remaining: Math.max(0, Math.floor(free / WINDOW_MS) - (allowed ? 1 : 0)),
     retryAfterMs: allowed ? 0 : untilOneFits({ previous, current, elapsedMs }, limit - 1),
   };
+}
+
+/** The verdict over a request that all of the limits bound. The first ones decide where several would. */
+export function judgeAll([first, ...others]: readonly [Verdict, ...Verdict[]]): Verdict {
+  return others.reduce((decisive, other) => {
+    const isTighter =
+      decisive.allowed && other.allowed
+        ? other.remaining < decisive.remaining
+        : other.retryAfterMs > decisive.retryAfterMs;
+    return isTighter ? other : decisive;
+  }, first);
 }
 
 function untilOneFits({ previous, current, elapsedMs }: WindowCounts, left: number): number {

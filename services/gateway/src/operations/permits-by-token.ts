@@ -3,10 +3,15 @@ import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
 /** Bounds what is open at one time: of the process, and of each token. */
 export interface PermitsByToken {
-  /** Takes a permit until it is released, or says which bound is reached. */
-  tryAcquire(tokenId: string): { release(): void } | 'token_full' | 'all_full';
+  /**
+   * Takes a permit of the token, and one of each token that made it, until they are released. If one has none, takes
+   * none and says which bound is reached.
+   */
+  tryAcquire(tokenId: string, ...makerIds: readonly string[]): { release(): void } | FullPermits;
   inUse(): number;
 }
+
+export type FullPermits = 'token_full' | 'maker_full' | 'all_full';
 
 export function permitsByToken({
   total,
@@ -17,22 +22,33 @@ export function permitsByToken({
 }): PermitsByToken {
   const all = newSemaphore({ permits: total, waitingMax: 0 });
   const byToken = new Map<string, Semaphore>();
+  const tryAcquire = (tokenId: string): boolean => {
+    const own = byToken.get(tokenId) ?? newSemaphore({ permits: perToken, waitingMax: 0 });
+    if (!own.tryAcquire()) return false;
+    byToken.set(tokenId, own);
+    return true;
+  };
+  const release = (tokenIds: readonly string[]): void => {
+    for (const tokenId of tokenIds) {
+      const own = byToken.get(tokenId);
+      own?.release();
+      if (own?.inUse() === 0) byToken.delete(tokenId);
+    }
+  };
   return {
-    tryAcquire: (tokenId) => {
-      const own = byToken.get(tokenId) ?? newSemaphore({ permits: perToken, waitingMax: 0 });
-      if (!own.tryAcquire()) return 'token_full';
-      if (!all.tryAcquire()) {
-        own.release();
-        return 'all_full';
-      }
-      byToken.set(tokenId, own);
-      return {
-        release: () => {
-          all.release();
-          own.release();
-          if (own.inUse() === 0) byToken.delete(tokenId);
-        },
-      };
+    tryAcquire: (...line) => {
+      const full = line.findIndex((tokenId) => !tryAcquire(tokenId));
+      const taken = full < 0 ? line : line.slice(0, full);
+      if (full < 0 && all.tryAcquire())
+        return {
+          release: () => {
+            all.release();
+            release(taken);
+          },
+        };
+      release(taken);
+      if (full < 0) return 'all_full';
+      return full === 0 ? 'token_full' : 'maker_full';
     },
     inUse: () => all.inUse(),
   };

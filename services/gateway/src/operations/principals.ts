@@ -7,6 +7,7 @@ import { Problem, isProblem } from '@reelgate/platform/problem';
 import { whenThere } from '@reelgate/platform/soon';
 import type { Soon } from '@reelgate/platform/soon';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { listLine } from '../clients/billing-client.ts';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
@@ -25,7 +26,7 @@ export interface Principals {
    * checked every ten seconds.
    */
   of(key: string, call: TokenCall): Soon<Principal>;
-  /** Forgets a token, so that the next request checks it again. */
+  /** Forgets a token and what it made, so that the next request of each checks it again. */
   drop(tokenId: string): void;
 }
 
@@ -106,7 +107,8 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
       changes += 1;
       pending.clear();
       refused.clear();
-      for (const [digest, { principal }] of known.entries()) if (principal.tokenId === tokenId) known.delete(digest);
+      for (const [digest, { principal }] of known.entries())
+        if (listLine(principal).includes(tokenId)) known.delete(digest);
     },
   };
 }

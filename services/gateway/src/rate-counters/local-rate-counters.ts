@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
-import { judge, windowAt } from '../domain/sliding-window.ts';
+import { judge, judgeAll, windowAt } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
 /** Beyond this number of keys, the least recently used key is dropped. */
@@ -16,11 +16,18 @@ interface Counted {
 export function localRateCounters(clock: Clock): RateCounters {
   const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
   return {
-    take: (key, limit) => {
+    take: (key, limit, makers = []) => {
       const { index, elapsedMs } = windowAt(clock.now());
       const before = carryOver(counted.get(key), index);
-      const verdict = judge({ ...before, elapsedMs }, limit);
-      if (verdict.allowed) counted.set(key, { ...before, current: before.current + 1 });
+      const makersBefore = makers.map((maker) => carryOver(counted.get(maker.key), index));
+      const verdict = judgeAll([
+        judge({ ...before, elapsedMs }, limit),
+        ...makersBefore.map((counts, at) => judge({ ...counts, elapsedMs }, makers[at]?.limit ?? 0, true)),
+      ]);
+      if (!verdict.allowed) return verdict;
+      counted.set(key, { ...before, current: before.current + 1 });
+      for (const [at, counts] of makersBefore.entries())
+        counted.set(makers[at]?.key ?? '', { ...counts, current: counts.current + 1 });
       return verdict;
     },
     close: async () => undefined,

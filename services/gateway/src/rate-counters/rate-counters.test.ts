@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { silentLog } from '@reelgate/platform/log';
 import { openRedisLink } from '@reelgate/platform/limits/redis-link';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
@@ -71,6 +72,60 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
     expect(await takeAll(name, 2, 3)).toEqual([true, false]);
   });
 
+  test('a request counts for each maker of its token, or for none of them', async () => {
+    const [child, sibling, maker] = [fresh(), fresh(), fresh()];
+    const line = [{ key: maker, limit: 2 }];
+    await counters.take(child, 5, line);
+    await counters.take(sibling, 5, line);
+
+    const refused = await counters.take(child, 5, line);
+    expect(refused).toMatchObject({ allowed: false, isOfMaker: true, limit: 2, remaining: 0 });
+    expect(refused.retryAfterMs).toBeGreaterThan(0);
+    expect(await counters.take(maker, 2)).toMatchObject({ allowed: false, isOfMaker: false });
+    expect(await counters.take(child, 2, [{ key: maker, limit: 9 }])).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
+  test("a token's own limit is named where both are reached", async () => {
+    const [child, maker] = [fresh(), fresh()];
+    await counters.take(child, 1, [{ key: maker, limit: 1 }]);
+
+    expect(await counters.take(child, 1, [{ key: maker, limit: 1 }])).toMatchObject({
+      allowed: false,
+      isOfMaker: false,
+    });
+  });
+
+  test('no tree of tokens takes more than the limit of any of its makers', async () => {
+    const someTree = fc.record({
+      // the maker of each token is one before it, or none
+      makers: fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
+      limits: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 12, maxLength: 12 }),
+      takes: fc.array(fc.nat(), { maxLength: 60 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(someTree, async ({ makers, limits, takes }) => {
+        const tree = fresh();
+        const lineOf = (at: number): number[] => (at === 0 ? [0] : [at, ...lineOf((makers[at] ?? 0) % at)]);
+        const boundOf = (at: number) => ({ key: `${tree}-${String(at)}`, limit: limits[at] ?? 1 });
+        const taken = new Map<number, number>();
+        const verdicts = await Promise.all(
+          takes.map(async (take) => {
+            const line = lineOf(take % makers.length);
+            const [own, ...others] = line.map(boundOf);
+            return { line, ...(await counters.take(own!.key, own!.limit, others)) };
+          }),
+        );
+        for (const { line, allowed } of verdicts)
+          if (allowed) for (const at of line) taken.set(at, (taken.get(at) ?? 0) + 1);
+        for (const [at, count] of taken) expect(count).toBeLessThanOrEqual(limits[at] ?? 1);
+        // nothing is refused while each maker of its line has room
+        for (const { line, allowed } of verdicts)
+          if (!allowed) expect(line.some((at) => taken.get(at) === limits[at])).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   test('two windows later a count has expired', async () => {
     const name = fresh();
     await takeAll(name, 3, 3);
@@ -97,6 +152,18 @@ describeWith(redisServer, 'counters', (url) => {
   });
 
   countersSuite((clock) => open(clock));
+
+  test('replicas share the counts of a maker', async () => {
+    const clock = fakeClock(START);
+    const replicas = [await open(clock), await open(clock)];
+    const verdicts = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        Promise.resolve(replicas[at % 2]!.take(`child-${String(at % 6)}`, 5, [{ key: 'shared-maker', limit: 5 }])),
+      ),
+    );
+
+    expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(5);
+  });
 
   test('replicas share a count', async () => {
     const clock = fakeClock(START);

@@ -1,9 +1,18 @@
 import type { Soon } from '@reelgate/platform/soon';
 import type { Verdict } from '../domain/sliding-window.ts';
 
+/** A counter and the most requests of a minute that it counts. */
+export interface RateBound {
+  readonly key: string;
+  readonly limit: number;
+}
+
 /** Counts the requests of the last minute. */
 export interface RateCounters {
-  /** Counts a request under the key if it is within the limit. A refused request is not counted. */
-  take(key: string, limit: number): Soon<Verdict>;
+  /**
+   * Counts a request under the key, and under those of the makers of its token, if it is within all of the limits.
+   * A refused request is not counted under any.
+   */
+  take(key: string, limit: number, makers?: readonly RateBound[]): Soon<Verdict>;
   close(): Promise<void>;
 }

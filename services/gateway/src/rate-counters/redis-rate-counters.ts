@@ -1,19 +1,32 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import { redisScript } from '@reelgate/platform/limits/redis-script';
-import { WINDOW_MS, judge, windowAt } from '../domain/sliding-window.ts';
+import { WINDOW_MS, judge, judgeAll, windowAt } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
-/** Reads both windows and counts the request if it fits: the rule of domain/sliding-window as one atomic step. */
+/**
+ * Reads both windows of each counter and counts the request if it fits into all: the rule of domain/sliding-window as
+ * one atomic step. KEYS: both windows of each counter. ARGV: window, its elapsed part, the limit of each counter.
+ */
 const TAKE = redisScript(`
-local previous = tonumber(redis.call('GET', KEYS[1]) or '0')
-local current = tonumber(redis.call('GET', KEYS[2]) or '0')
 local window = tonumber(ARGV[1])
-if (tonumber(ARGV[3]) - current) * window - previous * (window - tonumber(ARGV[2])) >= window then
-  redis.call('INCR', KEYS[2])
-  redis.call('PEXPIRE', KEYS[2], 2 * window)
+local counts = redis.call('MGET', unpack(KEYS))
+local fits = true
+for i = 1, #KEYS, 2 do
+  local previous, current = tonumber(counts[i] or '0'), tonumber(counts[i + 1] or '0')
+  counts[i], counts[i + 1] = previous, current
+  local limit = tonumber(ARGV[2 + (i + 1) / 2])
+  if (limit - current) * window - previous * (window - tonumber(ARGV[2])) < window then
+    fits = false
+  end
 end
-return { previous, current }`);
+if fits then
+  for i = 2, #KEYS, 2 do
+    redis.call('INCR', KEYS[i])
+    redis.call('PEXPIRE', KEYS[i], 2 * window)
+  end
+end
+return counts`);
 
 export interface RedisRateCountersOptions {
   readonly redis: RedisLink;
@@ -25,19 +38,31 @@ export interface RedisRateCountersOptions {
 /** The rate counters that all replicas of the gateway share. */
 export function redisRateCounters({ redis, clock, fallback }: RedisRateCountersOptions): RateCounters {
   return {
-    take: async (key, limit) => {
+    take: async (key, limit, makers = []) => {
       const { index, elapsedMs } = windowAt(clock.now());
-      const call = { keys: [nameOf(key, index - 1), nameOf(key, index)], args: [WINDOW_MS, elapsedMs, limit] };
-      const counted = await redis.run(TAKE, call).catch(() => undefined);
-      if (counted === undefined) return fallback.take(key, limit);
-      const [previous, current] = counted as [number, number];
-      return judge({ previous, current, elapsedMs }, limit);
+      const root = makers.at(-1)?.key ?? key;
+      const keys = [key, ...makers.map((maker) => maker.key)].flatMap((name) => [
+        nameOf(root, name, index - 1),
+        nameOf(root, name, index),
+      ]);
+      const call = { keys, args: [WINDOW_MS, elapsedMs, limit, ...makers.map((maker) => maker.limit)] };
+      const counted = (await redis.run(TAKE, call).catch(() => undefined)) as number[] | undefined;
+      if (counted === undefined) return fallback.take(key, limit, makers);
+      const countsAt = (at: number) => ({
+        previous: counted[2 * at] ?? 0,
+        current: counted[2 * at + 1] ?? 0,
+        elapsedMs,
+      });
+      return judgeAll([
+        judge(countsAt(0), limit),
+        ...makers.map((maker, at) => judge(countsAt(at + 1), maker.limit, true)),
+      ]);
     },
     close: () => fallback.close(),
   };
 }
 
-/** The braces keep both windows of a key on the same node of a Redis cluster. */
-function nameOf(key: string, index: number): string {
-  return `reelgate:rate:{${key}}:${String(index)}`;
+/** The braces keep the windows of a token, of its makers and of all that these made on one node of a Redis cluster. */
+function nameOf(root: string, key: string, index: number): string {
+  return key === root ? `reelgate:rate:{${root}}:${String(index)}` : `reelgate:rate:{${root}}:${key}:${String(index)}`;
 }

@@ -5,6 +5,13 @@ import type { BillingService } from '@reelgate/proto/billing/v1/billing_service'
 
 const DEADLINE_MS = 5000;
 
+/** A token that made another one, directly or through those that it made. */
+export interface TokenMaker {
+  readonly tokenId: string;
+  /** The most tasks that it and all that it made may have in flight; undefined: the configured limit. */
+  readonly inFlight: number | undefined;
+}
+
 /** What a token may do, according to billing. */
 export interface TokenRights {
   readonly accountId: string;
@@ -12,6 +19,8 @@ export interface TokenRights {
   readonly models: readonly string[];
   /** The most tasks that the token may have in flight; undefined: the configured limit. */
   readonly inFlight: number | undefined;
+  /** The nearest first. */
+  readonly makers: readonly TokenMaker[];
   /** Milliseconds since 1970; undefined: never. */
   readonly expiresAt: number | undefined;
 }
@@ -24,11 +33,12 @@ export function billingTokens(rpc: Pick<Client<typeof BillingService>, 'getPrinc
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, models, limits, expiresAt } = principal;
+    const { accountId, models, limits, makers, expiresAt } = principal;
     return {
       accountId,
       models,
       inFlight: limits?.inFlight || undefined,
+      makers: makers.map((maker) => ({ tokenId: maker.tokenId, inFlight: maker.limits?.inFlight || undefined })),
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
     };
   };

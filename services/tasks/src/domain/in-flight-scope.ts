@@ -11,7 +11,10 @@ export function channelScope(channel: string): string {
   return `channel:${channel}`;
 }
 
-/** The counters of jobs in flight: one for the token, one for all tokens. */
-export function jobScopes(tokenId: string): readonly [ofToken: string, total: string] {
-  return [`jobs:token:${tokenId}`, 'jobs:total'];
+/** The counter of all jobs in flight. */
+export const JOBS_TOTAL_SCOPE = 'jobs:total';
+
+/** The counter of a token's jobs in flight. */
+export function jobTokenScope(tokenId: string): string {
+  return `jobs:token:${tokenId}`;
 }

@@ -3,7 +3,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { TokenRights } from '../clients/tokens.ts';
 import { cachedTokens } from './cached-tokens.ts';
 
-const RIGHTS: TokenRights = { accountId: 'acme', models: ['*'], inFlight: undefined, expiresAt: undefined };
+const RIGHTS: TokenRights = { accountId: 'acme', models: ['*'], inFlight: undefined, makers: [], expiresAt: undefined };
 
 function opened(rights: Partial<TokenRights> = {}) {
   const [clock, asked] = [fakeClock(), [] as string[]];
@@ -14,6 +14,18 @@ function opened(rights: Partial<TokenRights> = {}) {
   }, clock);
   return { tokens, clock, asked, answers };
 }
+
+test('a change of a maker is read again with what it made', async () => {
+  const maker = { tokenId: 'maker', inFlight: 1 };
+  const { tokens, asked } = opened({ makers: [{ tokenId: 'between', inFlight: undefined }, maker] });
+  await tokens.of('token_1', 'acme');
+  tokens.drop('stranger');
+  await tokens.of('token_1', 'acme');
+  tokens.drop('maker');
+  await tokens.of('token_1', 'acme');
+
+  expect(asked).toEqual(['token_1', 'token_1']);
+});
 
 test('many calls ask billing once, until the answer is ten seconds old', async () => {
   const { tokens, clock, asked } = opened();

@@ -9,7 +9,7 @@ const FRESH_MS = 10_000;
 export interface Tokens {
   /** The rights of a token of this account, or a refusal. */
   of(tokenId: string, accountId: string): Promise<TokenRights>;
-  /** Forgets a token that has changed. The next call reads it from billing. */
+  /** Forgets a token that has changed, and what it made. The next call reads them from billing. */
   drop(tokenId: string): void;
 }
 
@@ -64,6 +64,8 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
       changes += 1;
       asking.clear();
       known.delete(tokenId);
+      for (const [id, { rights }] of known)
+        if (rights.makers.some((maker) => maker.tokenId === tokenId)) known.delete(id);
     },
   };
 }

@@ -49,19 +49,26 @@ export const overloaded = (): Problem =>
     retryAfterMs: RETRY_SOON_MS,
   });
 
-export const tooManyTasks = (): Problem =>
+/** `isOfMaker`: the limit is that of a token that made the one of the request. */
+export const tooManyTasks = (isOfMaker: boolean): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'too_many_tasks',
-    message: 'too many tasks are in flight; retry when one has finished',
+    message: isOfMaker
+      ? 'too many tasks are in flight under a limit of the token that made this one; retry when one has finished'
+      : 'too many tasks are in flight; retry when one has finished',
     retryAfterMs: RETRY_SOON_MS,
   });
 
-export const tooManyJobs = (): Problem =>
+/** `isOfMaker`: the limit is that of a token that made the one of the request. */
+export const tooManyJobs = (isOfMaker: boolean): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'too_many_tasks',
-    message: 'too many asynchronous calls are in flight; retry when one has ended',
+    message: isOfMaker
+      ? 'too many asynchronous calls are in flight under a limit of the token that made this one; ' +
+        'retry when one has ended'
+      : 'too many asynchronous calls are in flight; retry when one has ended',
     retryAfterMs: RETRY_SOON_MS,
   });
 

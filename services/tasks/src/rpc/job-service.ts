@@ -75,12 +75,13 @@ async function toCreate(
   tokens: Pick<Tokens, 'of'>,
   request: CreateJobRequest,
 ): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
-  const { models } = await tokens.of(request.tokenId, request.accountId);
+  const { models, makers } = await tokens.of(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
   const webhookUrl = request.webhookUrl === '' ? undefined : request.webhookUrl;
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
+    makerIds: makers.map(({ tokenId }) => tokenId),
     visibleModels: models,
     call,
     repeatable: request.repeatable,

@@ -102,7 +102,7 @@ async function toCreate(
   tokens: Pick<Tokens, 'of'>,
   request: Omit<CreateTaskRequest, '$typeName'>,
 ): Promise<CreateRequest> {
-  const { models, inFlight } = await tokens.of(request.tokenId, request.accountId);
+  const { models, inFlight, makers } = await tokens.of(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
   const webhookUrl = readWebhookUrl(request);
   return {
@@ -115,6 +115,7 @@ async function toCreate(
         ? undefined
         : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order, webhookUrl) },
     inFlightLimit: inFlight,
+    makers,
     webhookUrl,
   };
 }

@@ -106,6 +106,21 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       expect([await rows('jobs'), await rows('job_calls')]).toEqual([20, 20]);
     });
 
+    test('counts a job for each maker of its token until it ends, whoever made it', async () => {
+      const line = (tokenId: string) => ({
+        tokenId,
+        caps: [tokenId, 'maker', 'root'].map((id) => ({ scope: `jobs:token:${id}`, limit: id === 'root' ? 2 : 9 })),
+      });
+      const counted = () => Promise.all(['one', 'maker', 'root'].map((id) => tasks.inFlight(`jobs:token:${id}`)));
+      const own = await started('job_1', line('one'));
+      await begun('job_2', line('two'));
+
+      expect(await jobs.beginJob(aNewJob('job_3', line('three')))).toEqual({ capped: 'jobs:token:root' });
+      expect(await counted()).toEqual([1, 2, 2]);
+      await jobs.finishJob(own, { state: 'failed', at: AT });
+      expect(await counted()).toEqual([0, 1, 1]);
+    });
+
     test('has counters apart from those of tasks', async () => {
       await begun('job_1', { caps: [{ scope: 'jobs:total', limit: 1 }] });
 

@@ -1,4 +1,4 @@
-import { jobScopes } from '../../src/domain/in-flight-scope.ts';
+import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../src/domain/in-flight-scope.ts';
 import type { JobAnswer, JobCall } from '../../src/domain/job.ts';
 import type { NewJob } from '../../src/store/job-store.ts';
 
@@ -31,7 +31,6 @@ export function anAnswer(changes: Partial<JobAnswer> = {}): JobAnswer {
 /** A job before it is written. */
 export function aNewJob(id: string, changes: Partial<NewJob> = {}): NewJob {
   const tokenId = changes.tokenId ?? 'token_1';
-  const [ofToken, total] = jobScopes(tokenId);
   return {
     id,
     accountId: 'acme',
@@ -43,8 +42,8 @@ export function aNewJob(id: string, changes: Partial<NewJob> = {}): NewJob {
     idempotency: undefined,
     call: aCall(),
     caps: [
-      { scope: ofToken, limit: 20 },
-      { scope: total, limit: 1000 },
+      { scope: jobTokenScope(tokenId), limit: 20 },
+      { scope: JOBS_TOTAL_SCOPE, limit: 1000 },
     ],
     ...changes,
   };

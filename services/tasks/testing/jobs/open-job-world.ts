@@ -136,6 +136,7 @@ async function openJobWorld(
       createJob(deps, {
         accountId: 'acme',
         tokenId: 'token_1',
+        makerIds: [],
         visibleModels: ['*'],
         requestId: 'req_1',
         call: aCall(),

@@ -49,6 +49,26 @@ export function createsConformance(open: OpenStore): void {
       expect(await eventTypes(store, 'task_1')).toEqual(['created']);
     });
 
+    test('of trees of tokens at once admits what each maker may, and leaves none of the permits behind', async () => {
+      const MAKERS = { root: 10, left: 4, right: 9 };
+      const scopeOf = (id: string): string => `token:${id}`;
+      const line = (at: number) => {
+        const names = ['root', ...(at % 3 === 0 ? [] : [at % 3 === 1 ? 'left' : 'right'])].reverse();
+        const makers = names.map((id) => ({ scope: scopeOf(id), limit: MAKERS[id as keyof typeof MAKERS] }));
+        return [{ scope: scopeOf(`child_${String(at % 7)}`), limit: 100 }, ...makers, { scope: 'total', limit: 1000 }];
+      };
+      const outcomes = await Promise.all(
+        numbered(60).map((id, at) => (at % 2 === 0 ? store : other).begin(aNewTask(id, { caps: line(at) }))),
+      );
+
+      expect(begunOf(outcomes)).toBe(10);
+      const [root, left = 0, right = 0] = await inFlight(store, 'token:root', 'token:left', 'token:right');
+      expect([root, left <= 4, right <= 9]).toEqual([10, true, true]);
+      for (const [at, outcome] of outcomes.entries())
+        if (outcome === 'begun') await store.refuse(numbered(60)[at]!, REFUSED, AT);
+      expect(await inFlight(store, 'token:root', 'token:left', 'token:right', 'total')).toEqual([0, 0, 0, 0]);
+    });
+
     test('stores what the trace of the task goes on from, which no later step changes', async () => {
       const trace = {
         trace: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,

@@ -97,6 +97,14 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: string name = 8;
    */
   name: string;
+
+  /**
+   * The token that made it, then the one that made that, and so on; empty: an operator or the configuration made it.
+   * What the token uses counts against the limits of each of them too.
+   *
+   * @generated from field: repeated reelgate.billing.v1.TokenMaker makers = 9;
+   */
+  makers: TokenMaker[];
 };
 
 /**
@@ -104,6 +112,33 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
  * Use `create(PrincipalSchema)` to create a new message.
  */
 export declare const PrincipalSchema: GenMessage<Principal>;
+
+/**
+ * TokenMaker is a token that made another one, directly or through those that it made.
+ *
+ * @generated from message reelgate.billing.v1.TokenMaker
+ */
+export declare type TokenMaker = Message<"reelgate.billing.v1.TokenMaker"> & {
+  /**
+   * The token. It may have ended; its limits bound what it made nevertheless.
+   *
+   * @generated from field: string token_id = 1;
+   */
+  tokenId: string;
+
+  /**
+   * Its own limits; absent: none.
+   *
+   * @generated from field: reelgate.billing.v1.TokenLimits limits = 2;
+   */
+  limits?: TokenLimits | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.TokenMaker.
+ * Use `create(TokenMakerSchema)` to create a new message.
+ */
+export declare const TokenMakerSchema: GenMessage<TokenMaker>;
 
 /**
  * AuthenticateResponse carries the principal.

@@ -1,5 +1,5 @@
 import { disabledBecause } from '../../domain/token.ts';
-import type { Token } from '../../domain/token.ts';
+import type { Principal } from '../../domain/token.ts';
 import { measured } from '../../billing-metrics.ts';
 import { disabledToken, unknownKey } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -7,11 +7,11 @@ import type { BillingDeps } from '../deps.ts';
 /** The form of a key. Any other text is not looked up. */
 const KEY = /^[!-~]{8,256}$/;
 
-/** The token of this key. Refuses an unknown key, and a revoked or expired one. */
+/** The token of this key, and its makers. Refuses an unknown key, and a revoked or expired one. */
 export function authenticate(
   { tokens, hashesOf, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashesOf' | 'clock' | 'measures'>,
   key: string,
-): Promise<Token> {
+): Promise<Principal> {
   return measured(
     measures.authentication,
     async () => {
@@ -19,7 +19,7 @@ export function authenticate(
       if (token === undefined) throw unknownKey();
       const disabled = disabledBecause(token, clock.now());
       if (disabled !== undefined) throw disabledToken(disabled);
-      return token;
+      return { token, makers: await tokens.findMakers(token) };
     },
     () => 'known',
   );

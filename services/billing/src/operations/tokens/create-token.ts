@@ -8,8 +8,8 @@ import type { Token, TokenLimits } from '../../domain/token.ts';
 import {
   badField,
   disabledToken,
-  limitedMaker,
   tokensNotAllowed,
+  tooManyMakers,
   tooManyTokens,
   unknownToken,
 } from '../../billing-refusals.ts';
@@ -23,6 +23,8 @@ export const KEY_BYTES = 24;
 /** The tokens that the tokens of an account can make: those that can be used, and all together. */
 const LIVE_MADE_MAX = 500;
 const MADE_MAX = 10_000;
+/** Each use of a token counts against this many other tokens at most. */
+const MAKERS_MAX = 8;
 
 export interface TokenRequest extends Pick<
   Token,
@@ -72,7 +74,7 @@ export async function createToken(
   return { token, key: new Secret(key) };
 }
 
-/** The maker, or a refusal. Several tokens with one spending limit would spend it several times. */
+/** The maker, or a refusal. The limits of the maker bound it and all that it makes together. */
 function permitted(
   { token, configuredLimits }: { readonly token: Token; readonly configuredLimits: TokenLimits },
   maker: Token | undefined,
@@ -82,10 +84,10 @@ function permitted(
   const disabled = disabledBecause(maker, token.createdAt);
   if (disabled !== undefined) throw disabledToken(disabled);
   if (maker.tokens !== 'write') throw tokensNotAllowed();
-  if (maker.limit !== undefined) throw limitedMaker();
   const excess = excessOf(token, maker, configuredLimits);
   if (excess !== undefined) throw badField(excess.field, excess.message);
   if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${String(LIVE_MADE_MAX)} valid tokens; revoke one first`);
+  if (made.makersOfMaker >= MAKERS_MAX) throw tooManyMakers(MAKERS_MAX);
   if (made.all >= MADE_MAX) throw tooManyTokens(`has made ${String(MADE_MAX)} tokens; ask the operator for more`);
   return maker;
 }

@@ -81,8 +81,8 @@ describeOnEngines('a token with the right to manage tokens', (open) => {
 
   test.each([
     ['without the right', { tokens: TokenRight.READ }, { kind: 'forbidden', reason: 'tokens_not_allowed' }],
-    ['with a spending limit', { limitNanos: CENT }, { kind: 'forbidden', reason: 'token_limited' }],
-  ])('a token %s makes none', async (_what, rights, problem) => {
+    ['with a spending limit', { limitNanos: CENT }, { reason: 'invalid_request', field: 'limit_nanos' }],
+  ])('a token %s makes none like this', async (_what, rights, problem) => {
     const on = await open(CONFIG);
     const { token } = await on.accounts.createToken({ ...A_TOKEN, tokens: TokenRight.WRITE, ...rights });
 

@@ -21,15 +21,20 @@ export type TokenEnd = { readonly revoked_at: Whole | null; readonly expires_at:
 
 const RESERVE_OF_TOKEN = `UPDATE tokens SET used_nanos = used_nanos + $1
   WHERE id = $2 AND account_id = $3 AND (limit_nanos IS NULL OR limit_nanos - used_nanos >= $1)
-  RETURNING revoked_at, expires_at, limit_nanos - used_nanos AS left_nanos`;
+  RETURNING revoked_at, expires_at, limit_nanos - used_nanos AS left_nanos,
+    CASE WHEN made_by_token_id IS NOT NULL THEN 1 WHEN limit_nanos IS NULL THEN 0
+      WHEN EXISTS (SELECT 1 FROM tokens AS made WHERE made.made_by_token_id = tokens.id) THEN 1 ELSE 0 END AS is_in_tree`;
 const RESERVE_OF_ACCOUNT = `UPDATE accounts SET held_nanos = held_nanos + $1
   WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING balance_nanos - held_nanos AS left_nanos`;
 const CHANGE_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos + $1 WHERE id = $2';
 const CHANGE_ACCOUNT =
   'UPDATE accounts SET balance_nanos = balance_nanos + $1, held_nanos = held_nanos + $2 WHERE id = $3';
 
-/** `left_nanos` is what the limit of the token leaves; null: it has none. */
-export type ReservedOfToken = TokenEnd & { readonly left_nanos: Whole | null };
+/**
+ * `left_nanos` is what the limit of the token leaves; null: it has none. `is_in_tree`: the token was made by another one,
+ * or made others under its limit, so the limits of trees bound it too.
+ */
+export type ReservedOfToken = TokenEnd & { readonly left_nanos: Whole | null; readonly is_in_tree: Whole };
 
 /** Adds the amount to what the token has used, if its limit covers it. Undefined: nothing was reserved. */
 export async function tryReserveOfToken(

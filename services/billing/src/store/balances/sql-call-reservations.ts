@@ -4,13 +4,15 @@ import type { Call } from '../../domain/call.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { Remainder } from '../../domain/remainder.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
+import type { Shortage } from '../../billing-refusals.ts';
 import { groupsBy, sumOf } from './groups.ts';
 import { changeAccount, changeToken, refusalOfEnded, tryReserveOfAccount, tryReserveOfToken } from './sql-balances.ts';
 import type { TokenEnd, Whole } from './sql-balances.ts';
+import { readTreeLeft } from './sql-tree-limits.ts';
 
 /*
  * The money of a batch of new holds or calls. Tokens come before accounts, each in the order of their ids,
- * so that two batches never wait for each other in a circle. One conditional update reserves the sum of a group. If the
+ * so that two batches never wait for each other in a circle. The limits of makers come last, under the accounts' locks. One conditional update reserves the sum of a group. If the
  * sum does not fit, the row is locked, and the calls are decided one by one, in the order of the batch.
  */
 
@@ -36,10 +38,10 @@ export async function reserveForCalls(
   now: number,
 ): Promise<ReservedForCalls> {
   const refusals = new Map<string, Problem>();
-  const tokens: Omit<Remainder, 'ofAccount'>[] = [];
+  const tokens: ReservedToken[] = [];
   for (const group of byToken(calls)) {
-    const left = await reserveOfToken(query, group, { now, refusals });
-    if (left !== undefined) tokens.push(left);
+    const reserved = await reserveOfToken(query, group, { now, refusals });
+    if (reserved !== undefined) tokens.push(reserved);
   }
   const covered = calls.filter(({ id }) => !refusals.has(id));
   const accounts = new Map<string, Nanos>();
@@ -48,11 +50,42 @@ export async function reserveForCalls(
     const left = await reserveOfAccount(query, accountId, group, refusals);
     if (left !== undefined) accounts.set(accountId, left);
   }
-  const remainders = tokens.flatMap((token) => {
-    const ofAccount = accounts.get(token.accountId);
-    return ofAccount === undefined ? [] : [{ ...token, ofAccount }];
-  });
+  const remainders: Remainder[] = [];
+  for (const { group, isCovered, isInTree, ofToken } of tokens) {
+    const [{ accountId, tokenId } = { accountId: '', tokenId: '' }] = group;
+    const tree = isInTree ? await keepToTree(query, group, refusals) : { isCovered: true, left: ofToken };
+    const ofAccount = accounts.get(accountId);
+    if (ofAccount === undefined || !isCovered || !tree.isCovered) continue;
+    remainders.push({ accountId, tokenId, ofAccount, ofToken: tree.left });
+  }
   return { refusals, remainders };
+}
+
+/** The calls of a token, some of which may be refused. */
+interface ReservedToken {
+  readonly group: readonly Reservation[];
+  /** Whether the limit of the token covers every call. */
+  readonly isCovered: boolean;
+  /** Whether the limits of trees bound it too. */
+  readonly isInTree: boolean;
+  readonly ofToken: Nanos | undefined;
+}
+
+/** Takes back what the token has reserved beyond what the limits of its makers, and of what it made, leave. */
+async function keepToTree(
+  query: SqlQuery,
+  group: readonly Reservation[],
+  refusals: Map<string, Problem>,
+): Promise<{ readonly isCovered: boolean; readonly left: Nanos | undefined }> {
+  const reserved = group.filter(({ id }) => !refusals.has(id));
+  const [first] = reserved;
+  const tree = first && (await readTreeLeft(query, first.tokenId));
+  if (first === undefined || tree === undefined || tree.left >= 0n) return { isCovered: true, left: tree?.left };
+  const total = sumOf(reserved, ({ amount }) => amount);
+  const excess = total - fitting(reserved, tree.left + total, { of: tree.of, refusals });
+  await changeToken(query, first.tokenId, -excess);
+  await changeAccount(query, first.accountId, { balance: 0n, held: -excess });
+  return { isCovered: false, left: undefined };
 }
 
 /** By token and account, in the order of the tokens. The request names both, so they may not belong together. */
@@ -63,20 +96,21 @@ function byToken(calls: readonly Reservation[]): Reservation[][] {
   return groups.sort(([left], [right]) => ((left?.tokenId ?? '') < (right?.tokenId ?? '') ? -1 : 1));
 }
 
-/** Gives what the token has left, if it covers every call. */
+/** Undefined: every call is refused. */
 async function reserveOfToken(
   query: SqlQuery,
   group: readonly Reservation[],
   { now, refusals }: { readonly now: number; readonly refusals: Map<string, Problem> },
-): Promise<Omit<Remainder, 'ofAccount'> | undefined> {
+): Promise<ReservedToken | undefined> {
   const [owner = { tokenId: '', accountId: '' }] = group;
   const { tokenId, accountId } = owner;
   const total = sumOf(group, ({ amount }) => amount);
   const reserved = await tryReserveOfToken(query, owner, total);
   if (reserved !== undefined) {
     const disabled = refusalOfEnded(reserved, now);
-    const { left_nanos: left } = reserved;
-    if (disabled === undefined) return { tokenId, accountId, ofToken: left === null ? undefined : BigInt(left) };
+    const { left_nanos: left, is_in_tree: isInTree } = reserved;
+    const ofToken = left === null ? undefined : BigInt(left);
+    if (disabled === undefined) return { group, isCovered: true, isInTree: Number(isInTree) === 1, ofToken };
     refuseAll(group, refusals, disabled);
     await changeToken(query, tokenId, -total);
     return undefined;
@@ -88,7 +122,7 @@ async function reserveOfToken(
     return undefined;
   }
   await changeToken(query, tokenId, fitting(group, BigInt(token.left_nanos), { of: 'token', refusals }));
-  return undefined;
+  return { group, isCovered: false, isInTree: true, ofToken: undefined };
 }
 
 /** Gives what the account has left, if it covers every call. */
@@ -120,7 +154,7 @@ async function reserveOfAccount(
 function fitting(
   group: readonly Reservation[],
   available: Nanos,
-  { of, refusals }: { readonly of: 'account' | 'token'; readonly refusals: Map<string, Problem> },
+  { of, refusals }: { readonly of: Shortage['of']; readonly refusals: Map<string, Problem> },
 ): Nanos {
   let left = available;
   for (const { id, amount, currency } of group) {

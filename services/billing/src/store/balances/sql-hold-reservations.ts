@@ -4,6 +4,7 @@ import type { Nanos } from '../../domain/money.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
 import { changeAccount, changeToken, refusalOfEnded, tryReserveOfAccount, tryReserveOfToken } from './sql-balances.ts';
 import type { TokenEnd, Whole } from './sql-balances.ts';
+import { readTreeLeft } from './sql-tree-limits.ts';
 
 type Owner = Pick<Hold, 'accountId' | 'tokenId' | 'currency'>;
 
@@ -24,6 +25,8 @@ export async function assertCovered(
   if (ofToken < amount) throw insufficientQuota({ of: 'token', needed: amount, left: ofToken, currency });
   const ofAccount = await readAccount(query, owner);
   if (ofAccount < amount) throw insufficientQuota({ of: 'account', needed: amount, left: ofAccount, currency });
+  const tree = await readTreeLeft(query, owner.tokenId);
+  if (tree !== undefined && tree.left < amount) throw insufficientQuota({ ...tree, needed: amount, currency });
 }
 
 /**
@@ -37,6 +40,9 @@ export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos):
   }
   await reserveOfToken(query, owner, amount);
   await reserveOfAccount(query, owner, amount);
+  const tree = await readTreeLeft(query, owner.tokenId);
+  if (tree === undefined || tree.left >= 0n) return;
+  throw insufficientQuota({ of: tree.of, needed: amount, left: tree.left + amount, currency: owner.currency });
 }
 
 /** Changes the sums of token and account without any condition: the ledger has the event already. */

@@ -2,6 +2,7 @@ import type { SqlWork } from '@reelgate/platform/sql/sql';
 import type { Act } from '../../domain/act.ts';
 import type { Token } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
+import { findMakers } from './sql-makers.ts';
 import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
 import type { MadeTokens, NewToken } from './token-store.ts';
@@ -22,12 +23,14 @@ export async function insertTokenBy(
   permit: (maker: Token | undefined, made: MadeTokens) => Act,
 ): Promise<boolean> {
   const { accountId, createdAt } = made.token;
-  const [maker] = await query<TokenRow>(LOCK_MAKER, [makerId, accountId]);
+  const [row] = await query<TokenRow>(LOCK_MAKER, [makerId, accountId]);
+  const maker = row && toToken(row);
   await query.changes(LOCK_ACCOUNT, [accountId]);
   const [count] = await query(COUNT, [accountId, createdAt]);
-  const act = permit(maker && toToken(maker), {
+  const act = permit(maker, {
     all: Number(count?.['made'] ?? 0),
     live: Number(count?.['live'] ?? 0),
+    makersOfMaker: maker === undefined ? 0 : (await findMakers(query, maker)).length,
   });
   if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
   await recordAct(query, act);

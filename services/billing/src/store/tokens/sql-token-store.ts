@@ -3,6 +3,7 @@ import type { Act } from '../../domain/act.ts';
 import type { Token } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { insertTokenBy } from './sql-made-tokens.ts';
+import { findMakers } from './sql-makers.ts';
 import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
 import type { NewToken, Revocation, SetLimits, TokenStore } from './token-store.ts';
@@ -42,6 +43,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
       return row && toToken(row);
     },
     find: (id) => find(sql.read, id),
+    findMakers: (token) => findMakers(sql.read, token),
     list: async (accountId, limit) => {
       const rows = await (accountId === undefined
         ? sql.read<TokenRow>(LIST, [limit])

@@ -14,6 +14,8 @@ export interface MadeTokens {
   readonly all: number;
   /** Those that neither ended nor were revoked. */
   readonly live: number;
+  /** The makers of the maker. */
+  readonly makersOfMaker: number;
 }
 
 /** What an operator can change. */
@@ -41,6 +43,8 @@ export interface TokenStore {
   /** Finds the token by any hash of its key. From then on it is stored under the first one. */
   findByKeyHashes(keyHashes: readonly string[]): Promise<Token | undefined>;
   find(id: string): Promise<Token | undefined>;
+  /** The maker of the token, then the maker of that, and so on. */
+  findMakers(token: Pick<Token, 'id' | 'madeByTokenId'>): Promise<readonly Token[]>;
   /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
   /**

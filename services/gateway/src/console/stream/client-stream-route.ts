@@ -1,3 +1,4 @@
+import { listLine } from '../../clients/billing-client.ts';
 import { principalOf } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
@@ -21,13 +22,14 @@ export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, '
     token: { counts: 'console', from: 'session' },
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), CLIENT_TOPICS);
-      const { accountId, tokenId } = principalOf(exchange);
+      const principal = principalOf(exchange);
+      const [own, ...makers] = listLine(principal);
       const { requestId, source } = exchange.state;
       await serveStream(parts, exchange, {
-        holder: `token ${tokenId}`,
+        holders: [`token ${own}`, ...makers.map((id) => `token ${id}`)],
         topics,
         follow: (following) => {
-          followAccount(parts, accountId, following);
+          followAccount(parts, principal.accountId, following);
         },
         mayGoOn: async () => {
           const token = await sessions.tokenOf(exchange);

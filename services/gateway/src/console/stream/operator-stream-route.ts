@@ -23,7 +23,7 @@ export function operatorStreamRoute(
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), OPERATOR_TOPICS);
       await serveStream(parts, exchange, {
-        holder: `operator ${operatorOf(exchange).name}`,
+        holders: [`operator ${operatorOf(exchange).name}`],
         topics,
         follow: (following) => {
           followEverything(parts, following);

@@ -25,8 +25,8 @@ export interface StreamParts {
 }
 
 export interface ServedStream {
-  /** Whose permit it takes. */
-  readonly holder: string;
+  /** Whose permits it takes: of one token or operator, then of the tokens that made it. */
+  readonly holders: readonly [string, ...string[]];
   readonly topics: ReadonlySet<Topic>;
   /** Begins to note changes. */
   readonly follow: (following: Following) => void;
@@ -38,9 +38,9 @@ export interface ServedStream {
 export async function serveStream(
   { clock, permits, stopping }: StreamParts,
   exchange: Exchange,
-  { holder, topics, follow, mayGoOn }: ServedStream,
+  { holders, topics, follow, mayGoOn }: ServedStream,
 ): Promise<void> {
-  const permit = permits.acquire(holder);
+  const permit = permits.acquire(...holders);
   const ending = new AbortController();
   const end = (): void => {
     ending.abort(NOT_AWAITED);

@@ -24,7 +24,10 @@ interface RateDeps {
   readonly limits: GatewayLimits;
 }
 
-/** Counts a request against the limit of its token and sets the rate limit headers. Refuses it over the limit. */
+/**
+ * Counts a request against the limit of its token and of those that made it, and sets the rate limit headers to the one
+ * that decides. Refuses it over any of the limits.
+ */
 export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): Soon<void> {
   return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {
     res.setHeader('x-ratelimit-limit', String(limit));
@@ -40,25 +43,35 @@ export function takeRate(
   counts: Count,
   onVerdict?: (verdict: Verdict) => void,
 ): Soon<void> {
-  const taken = counters.take(`${counts}:${principal.tokenId}`, limitOf(limits, principal, counts));
+  const { makers } = principal;
+  const taken = counters.take(
+    keyOf(counts, principal),
+    limitOf(limits, principal, counts),
+    makers?.map((maker) => ({ key: keyOf(counts, maker), limit: limitOf(limits, maker, counts) })),
+  );
   return whenThere(taken, (verdict) => {
     onVerdict?.(verdict);
     if (!verdict.allowed) throw overTheLimit(verdict, counts);
   });
 }
 
-function limitOf(limits: GatewayLimits, principal: Principal, counts: Count): number {
-  if (counts === 'console') return CONSOLE_PER_MINUTE;
-  return principal.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
+function keyOf(counts: Count, { tokenId }: Pick<Principal, 'tokenId'>): string {
+  return `${counts}:${tokenId}`;
 }
 
-function overTheLimit({ limit, retryAfterMs }: Verdict, counts: Count): Problem {
+function limitOf(limits: GatewayLimits, token: Pick<Principal, 'limits'>, counts: Count): number {
+  if (counts === 'console') return CONSOLE_PER_MINUTE;
+  return token.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
+}
+
+function overTheLimit({ limit, isOfMaker, retryAfterMs }: Verdict, counts: Count): Problem {
   return new Problem({
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs,
     message:
-      `rate limit exceeded: ${String(limit)} ${counts === 'console' ? 'requests of the console' : counts} per minute; ` +
+      `rate limit exceeded: ${String(limit)} ${counts === 'console' ? 'requests of the console' : counts} per minute` +
+      `${isOfMaker ? ', a limit of the token that made this one' : ''}; ` +
       `retry in ${String(Math.ceil(retryAfterMs / 1000))} s`,
   });
 }

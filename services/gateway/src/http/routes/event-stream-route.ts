@@ -1,4 +1,5 @@
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { listLine } from '../../clients/billing-client.ts';
 import { followEvents } from '../../operations/follow-events.ts';
 import { inClientTerms } from '../../operations/submit-order.ts';
 import { watchToken } from '../../relay/realtime/watch-token.ts';
@@ -30,7 +31,7 @@ export function eventStreamRoute(parts: Parts): RouteEntry {
     token: { counts: 'reads' },
     handle: async (exchange) => {
       const query = readStreamQuery(new URLSearchParams(exchange.querystring), exchange.req.headers);
-      const permit = parts.eventStreams.acquire(principalOf(exchange).tokenId);
+      const permit = parts.eventStreams.acquire(...listLine(principalOf(exchange)));
       try {
         await stream(parts, exchange, query);
       } finally {

@@ -5,6 +5,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Soon } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { listLine } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { mayUse, modelNotFound, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
@@ -88,7 +89,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
       if (!mayUse(principal, model) || !channels.knows(REALTIME_ENDPOINT, model)) throw modelNotFound(model);
       if (channels.serving(REALTIME_ENDPOINT, model).length === 0) throw noChannelAvailable();
       if (stopping.signal.aborted) throw busy();
-      const permit = permits.acquire(principal.tokenId);
+      const permit = permits.acquire(...listLine(principal));
       const session = chargedSession(deps, opening, { server, stopping: stopping.signal });
       sessions.add(session);
       try {

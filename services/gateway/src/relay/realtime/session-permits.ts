@@ -4,8 +4,8 @@ import type { RealtimeSettings } from './realtime-settings.ts';
 
 /** Bounds the sessions that are open or being opened: of the gateway, and of each token. */
 export interface SessionPermits {
-  /** Takes a permit until it is released; refuses with a Problem. */
-  acquire(tokenId: string): { release(): void };
+  /** Takes a permit of the token and of its makers until it is released; refuses with a Problem. */
+  acquire(tokenId: string, ...makerIds: readonly string[]): { release(): void };
   inUse(): number;
 }
 
@@ -15,9 +15,11 @@ export function sessionPermits({
 }: Pick<RealtimeSettings, 'sessionsMax' | 'sessionsPerTokenMax'>): SessionPermits {
   const permits = permitsByToken({ total: sessionsMax, perToken: sessionsPerTokenMax });
   return {
-    acquire: (tokenId) => {
-      const permit = permits.tryAcquire(tokenId);
-      if (permit === 'token_full') throw tooMany(sessionsPerTokenMax);
+    acquire: (tokenId, ...makerIds) => {
+      const permit = permits.tryAcquire(tokenId, ...makerIds);
+      if (permit === 'token_full') throw tooMany('a token', sessionsPerTokenMax);
+      if (permit === 'maker_full')
+        throw tooMany('the token that made this one, and all that it made,', sessionsPerTokenMax);
       if (permit === 'all_full') throw busy();
       return permit;
     },
@@ -25,12 +27,12 @@ export function sessionPermits({
   };
 }
 
-function tooMany(sessionsPerTokenMax: number): Problem {
+function tooMany(who: string, sessionsPerTokenMax: number): Problem {
   return new Problem({
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: 1000,
-    message: `a token may have ${String(sessionsPerTokenMax)} sessions open at the same time`,
+    message: `${who} may have ${String(sessionsPerTokenMax)} sessions open at the same time`,
   });
 }
 

@@ -5,6 +5,7 @@ import type { Order } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Task } from '../../domain/task.ts';
+import type { TokenMaker } from '../../clients/tokens.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
@@ -22,6 +23,8 @@ export interface CreateRequest extends OrderCaller {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
   /** The most tasks that the token may have in flight. Absent: the configured limit. */
   readonly inFlightLimit?: number | undefined;
+  /** The tokens that made it, the nearest first. The task counts against the limit of each. */
+  readonly makers: readonly TokenMaker[];
   /** The URL that is told when the task ends. */
   readonly webhookUrl?: string | undefined;
   /** The span of the call. Absent: it is not recorded. */
@@ -54,13 +57,19 @@ export async function findEarlier(deps: Deps, { accountId, idempotency }: Create
   return task;
 }
 
-/** The counters that a create takes, each with its limit. */
+/**
+ * The counters that a create takes, each with its limit. A maker comes after what it made, in every create, so that
+ * creates never wait for each other in a circle.
+ */
 export function capsOf(
   { limits }: Pick<Deps, 'limits'>,
-  { tokenId, inFlightLimit }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit'>,
+  { tokenId, inFlightLimit, makers }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit' | 'makers'>,
 ): NewTask['caps'] {
   return [
-    { scope: tokenScope(tokenId), limit: inFlightLimit ?? limits.inFlightPerToken },
+    ...[{ tokenId, inFlight: inFlightLimit }, ...makers].map((token) => ({
+      scope: tokenScope(token.tokenId),
+      limit: token.inFlight ?? limits.inFlightPerToken,
+    })),
     { scope: TOTAL_SCOPE, limit: limits.inFlightTotal },
   ];
 }
@@ -70,8 +79,8 @@ export function capsOf(
  */
 export async function refuseCapped(
   deps: Deps,
-  { accountId }: CreateRequest,
-  facts: PriceFacts,
+  { accountId, makers }: CreateRequest,
+  { facts, scope }: { readonly facts: PriceFacts; readonly scope: string },
   signal?: AbortSignal,
 ): Promise<never> {
   try {
@@ -79,5 +88,5 @@ export async function refuseCapped(
   } catch (error) {
     if (isProblem(error, 'model_price_error')) throw error;
   }
-  throw tooManyTasks();
+  throw tooManyTasks(makers.some(({ tokenId }) => tokenScope(tokenId) === scope));
 }

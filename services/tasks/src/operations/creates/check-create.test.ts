@@ -28,7 +28,14 @@ interface Refused {
 }
 
 const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
-  checkCreate(world.deps, { accountId: 'acme', tokenId: 'token_1', visibleModels: ['*'], order, ...changes });
+  checkCreate(world.deps, {
+    accountId: 'acme',
+    tokenId: 'token_1',
+    makers: [],
+    visibleModels: ['*'],
+    order,
+    ...changes,
+  });
 
 async function fault(world: World): Promise<void> {
   for (let times = 0; times < 5; times += 1) world.deps.channels.find('main')?.circuit.failed();

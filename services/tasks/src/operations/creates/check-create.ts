@@ -15,15 +15,17 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
   const { facts, resolved } = admitted;
-  if (await isCapped(deps, capsOf(deps, request))) return refuseCapped(deps, request, facts, signal);
+  const scope = await findFull(deps, capsOf(deps, request));
+  if (scope !== undefined) return refuseCapped(deps, request, { facts, scope }, signal);
   await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
   await assertOpenChannel(deps, resolved.runtimes);
   return undefined;
 }
 
-async function isCapped({ store }: Pick<Deps, 'store'>, caps: NewTask['caps']): Promise<boolean> {
+/** The counter that is full; undefined: none is. */
+async function findFull({ store }: Pick<Deps, 'store'>, caps: NewTask['caps']): Promise<string | undefined> {
   for (const { scope, limit } of caps) {
-    if ((await store.inFlight(scope)) >= limit) return true;
+    if ((await store.inFlight(scope)) >= limit) return scope;
   }
-  return false;
+  return undefined;
 }

@@ -56,7 +56,7 @@ async function createNew(deps: Deps, request: CreateRequest, create: NewCreate):
   const { facts, signal, span } = create;
   const { begun, task } = await beginCreate(deps, create);
   if (begun === 'key_taken') return replayAfterRace(deps, request);
-  if (begun !== 'begun') return refuseCapped(deps, request, facts, signal);
+  if (begun !== 'begun') return refuseCapped(deps, request, { facts, scope: begun.capped }, signal);
   const { accountId, order } = task;
   deps.log.info({ taskId: task.id, accountId, kind: order.kind, model: order.model }, 'a task was created');
   const bounds = request.idempotency === undefined ? signal : undefined;

@@ -1,7 +1,7 @@
 import { maybeBegun } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
-import { jobScopes } from '../../domain/in-flight-scope.ts';
+import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobCall } from '../../domain/job.ts';
 import type { NewJob } from '../../store/job-store.ts';
@@ -13,6 +13,8 @@ import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 export interface JobRequest {
   readonly accountId: string;
   readonly tokenId: string;
+  /** The tokens that made it, the nearest first. The job counts against the limit of each. */
+  readonly makerIds: readonly string[];
   readonly visibleModels: readonly string[];
   readonly requestId: string;
   /** The span of the call. Absent: it is not recorded. */
@@ -44,7 +46,7 @@ export async function createJob(deps: JobDeps, request: JobRequest, signal?: Abo
   const job = newJob(deps, request);
   const begun = await deps.jobs.beginJob(job, signal);
   if (begun === 'key_taken') return { job: await afterLostRace(deps, request), replayed: true };
-  if (begun !== 'begun') throw tooManyJobs();
+  if (begun !== 'begun') throw tooManyJobs(request.makerIds.some((id) => jobTokenScope(id) === begun.capped));
   deps.log.info(
     { taskId: job.id, accountId: job.accountId, endpoint: job.call.endpoint, model: job.call.model },
     'a job was created',
@@ -69,11 +71,10 @@ async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
   return earlier;
 }
 
-function newJob(deps: JobDeps, { idempotency, worker, span = NO_SPAN, ...request }: JobRequest): NewJob {
+function newJob(deps: JobDeps, { idempotency, worker, makerIds, span = NO_SPAN, ...request }: JobRequest): NewJob {
   const { clock, newId, limits, tracing } = deps;
   const createdAt = clock.now();
   const trace = tracing.mint(span);
-  const [ofToken, total] = jobScopes(request.tokenId);
   return {
     ...request,
     id: newId('job'),
@@ -83,8 +84,8 @@ function newJob(deps: JobDeps, { idempotency, worker, span = NO_SPAN, ...request
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
     caps: [
-      { scope: ofToken, limit: limits.perToken },
-      { scope: total, limit: limits.total },
+      ...[request.tokenId, ...makerIds].map((id) => ({ scope: jobTokenScope(id), limit: limits.perToken })),
+      { scope: JOBS_TOTAL_SCOPE, limit: limits.total },
     ],
   };
 }

@@ -63,9 +63,13 @@ describe('a paused channel', () => {
     const refusals = await Promise.all([
       world.create().catch(String),
       world.create(anOrder({ content: [aText(), anImage()] })).catch(String),
-      checkCreate(world.deps, { accountId: 'acme', tokenId: 't', visibleModels: ['*'], order: anOrder() }).catch(
-        String,
-      ),
+      checkCreate(world.deps, {
+        accountId: 'acme',
+        tokenId: 't',
+        makers: [],
+        visibleModels: ['*'],
+        order: anOrder(),
+      }).catch(String),
     ]);
 
     for (const refusal of refusals) {

@@ -1,20 +1,21 @@
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
-import { jobScopes } from '../../domain/in-flight-scope.ts';
+import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import type { JobStore, NewJob } from '../job-store.ts';
 import type { Permit } from '../tasks/counter-shards.ts';
 import { optionalText, toJson } from '../tasks/task-rows.ts';
 import { begunIn, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
-import { countDown, countedIn, rowsOf } from '../tasks/sql-in-flight.ts';
+import { COUNTED_COLUMNS, countDown, countedIn, listOf, rowsOf } from '../tasks/sql-in-flight.ts';
+import type { CountedRow } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
 import type { WithPermits } from '../tasks/sql-permits.ts';
 import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
 
 /** What the end of a job needs of its row. */
-const ENDED_COLUMNS = 'account_id, token_id, shards_json, webhook_url';
-type CountedRow = { readonly token_id: string; readonly shards_json: string | null };
-type EndedRow = CountedRow & { readonly account_id: string; readonly webhook_url: SqlValue };
+const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url`;
+type CountedJobRow = CountedRow & { readonly token_id: string };
+type EndedRow = CountedJobRow & { readonly account_id: string; readonly webhook_url: SqlValue };
 
 interface EndWrites {
   readonly note: WriteNote;
@@ -39,8 +40,8 @@ export function sqlJobCreates(
       ),
     withdrawJob: ({ jobId, lease }) =>
       sql.transaction(async (query) => {
-        const [row] = await query<CountedRow>(
-          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${JOB_COLUMNS}, shards_json`,
+        const [row] = await query<CountedJobRow>(
+          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${JOB_COLUMNS}, ${COUNTED_COLUMNS}`,
           [jobId, lease],
         );
         if (row === undefined) return undefined;
@@ -100,12 +101,11 @@ async function insertJob(
   { call, lease, ...job }: Omit<NewJob, 'caps'>,
   permits: readonly Permit[],
 ): Promise<void> {
-  const [, shardsJson] = countedIn(permits);
   await query(
     `INSERT INTO jobs (id, account_id, token_id, models_json, request_id, endpoint, model, repeatable, state,
-       due_at, lease, lease_until, worker, body_object, created_at, updated_at, shards_json,
+       due_at, lease, lease_until, worker, body_object, created_at, updated_at, ${COUNTED_COLUMNS},
        trace, trace_parent, webhook_url)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15, $16, $17, $18)`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10, $11, $12, $13, $14, $14, $15, $16, $17, $18, $19)`,
     [
       job.id,
       job.accountId,
@@ -121,7 +121,7 @@ async function insertJob(
       lease?.worker ?? null,
       objectOf(call.body),
       job.createdAt,
-      shardsJson,
+      ...countedIn(permits),
       job.trace ?? null,
       job.traceParent ?? null,
       job.webhookUrl ?? null,
@@ -131,6 +131,8 @@ async function insertJob(
 }
 
 /** Takes an ended job out of its counters: the last step of its transaction. */
-async function leaveCounters(query: SqlQuery, row: CountedRow): Promise<void> {
-  await countDown(query, rowsOf(jobScopes(row.token_id), row.shards_json));
+async function leaveCounters(query: SqlQuery, row: CountedJobRow): Promise<void> {
+  const scopes =
+    row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : listOf(row.in_flight_json);
+  await countDown(query, rowsOf(scopes, row.shards_json));
 }

@@ -65,6 +65,7 @@ export function joined(column: string, parameter: string): string {
     ELSE substr(${column}, 1, length(${column}) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
 }
 
-function listOf(json: SqlValue | undefined): readonly string[] {
+/** The scopes or rows of a column. */
+export function listOf(json: SqlValue | undefined): readonly string[] {
   return json === null || json === undefined ? [] : (JSON.parse(text(json)) as string[]);
 }
