@@ -215,7 +215,15 @@ export function fakeBilling(): FakeBilling {
           throw new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
         if (token.disabled === true)
           throw new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'this token is disabled' });
-        const { accountId, tokenId = `token-${key}`, models, makers, expiresAtMs, limits, ...rights } = {
+        const {
+          accountId,
+          tokenId = `token-${key}`,
+          models,
+          makers,
+          expiresAtMs,
+          limits,
+          ...rights
+        } = {
           ...TOKEN_DEFAULTS,
           ...token,
         };
