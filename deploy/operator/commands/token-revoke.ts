@@ -3,15 +3,22 @@ import { defineCommand, oneId } from '../command.ts';
 import { shownToken } from '../format/token-record.ts';
 
 export const tokenRevoke = defineCommand({
-  summary: 'revoke a token',
+  summary: 'revoke a token, and all that it made with --with-made',
   words: 'TOKEN_ID',
-  options: { actor: ACTOR_OPTION },
+  options: {
+    'with-made': { means: 'revoke all that it made too, directly or through others' },
+    actor: ACTOR_OPTION,
+  },
   example: 'token revoke tok_06f2k3h8v0s7m1q9c4x5b2n6d0',
   run: async ({ services, words, options, environment }) => {
-    const { token } = await services.accounts.revokeToken({
+    const withMade = options['with-made'] === true;
+    const { token, madeRevoked } = await services.accounts.revokeToken({
       id: oneId(words, 'token'),
       actor: actorOf(options.actor, environment),
+      withMade,
     });
-    return { answer: token === undefined ? {} : shownToken(token) };
+    return {
+      answer: token === undefined ? {} : { ...shownToken(token), ...(withMade && { made_revoked: madeRevoked }) },
+    };
   },
 });

@@ -23,10 +23,11 @@ export function tokenMethods(deps: BillingDeps): TokenMethods {
     listTokens: async ({ accountId }) => ({
       tokens: (await listTokens(deps, accountId || undefined)).map(toWireListedToken),
     }),
-    revokeToken: async ({ id, revokerTokenId, actor }, { caller }) => {
+    revokeToken: async ({ id, revokerTokenId, actor, withMade }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
-      const request = { id, revokerId: revokerTokenId || undefined, actor: actor || caller.name };
-      return { token: toWireToken(await revokeToken(deps, request)) };
+      const request = { id, revokerId: revokerTokenId || undefined, actor: actor || caller.name, withMade };
+      const { token, madeRevoked } = await revokeToken(deps, request);
+      return { token: toWireToken(token), madeRevoked };
     },
     updateTokenLimits: async ({ id, limitNanos, limits, actor, reason }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');

@@ -43,6 +43,12 @@ export interface SiteToken extends TokenSettings {
 /** Who makes or ends a token: a token of the same account, which billing checks, or an operator. */
 export type TokenHand = { readonly tokenId: string } | { readonly operator: string };
 
+export interface Revocation {
+  readonly tokenId: string;
+  /** Whether all that it made, directly or through others, ends with it. */
+  readonly withMade: boolean;
+}
+
 /** Of tokens without their own. */
 interface ConfiguredLimits {
   readonly createsPerMinute: number;
@@ -64,7 +70,7 @@ export interface SiteTokens {
   ): Promise<{ readonly token: SiteToken; readonly key: Secret; readonly currency: string }>;
   revoke(
     caller: AccountCaller,
-    tokenId: string,
+    revocation: Revocation,
     by: TokenHand,
   ): Promise<{ readonly token: SiteToken; readonly currency: string }>;
 }
@@ -97,11 +103,11 @@ export function tokensClient(rpc: TokenCalls): SiteTokens {
       const { token, key } = await rpc.createToken({ accountId, ...toWireSettings(settings), ...hand }, bounded(call));
       return { token: fromWireToken(must(token)), key: new Secret(key), currency };
     },
-    revoke: async (caller, tokenId, by) => {
+    revoke: async (caller, { tokenId, withMade }, by) => {
       const { accountId: _, ...call } = caller;
       const currency = await currencyOf(caller);
       const hand = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
-      const { token } = await rpc.revokeToken({ id: tokenId, ...hand }, bounded(call));
+      const { token } = await rpc.revokeToken({ id: tokenId, withMade, ...hand }, bounded(call));
       return { token: fromWireToken(must(token)), currency };
     },
   };

@@ -1,8 +1,9 @@
 import type { NewToken } from '../../console/api/tokens.ts';
 import { Problem } from '@reelgate/platform/problem';
 import type { OwnLimits } from '../clients/billing-client.ts';
-import type { TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
+import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { nanosOf } from '../domain/decimal.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
@@ -36,6 +37,13 @@ const newToken = bodyValidator<NewToken>({
     ...LIMIT_FIELDS,
   },
 });
+
+/** The token of the path, and whether `with_made=true` asks for all that it made too. */
+export function readRevocation({ params, querystring }: Pick<Exchange, 'params' | 'querystring'>): Revocation {
+  const asked = new URLSearchParams(querystring).get('with_made');
+  if (asked !== null && asked !== 'true' && asked !== 'false') throw invalid('with_made', 'must be true or false');
+  return { tokenId: params['token_id'] ?? '', withMade: asked === 'true' };
+}
 
 /** Reads the form of a new token. */
 export function readNewToken(body: unknown): TokenSettings {

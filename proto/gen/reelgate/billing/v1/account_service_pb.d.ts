@@ -458,8 +458,8 @@ export declare type RevokeTokenRequest = Message<"reelgate.billing.v1.RevokeToke
   id: string;
 
   /**
-   * The token of the same account that revokes it, which needs the right to do so. Tokens of other accounts do not exist
-   * for it. Empty: an operator revokes it.
+   * The token that revokes it: the token itself, or one that made it, directly or through others, and has the right to do
+   * so. No other token exists for it. Empty: an operator revokes it.
    *
    * @generated from field: string revoker_token_id = 2;
    */
@@ -471,6 +471,13 @@ export declare type RevokeTokenRequest = Message<"reelgate.billing.v1.RevokeToke
    * @generated from field: string actor = 3;
    */
   actor: string;
+
+  /**
+   * Whether all that it made ends with it, directly or through others. If not, that stays valid within its limits.
+   *
+   * @generated from field: bool with_made = 4;
+   */
+  withMade: boolean;
 };
 
 /**
@@ -491,6 +498,13 @@ export declare type RevokeTokenResponse = Message<"reelgate.billing.v1.RevokeTok
    * @generated from field: reelgate.billing.v1.Token token = 1;
    */
   token?: Token | undefined;
+
+  /**
+   * How many of the tokens that it made were revoked with it.
+   *
+   * @generated from field: int32 made_revoked = 2;
+   */
+  madeRevoked: number;
 };
 
 /**

@@ -3,46 +3,65 @@ import type { Act } from '../../domain/act.ts';
 import { disabledBecause } from '../../domain/token.ts';
 import type { Token } from '../../domain/token.ts';
 import { disabledToken, tokensNotAllowed, unknownToken } from '../../billing-refusals.ts';
+import type { Revoking } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 export interface RevokeRequest {
   readonly id: string;
-  /** The token of the same account that revokes it; undefined: an operator does. */
+  /** The token that revokes it; undefined: an operator does. */
   readonly revokerId: string | undefined;
   readonly actor: string;
+  /** Whether all that it made, directly or through others, ends with it. */
+  readonly withMade: boolean;
 }
 
 type Deps = Pick<BillingDeps, 'tokens' | 'clock' | 'newId' | 'announceToken'>;
 
-/** Ends a token forever, and announces it to the caches of principals. */
+/**
+ * Ends a token forever, and announces it to the caches of principals. What it made ends with it, or stays valid within
+ * its limits. A repeat ends what an earlier call has left.
+ */
 export async function revokeToken(
   { tokens, clock, newId, announceToken }: Deps,
-  { id, revokerId, actor }: RevokeRequest,
-): Promise<Token> {
+  { id, revokerId, actor, withMade }: RevokeRequest,
+): Promise<{ readonly token: Token; readonly madeRevoked: number }> {
   const at = clock.now();
-  const act: Omit<Act, 'actor' | 'detail'> = {
-    id: newId(ACT_PREFIX),
-    at,
-    action: 'token_revoked',
-    subject: id,
-    reason: '',
-  };
-  const token = await tokens.revoke({ id, at, revokerId }, (revoked, revoker) => {
-    const detail = { account: revoked.accountId, name: revoked.name, revoked_by: revokerId };
-    if (revokerId === undefined) return { ...act, actor, detail };
-    return { ...act, actor: tokenActor(permitted(revoked, revoker, at)), detail };
+  const revoked = await tokens.revoke({ id, at, revokerId, withMade }, (revoking) => {
+    const revoker = permittedRevoker(revoking, revokerId, at);
+    return (token): Act => ({
+      id: newId(ACT_PREFIX),
+      at,
+      actor: revoker === undefined ? actor : tokenActor(revoker),
+      action: 'token_revoked',
+      subject: token.id,
+      reason: '',
+      detail: {
+        account: token.accountId,
+        name: token.name,
+        revoked_by: revokerId,
+        with_maker: token.id === id ? undefined : id,
+      },
+    });
   });
-  if (token === undefined) throw unknownToken('id');
-  announceToken(id);
-  return token;
+  if (revoked === undefined) throw unknownToken('id');
+  for (const endedId of revoked.endedIds) announceToken(endedId);
+  const { token, endedIds } = revoked;
+  if (!endedIds.includes(id)) announceToken(id);
+  return { token, madeRevoked: endedIds.filter((endedId) => endedId !== id).length };
 }
 
-/** The revoker, or a refusal. Tokens of other accounts do not exist for it. It may always revoke itself. */
-function permitted(token: Token, revoker: Token | undefined, now: number): Token {
+/** The revoker, or a refusal. Only itself and what it made exist for it. It may always revoke itself. */
+function permittedRevoker(
+  { token, makers, revoker }: Revoking,
+  revokerId: string | undefined,
+  now: number,
+): Token | undefined {
+  if (revokerId === undefined) return undefined;
   if (revoker === undefined) throw unknownToken('revoker_token_id');
   const disabled = disabledBecause(revoker, now);
   if (disabled !== undefined) throw disabledToken(disabled);
-  if (revoker.accountId !== token.accountId) throw unknownToken('id');
-  if (revoker.id !== token.id && revoker.tokens !== 'write') throw tokensNotAllowed();
+  if (revoker.id === token.id) return revoker;
+  if (makers.every((maker) => maker.id !== revoker.id)) throw unknownToken('id');
+  if (revoker.tokens !== 'write') throw tokensNotAllowed();
   return revoker;
 }

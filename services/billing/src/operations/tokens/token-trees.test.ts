@@ -138,3 +138,99 @@ describeOnEngines('the spending limit of a maker', (open) => {
     );
   });
 });
+
+/** The demo token made left and right, left made leaf and gone, gone made below; stranger is an operator's own. */
+async function growTree(on: TestBilling) {
+  const left = await makeToken(on, on.tokenId);
+  const right = await makeToken(on, on.tokenId);
+  const leaf = await makeToken(on, left);
+  const gone = await makeToken(on, left);
+  const below = await makeToken(on, gone);
+  await on.accounts.revokeToken({ id: gone });
+  const stranger = (await on.accounts.createToken({ accountId: 'demo', models: ['*'], tokens: TokenRight.WRITE }))
+    .token!;
+  return { root: on.tokenId, left, right, leaf, gone, below, stranger: stranger.id };
+}
+
+type Name = keyof Awaited<ReturnType<typeof growTree>>;
+
+describeOnEngines('a token revokes', (open) => {
+  const namesLeft = async (on: TestBilling, tree: Record<Name, string>): Promise<Name[]> => {
+    const { tokens } = await on.accounts.listTokens({ accountId: 'demo' });
+    const live = new Set(tokens.filter(({ revokedAt }) => revokedAt === undefined).map(({ id }) => id));
+    return (Object.keys(tree) as Name[]).filter((name) => live.has(tree[name]));
+  };
+
+  test('itself and what it made, and nothing else exists for it', async () => {
+    const on = await open(CONFIG);
+    const tree = await growTree(on);
+    const all = ['root', 'left', 'right', 'leaf', 'below', 'stranger'];
+    const denied: readonly (readonly [revoker: Name, token: Name])[] = [
+      ['left', 'root'],
+      ['left', 'right'],
+      ['left', 'stranger'],
+      ['leaf', 'left'],
+      ['leaf', 'below'],
+      ['stranger', 'root'],
+      ['stranger', 'leaf'],
+    ];
+    for (const [revoker, token] of denied)
+      for (const withMade of [false, true])
+        await expect(
+          on.accounts.revokeToken({ id: tree[token], revokerTokenId: tree[revoker], withMade }),
+        ).rejects.toMatchObject({ kind: 'not_found', reason: 'token_not_found', field: 'id' });
+    expect(await namesLeft(on, tree)).toEqual(all);
+
+    for (const [revoker, token] of [
+      ['root', 'below'],
+      ['left', 'leaf'],
+      ['right', 'right'],
+    ] as const)
+      // prettier-ignore
+      await on.accounts.revokeToken({ id: tree[token], revokerTokenId: tree[revoker] });
+    expect(await namesLeft(on, tree)).toEqual(['root', 'left', 'stranger']);
+  });
+
+  test.each<readonly [Name, boolean, number, readonly Name[]]>([
+    ['left', false, 0, ['root', 'right', 'leaf', 'below', 'stranger']],
+    ['left', true, 2, ['root', 'right', 'stranger']],
+    ['gone', true, 1, ['root', 'left', 'right', 'leaf', 'stranger']],
+    ['root', true, 4, ['stranger']],
+    ['leaf', true, 0, ['root', 'left', 'right', 'below', 'stranger']],
+  ])('of a tree %s, with what it made: %s', async (name, withMade, madeRevoked, left) => {
+    const on = await open(CONFIG);
+    const tree = await growTree(on);
+
+    expect((await on.accounts.revokeToken({ id: tree[name], withMade })).madeRevoked).toBe(madeRevoked);
+    expect(await namesLeft(on, tree)).toEqual(left);
+    expect((await on.accounts.revokeToken({ id: tree[name], withMade })).madeRevoked).toBe(0);
+    expect(await namesLeft(on, tree)).toEqual(left);
+  });
+
+  test('what it made while that is being made at the same time, so that none is left', async () => {
+    const on = await open(CONFIG);
+    const left = await makeToken(on, on.tokenId);
+    const makes = Array.from({ length: 10 }, () => makeToken(on, left).catch(() => undefined));
+    await on.accounts.revokeToken({ id: on.tokenId, withMade: true });
+    await Promise.all(makes);
+
+    const { tokens } = await on.accounts.listTokens({ accountId: 'demo' });
+    expect(tokens.filter(({ revokedAt }) => revokedAt === undefined)).toEqual([]);
+  });
+
+  test('all of a tree with an act for each token, or none of it if an act fails', async () => {
+    const on = await open(CONFIG);
+    const tree = await growTree(on);
+    await on.sql.write('ALTER TABLE operator_acts RENAME TO operator_acts_away', []);
+    await expect(on.accounts.revokeToken({ id: tree.root, withMade: true })).rejects.toMatchObject({});
+    await on.sql.write('ALTER TABLE operator_acts_away RENAME TO operator_acts', []);
+    expect(await namesLeft(on, tree)).toContain('root');
+
+    await on.accounts.revokeToken({ id: tree.root, revokerTokenId: tree.root, withMade: true });
+    const { acts } = await on.accounts.listActs({});
+    expect(acts.filter(({ subject }) => subject === tree.below)).toMatchObject([
+      { action: 'token_revoked', actor: 'token main', detailJson: expect.stringContaining(tree.root) },
+      { action: 'token_created' },
+    ]);
+  });
+});

@@ -4,9 +4,10 @@ import type { Token } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { insertTokenBy } from './sql-made-tokens.ts';
 import { findMakers } from './sql-makers.ts';
+import { revokeToken } from './sql-revocations.ts';
 import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
-import type { NewToken, Revocation, SetLimits, TokenStore } from './token-store.ts';
+import type { NewToken, SetLimits, TokenStore } from './token-store.ts';
 
 type HashedRow = TokenRow & { key_hash: string };
 
@@ -18,7 +19,6 @@ const REHASH = 'UPDATE tokens SET key_hash = $1 WHERE id = $2 AND key_hash = $3 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;
 const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
 const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
-const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
 
 /** Changes nothing, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
@@ -50,7 +50,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
         : sql.read<TokenRow>(LIST_OF_ACCOUNT, [limit, accountId]));
       return rows.map(toToken);
     },
-    revoke: (revocation, permit) => sql.transaction((query) => revoke(query, revocation, permit)),
+    revoke: (revocation, permit) => sql.transaction((query) => revokeToken(query, revocation, permit)),
     changeLimits: (id, limits, describe) => sql.transaction((query) => changeLimits(query, { id, limits }, describe)),
   };
 }
@@ -64,20 +64,6 @@ async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boo
   if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
   await recordAct(query, act);
   return true;
-}
-
-async function revoke(
-  query: SqlWork,
-  { id, at, revokerId }: Revocation,
-  permit: (token: Token, revoker: Token | undefined) => Act,
-): Promise<Token | undefined> {
-  const token = await find(query, id);
-  if (token === undefined) return undefined;
-  const act = permit(token, revokerId === undefined ? undefined : await find(query, revokerId));
-  const [row] = await query<TokenRow>(REVOKE, [at, id]);
-  if (row === undefined) return find(query, id);
-  await recordAct(query, act);
-  return toToken(row);
 }
 
 async function changeLimits(

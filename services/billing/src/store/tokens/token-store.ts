@@ -26,6 +26,15 @@ export interface Revocation {
   readonly at: number;
   /** The token that revokes it; undefined: an operator does. */
   readonly revokerId: string | undefined;
+  /** Whether all that it made, directly or through others, ends with it. */
+  readonly withMade: boolean;
+}
+
+/** A token that is to be revoked, its makers, and the token that revokes it; undefined: an operator does. */
+export interface Revoking {
+  readonly token: Token;
+  readonly makers: readonly Token[];
+  readonly revoker: Token | undefined;
 }
 
 export interface TokenStore {
@@ -48,10 +57,13 @@ export interface TokenStore {
   /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
   /**
-   * Revokes the token, once. `permit` refuses it or gives the act, which is recorded by the first revocation. Undefined:
-   * the token is unknown.
+   * Revokes the token, and what it made if that is asked for, each once and all together. `permit` refuses it or gives
+   * what describes the act for each token, which its first revocation records. Undefined: the token is unknown.
    */
-  revoke(revocation: Revocation, permit: (token: Token, revoker: Token | undefined) => Act): Promise<Token | undefined>;
+  revoke(
+    revocation: Revocation,
+    permit: (revoking: Revoking) => (token: Token) => Act,
+  ): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined>;
   /** Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown. */
   changeLimits(id: string, limits: SetLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
 }

@@ -10,7 +10,7 @@ import { visibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
-import { inFormTerms, readNewToken } from '../token-forms.ts';
+import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
 import { callerOf } from './task-parts.ts';
 
@@ -77,7 +77,7 @@ async function revokeToken(
   const { token_id: id = '' } = exchange.params;
   const { tokenId } = principalOf(exchange);
   if (id !== tokenId) assertRight(exchange, 'write');
-  const { token, currency } = await tokens.revoke(callerOf(exchange), id, { tokenId });
+  const { token, currency } = await tokens.revoke(callerOf(exchange), readRevocation(exchange), { tokenId });
   principals.drop(id);
   if (id === tokenId) sessions.forget(exchange);
   return tokenView(token, { currency, ownTokenId: tokenId });

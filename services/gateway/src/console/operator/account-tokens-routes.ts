@@ -7,7 +7,7 @@ import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readJsonBody } from '../read-json-body.ts';
-import { LIMIT_FIELDS, inFormTerms, readLimits, readNewToken } from '../token-forms.ts';
+import { LIMIT_FIELDS, inFormTerms, readLimits, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
 import { namedAccount } from './accounts-routes.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -66,9 +66,9 @@ async function makeToken({ tokens, budget }: Parts, exchange: Exchange): Promise
 }
 
 async function revokeToken({ tokens }: Parts, exchange: Exchange): Promise<Token> {
-  const { id } = await namedToken(tokens, exchange);
+  await namedToken(tokens, exchange);
   const by = { operator: operatorOf(exchange).name };
-  const { token, currency } = await tokens.revoke(namedAccount(exchange), id, by);
+  const { token, currency } = await tokens.revoke(namedAccount(exchange), readRevocation(exchange), by);
   return tokenView(token, { currency });
 }
 
