@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /*
- * Runs before every npm script. It installs the packages if node_modules is missing or package-lock.json has changed
+ * Every npm script that needs the packages runs it first, in its own command: npm skips pre-scripts where
+ * ignore-scripts is set, as .npmrc does. It installs the packages if node_modules is missing or package-lock.json has changed
  * since the last install, and checks that the Node of the scripts is new enough. If there is nothing to do, it takes
  * some 30 ms. It is plain JavaScript because it must run in an empty checkout with an older Node. It writes only to
  * standard error, because standard output belongs to the script that follows.
@@ -19,6 +20,8 @@ const packagedNode = `${root}node_modules/.bin/node`;
 const platform = `${process.platform} ${process.arch}`;
 const nodeIsPackaged = platform === 'linux x64' || platform === 'linux arm64';
 
+const CI = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+const REBUILD = ['rebuild', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'];
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
 const MUTEX_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
 const MUTEX_POLL_MS = 200;
@@ -128,20 +131,29 @@ async function takeMutex() {
 }
 
 /** Runs npm with the Node that it came with, because the install replaces the one in node_modules. */
-function commandOfNpm() {
+function commandOfNpm(options) {
   const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env;
   const path = PATH.split(':')
     .filter((folder) => !folder.startsWith(root))
     .join(':');
-  const options = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   const known = npm?.endsWith('.js') && node && !node.startsWith(root);
   return { program: known ? node : 'npm', args: known ? [npm, ...options] : options, path };
 }
 
-/** Runs `npm ci`. Returns how it failed, or undefined. A signal that ends this program ends npm too. */
-async function failureOfNpmCi(mutexPath) {
+/**
+ * The installed packages whose install scripts may run: package.json names each package that has any. Beside them the
+ * packaged Node, which has no script: where scripts are ignored, `npm ci` of npm 10 does not link it.
+ */
+function packagesToRebuild() {
+  const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  const named = Object.keys(allowScripts).filter((name) => allowScripts[name]);
+  return [...named, `node-linux-${process.arch}`].filter((name) => existsSync(`${root}node_modules/${name}`));
+}
+
+/** Runs npm. Returns how it failed, or undefined. A signal that ends this program ends npm too. */
+async function failureOfNpm(mutexPath, options) {
   const { spawn } = await import('node:child_process');
-  const { program, args, path } = commandOfNpm();
+  const { program, args, path } = commandOfNpm(options);
   const env = { ...process.env, PATH: path };
   const npm = spawn(program, args, { cwd: root, env, stdio: ['ignore', 2, 2], timeout: INSTALL_TIMEOUT_MS });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => npm.kill(signal));
@@ -163,6 +175,14 @@ async function usableNode() {
   return 'own-node';
 }
 
+function refuseAfter(command, failure) {
+  refuse(
+    `${command} failed (${failure}); its own messages are above.`,
+    'Is the package registry reachable (npm ping), and is npm 10 or newer here (npm --version)?',
+    'Then run this command again, or `npm ci` by itself to see more.',
+  );
+}
+
 async function install(reason) {
   const mutexPath = await takeMutex();
   if (reasonToInstall() === undefined) return;
@@ -170,15 +190,12 @@ async function install(reason) {
   if (!alreadyInstalled()) {
     say(`installing the packages, because ${reason}`);
     rmSync(markerPath, { force: true });
-    const failure = await failureOfNpmCi(mutexPath);
-    if (failure !== undefined) {
-      refuse(
-        `npm ci failed (${failure}); its own messages are above.`,
-        'Is the package registry reachable (npm ping), and is npm 10 or newer here (npm --version)?',
-        'Then run this command again, or `npm ci` by itself to see more.',
-      );
-    }
+    const failure = await failureOfNpm(mutexPath, CI);
+    if (failure !== undefined) refuseAfter('npm ci', failure);
   }
+  const rebuilt = packagesToRebuild();
+  const failure = rebuilt.length === 0 ? undefined : await failureOfNpm(mutexPath, [...REBUILD, ...rebuilt]);
+  if (failure !== undefined) refuseAfter(`npm rebuild ${rebuilt.join(' ')}`, failure);
   writeFileSync(markerPath, `${hash} ${await usableNode()}`);
 }
 
