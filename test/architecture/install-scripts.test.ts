@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const CHECK = path.join(ROOT, 'deploy/local/fill-lock.mjs');
+const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-lock-'));
+
+test.each([
+  ['is on no list', { other: true }, 1],
+  ['may run', { wanted: true }, 0],
+  ['may not run', { wanted: false }, 0],
+])('the check of a lock file with an install script that %s (%j) ends with %i', (_which, allowScripts, status) => {
+  const packages = { '': {}, 'node_modules/a/node_modules/wanted': { version: '1.0.0', hasInstallScript: true } };
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ allowScripts }));
+  writeFileSync(path.join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+
+  const checked = spawnSync(process.execPath, [CHECK, '--check', folder], { encoding: 'utf8' });
+  rmSync(path.join(folder, 'package-lock.json'));
+
+  expect([checked.status, /install script: wanted has one/.test(checked.stderr)]).toEqual([status, status === 1]);
+});
+
+test('npm runs no install script, and no script of this repository needs a pre-script', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+  const names = Object.keys(scripts);
+
+  expect(readFileSync(path.join(ROOT, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
+  expect(names.filter((name) => names.some((other) => name === `pre${other}` || name === `post${other}`))).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
