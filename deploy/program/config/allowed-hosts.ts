@@ -27,7 +27,7 @@ export function readAllowedHosts({ gateway, ...config }: NamingConfig): readonly
   const listeners = [gateway.admin, bytes, config.tasks.http, config.billing.http, config.media.http];
   return [
     ...config.allowed_hosts,
-    ...urls.map((url) => new URL(url).hostname),
+    ...urls.flatMap((url) => URL.parse(url)?.hostname ?? []),
     ...listeners.flatMap((address) => (address === undefined ? [] : (parseHostPort(address)?.host ?? []))),
     ...[tasks, billing, media].flatMap((target) => (target === undefined ? [] : (parseTarget(target)?.hosts ?? []))),
   ];
