@@ -10,7 +10,7 @@ const READS = 40;
 const WARM_UP_READS = 5;
 const P99 = 0.99;
 const GOAL_MS = '50';
-const OPERATOR = 'operator-key-0123456789';
+const OPERATOR = 'operator-key-0123456789abcdefghijkl';
 
 /** What pages read. Few or no tasks match some of the filters, which is where a list could search everything. */
 const CLIENT_READS = [

@@ -10,9 +10,9 @@ import { startBrowser } from './browser.ts';
 import type { Visit, VisitOptions } from './browser.ts';
 
 export const OPERATORS = {
-  viewer: 'viewer-key-0123456789',
-  operator: 'operator-key-0123456789',
-  treasurer: 'treasurer-key-0123456789',
+  viewer: 'viewer-key-0123456789abcdefghijkl',
+  operator: 'operator-key-0123456789abcdefghijkl',
+  treasurer: 'treasurer-key-0123456789abcdefghijkl',
 } as const;
 
 /** A task of an unknown upstream status waits for a person soon. */

@@ -11,7 +11,7 @@ import { natsServer } from '../servers/nats-server.ts';
 const TIMEOUT_MS = 120_000;
 /** Nothing listens there: no test of this file submits work. */
 const NO_UPSTREAM = '127.0.0.1:9';
-const ADA = { name: 'ada', key: 'operator-key-of-ada', role: 'treasurer' };
+const ADA = { name: 'ada', key: 'operator-key-of-ada-for-the-accounts', role: 'treasurer' };
 const FORM = { name: 'batch', models: ['Beta-V1'], webhooks: 'read', tokens: 'none' };
 
 function withConsoles(config: TestConfig): TestConfig {

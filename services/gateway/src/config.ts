@@ -24,7 +24,8 @@ export const operatorsSchema = {
     required: ['name', 'key'],
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 64, description: 'what acts are recorded with' },
-      key: { type: 'string', minLength: 16, maxLength: 256, description: 'at least 16 characters' },
+      // the program checks the length, because its message names the operator
+      key: { type: 'string', minLength: 1, maxLength: 256, description: 'from 32 to 256 characters' },
       role: {
         enum: ROLES,
         default: 'viewer',

@@ -49,9 +49,9 @@ const PUBLIC_URL = 'https://gateway.example';
 
 /** The keys of the operators of a gateway under test, by their role, which is their name too. */
 export const OPERATOR_KEYS = {
-  viewer: 'key-of-the-viewer',
-  operator: 'key-of-the-operator',
-  treasurer: 'key-of-the-treasurer',
+  viewer: 'key-of-the-viewer-0123456789abcdef',
+  operator: 'key-of-the-operator-0123456789abcdef',
+  treasurer: 'key-of-the-treasurer-0123456789abcdef',
 } as const;
 
 export interface GatewayUnderTest {

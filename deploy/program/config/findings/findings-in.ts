@@ -5,7 +5,7 @@ import { plainExceptions } from './fetch-exceptions.ts';
 import type { ComparedConfig, Finding, Rule } from './finding.ts';
 import { modelRanges, unusedModels } from './models.ts';
 import { alphaPrices, unpricedModels, unusedPrices } from './prices.ts';
-import { operatorNames } from './operators.ts';
+import { operatorKeys, operatorNames } from './operators.ts';
 import { bothSides, clientAuthorities, clientPair, unverifiedDatabases } from './tls.ts';
 import { pollOrder, zeroes } from './values.ts';
 
@@ -17,6 +17,7 @@ const RULES: readonly Rule[] = [
   callerNames,
   callerCredentials,
   operatorNames,
+  operatorKeys,
   clientPair,
   clientAuthorities,
   bothSides,

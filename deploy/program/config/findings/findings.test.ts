@@ -146,13 +146,23 @@ describe('a setting that can never work is refused with file, line, key and what
       /gateway\.limits\.creates_per_minute: expected a whole number from 1/,
     ],
     [
+      'the key of an operator that is too short',
+      { operators: [{ name: 'ada', key: 'x'.repeat(31) }] },
+      /operators\.0\.key: expected a key of at least 32 characters for the operator ada; `openssl rand -base64 32` makes one/,
+    ],
+    [
       'two operators with one name',
-      { operators: ['key-of-operator-1', 'key-of-operator-2'].map((key) => ({ name: 'ada', key })) },
+      {
+        operators: ['key-of-operator-1-0123456789abcdef', 'key-of-operator-2-0123456789abcdef'].map((key) => ({
+          name: 'ada',
+          key,
+        })),
+      },
       /operators\.1\.name: expected a name that no other operator has/,
     ],
     [
       'two operators with one key',
-      { operators: ['ada', 'bob'].map((name) => ({ name, key: 'key-of-operator-1' })) },
+      { operators: ['ada', 'bob'].map((name) => ({ name, key: 'key-of-operator-1-0123456789abcdef' })) },
       /operators\.1\.key: expected a key that no other operator has/,
     ],
     [

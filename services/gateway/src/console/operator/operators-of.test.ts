@@ -3,7 +3,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { operatorsOf } from './operators-of.ts';
 
 const KEY = new Secret('a signing key');
-const ADA = { name: 'ada', role: 'viewer', key: new Secret('key-of-ada-0123456') } as const;
+const ADA = { name: 'ada', role: 'viewer', key: new Secret('key-of-ada-0123456789-abcdefghijkl') } as const;
 
 test.each([
   ['the operators of the configuration alone, if it has any', '127.0.0.1', [ADA], ['ada']],

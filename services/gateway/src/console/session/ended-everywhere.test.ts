@@ -204,8 +204,8 @@ test('a session of a revoked token is refused within two seconds, even if the an
 });
 
 describe('operators of a new configuration', () => {
-  const ADA = { name: 'ada', role: 'operator', key: 'the key of ada, who operates' };
-  const BOB = { name: 'bob', role: 'viewer', key: 'the key of bob, who only looks' };
+  const ADA = { name: 'ada', role: 'operator', key: 'the key of ada, who operates channels' };
+  const BOB = { name: 'bob', role: 'viewer', key: 'the key of bob, who only looks around' };
   let console_: OperatorUnderTest;
   let ada: string;
   const takeUp = (...operators: object[]): Promise<void> =>
@@ -225,7 +225,7 @@ describe('operators of a new configuration', () => {
   test.each([
     ['is gone', [BOB]],
     ['has a lower role', [{ ...ADA, role: 'viewer' }]],
-    ['has another key', [{ ...ADA, key: 'another key of ada, a new one' }]],
+    ['has another key', [{ ...ADA, key: 'another key of ada, who has a new one' }]],
     ['has another name', [{ ...ADA, name: 'eve' }]],
     ['is the last one and gone', []],
   ])('end the sessions and streams of one who %s, for good', async (_what, next: readonly object[]) => {
