@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { SERVICE_NAMES } from '../../deploy/program/config/program-config.ts';
@@ -24,7 +25,7 @@ interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly ports?: readonly { readonly host_ip?: string; readonly target: number }[];
-  readonly volumes?: readonly { readonly type: string; readonly source: string }[];
+  readonly volumes?: readonly { readonly type: string; readonly source: string; readonly target: string }[];
   readonly read_only?: boolean;
   readonly user?: string;
 }
@@ -78,7 +79,21 @@ function composed(): Readonly<Record<string, ComposeService>> {
   });
 
   test.each(SERVICE_NAMES)('gives %s a configuration that starts without a warning', (name) => {
-    expect(readConfig({ REELGATE_CONFIG: CONFIG }, name).warnings).toEqual([]);
+    const mounted = (composed()[name]?.volumes ?? []).map(
+      ({ source, target }) => [source, path.basename(target)] as const,
+    );
+    const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-compose-'));
+    try {
+      for (const [source, target] of mounted) {
+        const text = readFileSync(source, 'utf8').replaceAll('/etc/reelgate', folder);
+        writeFileSync(path.join(folder, target), text);
+      }
+
+      expect(mounted.map(([, target]) => target)).toEqual(['reelgate.yaml', 'service-key']);
+      expect(readConfig({ REELGATE_CONFIG: path.join(folder, 'reelgate.yaml') }, name).warnings).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('scrapes the operator ports of all four', () => {
