@@ -30,7 +30,7 @@ export const GRANTABLE_SCOPES = [
   'tokens.write',
   'operator',
 ] as const;
-export const callerKey = (name: string): string => `caller-key-of-${name}`;
+export const callerKey = (name: string): string => `caller-key-of-${name}`.padEnd(32, '-');
 const CALLERS = [
   { name: 'reporting', key: callerKey('reporting'), accounts: ['demo'] },
   ...GRANTABLE_SCOPES.map((scope) => ({

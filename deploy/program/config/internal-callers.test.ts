@@ -38,7 +38,7 @@ describe('an internal caller of the configuration', () => {
   test('has the scopes that it names', () => {
     const scopes = ['tasks.write', 'webhooks.read', 'webhooks.write', 'account.read', 'tokens.write', 'operator'];
 
-    const [caller] = callersOf(entry({ scopes }));
+    const [caller] = callersOf(entry({ scopes, key: 'reporting-key-0123456789abcdefghi' }));
 
     expect(caller?.scopes).toEqual(
       new Set([

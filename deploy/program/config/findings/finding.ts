@@ -35,6 +35,7 @@ interface ComparedCaller {
   readonly name: string;
   readonly key?: string;
   readonly certificate?: string;
+  readonly scopes?: readonly string[];
 }
 
 interface ComparedServices {

@@ -146,6 +146,11 @@ describe('a setting that can never work is refused with file, line, key and what
       /gateway\.limits\.creates_per_minute: expected a whole number from 1/,
     ],
     [
+      'the key of a caller with the scope operator that is too short',
+      { internal_callers: [{ name: 'desk', key: 'x'.repeat(31), accounts: ['*'], scopes: ['operator'] }] },
+      /internal_callers\.0\.key: expected a key of at least 32 characters for the caller desk, which has the scope operator/,
+    ],
+    [
       'the key of an operator that is too short',
       { operators: [{ name: 'ada', key: 'x'.repeat(31) }] },
       /operators\.0\.key: expected a key of at least 32 characters for the operator ada; `openssl rand -base64 32` makes one/,

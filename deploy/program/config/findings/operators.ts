@@ -1,3 +1,4 @@
+import type { Keys } from '@reelgate/platform/config/config-locations';
 import { refuse } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
@@ -14,12 +15,20 @@ export function operatorNames({ operators }: ComparedConfig): readonly Finding[]
   );
 }
 
-/** The message names the operator, and never the key. */
-export function operatorKeys({ operators }: ComparedConfig): readonly Finding[] {
-  return operators.flatMap(({ name, key }, at) => {
-    const expected = `expected a key of at least ${String(KEY_LENGTH_MIN)} characters for the operator ${name}`;
-    return key.length < KEY_LENGTH_MIN
-      ? [refuse(['operators', at, 'key'], `${expected}; \`openssl rand -base64 32\` makes one`)]
-      : [];
-  });
+/** The messages name the operator or the caller, and never the key. */
+export function operatorKeys({ operators, internal_callers: callers }: ComparedConfig): readonly Finding[] {
+  return [
+    ...operators.flatMap(({ name, key }, at) => shortKey(['operators', at, 'key'], key, `the operator ${name}`)),
+    ...callers.flatMap(({ name, key, scopes = [] }, at) =>
+      key !== undefined && scopes.includes('operator')
+        ? shortKey(['internal_callers', at, 'key'], key, `the caller ${name}, which has the scope operator`)
+        : [],
+    ),
+  ];
+}
+
+function shortKey(keys: Keys, key: string, whose: string): readonly Finding[] {
+  if (key.length >= KEY_LENGTH_MIN) return [];
+  const expected = `expected a key of at least ${String(KEY_LENGTH_MIN)} characters for ${whose}`;
+  return [refuse(keys, `${expected}; \`openssl rand -base64 32\` makes one`)];
 }
