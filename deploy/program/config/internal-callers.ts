@@ -79,8 +79,7 @@ function accountsOf(
   fault: (key: string, expected: string) => Error,
 ): KnownCaller['accounts'] {
   if (!accounts.includes(EVERY_ACCOUNT)) return accounts;
-  if (accounts.length > 1)
-    throw fault('accounts', '"*" stands for every account; expected ["*"], or ids without it');
+  if (accounts.length > 1) throw fault('accounts', '"*" stands for every account; expected ["*"], or ids without it');
   return '*';
 }
 
