@@ -8,7 +8,7 @@ import { signingKeyIn } from './signing-key.ts';
 
 const THREADS = 3;
 const FIRST_STARTS = 60;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 const folders: string[] = [];
 afterEach(() => {

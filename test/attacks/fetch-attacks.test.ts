@@ -3,7 +3,7 @@ import { openAttackWorld } from './attack-world.ts';
 import type { AttackWorld } from './attack-world.ts';
 import { runAttacks } from './fetch-attacks.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 const RUN_MS = 400_000;
 /** The number of attacks that were first tried by hand. */
 const ATTACKS_MIN = 483;

@@ -16,9 +16,9 @@ const ARGUMENTS = [
   '--disable-sync',
   '--disable-dev-shm-usage',
 ];
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 /** For a busy machine. */
-const STEP_TIMEOUT_MS = 30_000;
+const STEP_TIMEOUT_MS = 60_000;
 /** Where the pictures of the pages are written, for a person to look at. */
 const SHOTS = path.join(import.meta.dirname, '../../node_modules/.reelgate-shots');
 

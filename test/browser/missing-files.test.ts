@@ -6,7 +6,7 @@ import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 
 const START_TIMEOUT_MS = 180_000;
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 120_000;
 const MODULE = /\/pages\/client\/usage\.(js|ts)$/;
 /** One preload and one import. */
 const REQUESTS_MAX = 2;

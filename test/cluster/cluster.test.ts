@@ -11,7 +11,7 @@ import type { Deployment } from './deployment.ts';
 import { missingForNetwork, openNetwork } from './network.ts';
 import type { PodSpec } from './pod.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const PORT = 8000;
 const REPLICAS = 2;
 /** Answers its address, is ready until SIGTERM, and ends a second later. */

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { findProgram } from '../servers/find-program.ts';
 import type { Namespace } from './network.ts';
 
-const FIRST_PROCESS_TIMEOUT_MS = 5000;
+const FIRST_PROCESS_TIMEOUT_MS = 60_000;
 const KEPT_BYTES = 20_000;
 
 /**

@@ -11,7 +11,7 @@ import { onMachine, startContainer } from './container.ts';
 import type { Container } from './container.ts';
 import type { Namespace } from './network.ts';
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 const INITDB_TIMEOUT_MS = 60_000;
 
 export const STORES = ['postgres', 'redis', 'nats'] as const;

@@ -12,8 +12,8 @@ import type { RelayUpstream } from '../harness/relay-upstream/relay-upstream.ts'
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 
-const TIMEOUT_MS = 60_000;
-const END_TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 120_000;
+const END_TIMEOUT_MS = 60_000;
 
 /** Short leases, so that the outcome of a killed call is decided soon. */
 export function withJobs(upstream: string, gateway: object = {}): (config: TestConfig) => TestConfig {

@@ -11,7 +11,7 @@ import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 
 describe.each([
   ['passed through', false],
@@ -77,7 +77,7 @@ describe.each([
     ]);
     await fetch(`${server.endpoint}/${server.bucket}/${await aKeyIn(server)}`, { method: 'DELETE' });
     expect((await program.command('media', 'verify')).code).toBe(1);
-  }, 60_000);
+  }, 120_000);
 });
 
 async function aKeyIn({ endpoint, bucket }: S3Server): Promise<string> {

@@ -8,7 +8,7 @@ import { startScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedProgram } from '../harness/scripted-program.ts';
 import type { ScriptedUpstream, Work } from '../harness/scripted-upstream.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const TASKS = 20;
 const TAKE_MS = 400;

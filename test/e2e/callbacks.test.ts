@@ -12,10 +12,9 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
-const START_TIMEOUT_MS = 60_000;
-/** The first poll comes after a minute, so only callbacks can end a task before. */
-const POLL = { first: '60s', factor: 1, max: '60s' };
-const SOON_MS = 15_000;
+const START_TIMEOUT_MS = 120_000;
+/** The first poll comes after ten minutes, so only callbacks can end a task before. */
+const POLL = { first: '10m', factor: 1, max: '10m' };
 const TASKS = 30;
 
 describe('one program', () => {
@@ -68,7 +67,6 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   test(
     'learns the end of every kind of task from callbacks only',
     async () => {
-      const begun = performance.now();
       const source = await demo.create('/v2/video_generation', generation);
       await demo.finish(source);
       const later = await Promise.all([
@@ -81,8 +79,6 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
         }),
       ]);
       await Promise.all(later.map((taskId) => demo.finish(taskId)));
-
-      expect(performance.now() - begun).toBeLessThan(SOON_MS);
     },
     START_TIMEOUT_MS,
   );
@@ -90,13 +86,10 @@ function callbackSuite(shape: Shape, bus?: () => string): void {
   test(
     'loses no callback of many tasks that change at once',
     async () => {
-      const begun = performance.now();
       const tasks = await Promise.all(
         Array.from({ length: TASKS }, () => demo.create('/v2/video_generation', generation)),
       );
       await Promise.all(tasks.map((taskId) => demo.finish(taskId)));
-
-      expect(performance.now() - begun).toBeLessThan(SOON_MS);
     },
     START_TIMEOUT_MS,
   );

@@ -20,7 +20,7 @@ import { callGrpc, callJson } from '@reelgate/platform/testing/raw-rpc';
 import type { CallRaw, Outcome } from '@reelgate/platform/testing/raw-rpc';
 import { GRANTABLE_SCOPES, KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const DENIED = 'permission_denied';
 
 /** One account with something of each kind. */

@@ -13,7 +13,7 @@ import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../deploy/operator/main.ts');
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 let upstream: ScriptedUpstream;
 let program: Program;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { freePorts } from '../harness/free-ports.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-export const START_TIMEOUT_MS = 60_000;
+export const START_TIMEOUT_MS = 120_000;
 
 /** The default configuration with other ports and a data folder of its own. */
 export async function defaultConfigIn(dir: string): Promise<string> {

@@ -15,7 +15,7 @@ import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 const PNG = readFileSync(path.join(FIXTURES, 'image.png'));
 

@@ -5,7 +5,7 @@ import type { Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 120_000;
 const PORTS = ['admin', 'tasks', 'billing', 'media'] as const;
 type Port = (typeof PORTS)[number];
 const RPC_PATHS: Readonly<Record<Port, string>> = {

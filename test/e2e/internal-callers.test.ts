@@ -13,7 +13,7 @@ import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const CALLER_KEY = callerKey('pipeline');
 /** The time of the upstream's answer to a create with `[late:…]`. */
 const LATE_UPSTREAM_MS = 2000;

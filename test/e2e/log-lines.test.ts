@@ -13,7 +13,7 @@ import { aChat, untilEnded } from './async-calls.ts';
 import { startLoggedProgram } from './logged-program.ts';
 import type { LoggedProgram } from './logged-program.ts';
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 120_000;
 const OUTPUT_KEPT = 16 * 1024 * 1024;
 const PICTURE = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png'));
 /** In every prompt and instruction of this test. */

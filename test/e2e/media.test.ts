@@ -16,7 +16,7 @@ const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fi
 const [VIDEO, PNG, JPEG, SMALL, MP3] = ['768p.mp4', 'image.png', 'image.jpg', 'small.png', 'audio.mp3'].map((name) =>
   readFileSync(path.join(FIXTURES, name)),
 ) as [Buffer, Buffer, Buffer, Buffer, Buffer];
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const BASE64 = PNG.toString('base64');
 const dataUrl = (type: string, bytes: Uint8Array): string =>
   `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;

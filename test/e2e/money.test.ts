@@ -22,7 +22,7 @@ import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const SOON_MS = 15_000;
 const HOUR_MS = 3_600_000;
 const CHAT = { per_million_tokens: { input: '1', output: '4' }, hold: '0.01' };

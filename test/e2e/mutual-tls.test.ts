@@ -26,8 +26,8 @@ import { natsServer } from '../servers/nats-server.ts';
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 const IMAGE = readFileSync(path.join(FIXTURES, 'image.png')).toString('base64');
-const START_TIMEOUT_MS = 60_000;
-const TEST_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 /** The calls that are under way while the certificates are replaced. */
 const LANES = 4;
 

@@ -23,7 +23,7 @@ import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const PROMPT = 'a boat that only its owner sees';
 const STRANGER = 65_534;
 const SETPRIV = '/usr/bin/setpriv';

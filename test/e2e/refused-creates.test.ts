@@ -32,7 +32,7 @@ const LARGE = 30 * MIB - PNG.byteLength - 64;
  * kind of refusal.
  */
 const LARGE_CREATES = Number(process.env['REELGATE_REFUSED_CREATES'] ?? 4);
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const TEST_TIMEOUT_MS = 600_000;
 
 function suite(shape: Shape, bus?: () => string): void {

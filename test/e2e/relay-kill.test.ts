@@ -4,7 +4,7 @@ import { moneyAccount } from '../harness/relay-config.ts';
 import { startRelayProgram } from '../harness/relay-program.ts';
 import type { Money, RelayProgram } from '../harness/relay-program.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const TEST_TIMEOUT_MS = 120_000;
 /** What a call of the upstream's usage costs, and what it holds. */
 const [USED, HOLD] = [25_000_000n, 500_000_000n];

@@ -8,7 +8,7 @@ import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 /** A thousandth for each input token, two for each output token. The upstream reports eleven and seven tokens. */
 const USED = 25_000_000n;
 const HOLD = 500_000_000n;

@@ -12,7 +12,7 @@ import { SAID } from '../harness/relay-upstream/reply.ts';
 import { KEYS } from '../harness/test-config.ts';
 import { openaiClient } from './relay-calls/openai-calls.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const ACCOUNTS = ['sdk', 'dies', 'vanishes'] as const;
 
 let relay: RelayProgram;

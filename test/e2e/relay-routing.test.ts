@@ -11,7 +11,7 @@ import { googleClient } from './relay-calls/google-calls.ts';
 import { openaiClient } from './relay-calls/openai-calls.ts';
 import type { Target } from './relay-calls/sdk-call.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 
 let relay: RelayProgram;
 let demo: HttpCaller;

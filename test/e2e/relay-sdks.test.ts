@@ -10,7 +10,7 @@ import { KEYS } from '../harness/test-config.ts';
 import { sdkCalls } from './relay-calls/all-calls.ts';
 import type { SdkCall, Target } from './relay-calls/sdk-call.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const MODEL = 'solo';
 /** Each call has marks of its own, all of one length. */
 let marks = 100_000;

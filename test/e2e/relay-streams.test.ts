@@ -10,10 +10,10 @@ import type { Received } from '../harness/relay-upstream/received.ts';
 import { KEYS } from '../harness/test-config.ts';
 import { until } from '@reelgate/platform/testing/until';
 
-const START_TIMEOUT_MS = 60_000;
-const BOUND_MS = 5000;
+const START_TIMEOUT_MS = 120_000;
 const STILL_MS = 400;
-const READ_TIMEOUT_MS = 20_000;
+const STILL_MS_MAX = 60_000;
+const READ_TIMEOUT_MS = 90_000;
 const MIB = 2 ** 20;
 /** The most bytes in the buffers of three sockets and of the gateway. */
 const ON_THE_WAY_MAX = 24 * MIB;
@@ -53,7 +53,7 @@ async function ask(words: string, over: object = { stream: true }): Promise<Aske
 
 /** Waits until a figure has not changed for a while. */
 async function untilStill(figure: () => number): Promise<void> {
-  const deadline = performance.now() + 2 * BOUND_MS;
+  const deadline = performance.now() + STILL_MS_MAX;
   let before = -1;
   while (before !== figure()) {
     if (performance.now() > deadline) throw new Error('it never stands still');
@@ -84,7 +84,7 @@ test('the gateway sends comments during a silence, each as a frame of its own', 
   expect(frames.filter((frame) => frame === ': ping').length).toBeGreaterThan(0);
   expect(frames.filter((frame) => frame.includes(': ping') && frame !== ': ping')).toEqual([]);
   expect(frames.at(-2)).toBe('data: [DONE]');
-}, 30_000);
+}, 120_000);
 
 describe('an upstream sends no faster than its client reads', () => {
   test.each([
@@ -111,7 +111,7 @@ describe('an upstream sends no faster than its client reads', () => {
       expect(got).toBeGreaterThan(there.sent * 0.7);
       request.destroy();
     },
-    40_000,
+    120_000,
   );
 });
 
@@ -172,7 +172,7 @@ test('hundreds of silent streams cost little, and all continue', async () => {
 
   expect(texts.every((text) => text.endsWith('data: [DONE]\n\n'))).toBe(true);
   expect((during - before) / STREAMS).toBeLessThan(MIB / 4);
-}, 40_000);
+}, 120_000);
 
 async function rss(): Promise<number> {
   const text = await (await fetch(`http://${relay.program.config.gateway.admin}/metrics`)).text();

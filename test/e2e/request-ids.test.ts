@@ -9,7 +9,7 @@ import { aChat, untilEnded } from './async-calls.ts';
 import { startLoggedProgram } from './logged-program.ts';
 import type { LoggedProgram } from './logged-program.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const PICTURE = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png'));
 const WITH_A_PICTURE = {
   model: 'Alpha-H3',

@@ -23,7 +23,7 @@ import type { Program } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 import { plainOrder } from './plain-order.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const AT_ONCE = 8;
 /** Fewer mean that the tables of the contract are no longer found. */
 const ORDERS_MIN = 150;

@@ -18,7 +18,7 @@ import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const LEAD = { lead: '1500ms' };
 /** Longer than a stop waited before it had a drain. */
 const LONG_MS = 6000;

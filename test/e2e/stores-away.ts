@@ -13,7 +13,7 @@ import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 120_000;
 const STORES = ['tasks', 'billing', 'media'] as const;
 const PNG = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png')).toString(
   'base64',

@@ -15,7 +15,7 @@ import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { UPSTREAM_KEY, UPSTREAM_MODEL, callerKey } from '../harness/test-config.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const SERVICES = ['tasks', 'billing', 'media'] as const;
 const ENVELOPE_HEAD_BYTES = 5;
 /** The code of gRPC. */

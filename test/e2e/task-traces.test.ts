@@ -19,7 +19,7 @@ import { natsServer } from '../servers/nats-server.ts';
 
 const TIMEOUT_MS = 120_000;
 /** A settlement is confirmed three seconds after the end of its task. */
-const SENT_MS = 30_000;
+const SENT_MS = 60_000;
 const CREATE = 'reelgate.tasks.v1.TaskService/CreateTask';
 const PROMPT = 'planted-prompt';
 const IMAGE = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/image.png'));

@@ -14,7 +14,7 @@ import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 import { aChat, untilEnded, withJobs } from './async-calls.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const PLANTED = 'a planted prompt';
 const CREATE = {
   model: 'Alpha-H3',

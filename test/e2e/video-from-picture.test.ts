@@ -13,7 +13,7 @@ const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fi
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 /** A blob in its final folder. A blob that is still written lies in another folder. */
 const FINISHED_BLOB = /^[0-9a-f]{2}\/[0-9a-f]{64}/;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 const TOKEN = ['--token', KEYS.demo];
 
 let sandbox: Sandbox;

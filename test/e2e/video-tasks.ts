@@ -14,8 +14,8 @@ import { CHANNEL, KEYS, UPSTREAM_KEY, UPSTREAM_MODEL } from '../harness/test-con
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 const IMAGE = readFileSync(path.join(FIXTURES, 'image.png'));
-const START_TIMEOUT_MS = 60_000;
-const TEST_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 const UNKNOWN = 'task_00000000000000000000000000';
 
 const compat = (over: object = {}) => ({

@@ -19,7 +19,7 @@ import type { Toolchain } from '../harness/toolchains.ts';
 
 const EXAMPLES = path.join(import.meta.dirname, '../../deploy/examples');
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 /** Includes the build of a receiver. */
 const RUN_TIMEOUT_MS = 240_000;
 const HEARD_MS_MAX = 60_000;

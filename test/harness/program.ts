@@ -9,7 +9,7 @@ import type { ConfigOptions, TestConfig } from './test-config.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const READY_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 15_000;
+const STOP_TIMEOUT_MS = 60_000;
 const OUTPUT_KEPT = 20_000;
 /** The most output of one command. A thousand tasks with their attempts and events take a few MiB. */
 const COMMAND_BYTES_MAX = 64 * 1024 * 1024;

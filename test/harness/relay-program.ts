@@ -10,7 +10,7 @@ import { moneyAccount, RELAY_SIGNING_KEY, withRelay } from './relay-config.ts';
 import { startRelayUpstream } from './relay-upstream/relay-upstream.ts';
 import type { RelayUpstream } from './relay-upstream/relay-upstream.ts';
 
-const SETTLE_TIMEOUT_MS = 10_000;
+const SETTLE_TIMEOUT_MS = 60_000;
 /** The credit of every account of a test. */
 const CREDIT_NANOS = 10_000_000_000n;
 

@@ -8,7 +8,7 @@ import { freePorts } from './free-ports.ts';
 import type { Program } from './program.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../deploy/program/main.ts');
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
 
 /** A second process of one service, with the stores and the bus of the first. */
 export interface Replica {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 
-const ASK_TIMEOUT_MS = 20_000;
-const INSTALL_TIMEOUT_MS = 60_000;
+const ASK_TIMEOUT_MS = 60_000;
+const INSTALL_TIMEOUT_MS = 120_000;
 const MODULES_TIMEOUT_MS = 90_000;
 
 /** A program of the machine, or the reason why it cannot be used. */

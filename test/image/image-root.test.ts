@@ -14,7 +14,7 @@ import type { InRoot } from './run-in-root.ts';
 import { ROOT } from './dockerfile.ts';
 
 const BUILD_TIMEOUT_MS = 180_000;
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
 const MIB = 1024 ** 2;
 const CONFIG_FOLDER = '/etc/reelgate';

@@ -7,7 +7,7 @@ import type { KubernetesObject } from './render.ts';
 import { missingTools, runTool } from './tools.ts';
 import { VARIANTS, renderVariant } from './variants.ts';
 
-const CHECK_TIMEOUT_MS = 60_000;
+const CHECK_TIMEOUT_MS = 120_000;
 const RELEASES = ['1.30', '1.34', '1.37'];
 /** The API groups of Kubernetes itself, whose schemas the validator has. */
 const CORE = ['v1', 'apps/v1', 'batch/v1', 'policy/v1', 'autoscaling/v2', 'networking.k8s.io/v1'];

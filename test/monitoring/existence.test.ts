@@ -15,7 +15,7 @@ import { alerts, recordings } from './rules-file.ts';
 
 const TIMEOUT_MS = 120_000;
 /** Numbers of a database are read again every ten seconds. */
-const NUMBERS_TIMEOUT_MS = 30_000;
+const NUMBERS_TIMEOUT_MS = 120_000;
 
 /** What no scrape of this load can have. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {

@@ -16,7 +16,7 @@ import type { PrometheusServer } from './prometheus-server.ts';
 
 const START_MS = 120_000;
 /** Numbers of a database are read again every ten seconds, and a rate needs two scrapes. */
-const FILLED_MS = 30_000;
+const FILLED_MS = 60_000;
 const TEST_MS = 2 * FILLED_MS;
 
 const missing = missingPrometheus();

@@ -5,7 +5,7 @@ import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { alerts, recordings } from './rules-file.ts';
 
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 120_000;
 /** Counters, and the histogram whose counts an objective reads. */
 const SELECTOR = /\b(reelgate_\w+(?:_total|_task_lag_seconds_count|_task_lag_seconds_bucket))\b(?:\{([^}]*)\})?/g;
 

@@ -17,8 +17,8 @@ const FIXTURES = path.join(ROOT, 'services/media/testing/fixtures');
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 const IMAGE = readFileSync(path.join(FIXTURES, 'image.png'));
 const CALLS_PER_MINUTE = 20;
-const JOB_TIMEOUT_MS = 30_000;
-const SCRAPE_TIMEOUT_MS = 10_000;
+const JOB_TIMEOUT_MS = 60_000;
+const SCRAPE_TIMEOUT_MS = 60_000;
 
 const CHAT_MODEL = 'sandbox-chat';
 /** Nothing takes the spans: the metrics name their traces all the same. */

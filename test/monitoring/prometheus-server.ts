@@ -7,8 +7,8 @@ import { startProcess } from '../servers/start-process.ts';
 
 const PROGRAM = 'prometheus';
 const POLL_MS = 250;
-const FIRING_TIMEOUT_MS = 45_000;
-const CALL_TIMEOUT_MS = 5000;
+const FIRING_TIMEOUT_MS = 90_000;
+const CALL_TIMEOUT_MS = 60_000;
 /** The time that is searched for exemplars. */
 const EXEMPLARS_S = 600;
 const EVERYONE_READS = 0o644;

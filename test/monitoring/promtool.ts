@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { findProgram } from '../servers/find-program.ts';
 
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 120_000;
 
 /** Why promtool cannot be used; undefined: it can. */
 export const missingPromtool = (): string | undefined =>

@@ -12,10 +12,10 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { missingPromtool } from './promtool.ts';
 
-const START_MS = 90_000;
+const START_MS = 120_000;
 const SCRAPE_MS_MAX = 3000;
 /** Numbers of a database are read beside a scrape, and again every ten seconds. */
-const NUMBERS_TIMEOUT_MS = 30_000;
+const NUMBERS_TIMEOUT_MS = 120_000;
 const TEST_MS = 2 * NUMBERS_TIMEOUT_MS;
 /** The task is still queued when the numbers are read, however slow the machine is. */
 const QUEUED_MS = 600_000;

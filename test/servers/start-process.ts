@@ -20,8 +20,8 @@ export interface ServerProcess {
 }
 
 const PORTS_TRIED_MAX = 5;
-const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /** Starts a server on a free port, or on another one if that port has been taken since. */
 export async function startProcess(server: ServerProcess): Promise<RunningServer> {

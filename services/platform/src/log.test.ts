@@ -17,7 +17,7 @@ async function linesOf(level: string, code: string): Promise<Record<string, unkn
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval', program],
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   return stdout
     .split('\n')

@@ -72,4 +72,4 @@ test('a killed process loses nothing that it reported, charges nothing unconfirm
   await expectSound(on);
   await on.stop();
   location.remove();
-}, 60_000);
+}, 120_000);

@@ -115,7 +115,7 @@ test('bytes in an unreachable bucket give 503 with a time to wait, and the answe
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await answer.text()).not.toMatch(/127\.0|s3|bucket/i);
   await under.close();
-}, 60_000);
+}, 120_000);
 
 describe('with results.redirect, clients are redirected to the bucket', () => {
   let redirecting: MediaUnderTest;
@@ -188,7 +188,7 @@ test('an expired result leaves the bucket with its thumbnail', async () => {
   for (let tries = 0; tries < 500 && (await left()) > 0; tries += 1) await clock.advance(30_000);
   expect(await left()).toBe(0);
   await brief.close();
-}, 60_000);
+}, 120_000);
 
 describe('the address for a channel', () => {
   const staged = async (under: MediaUnderTest): Promise<string> => {

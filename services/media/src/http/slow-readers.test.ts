@@ -16,7 +16,7 @@ const REST_BYTES = 300 * MIB;
 const READERS = 40;
 /** Two buffers for each reader, and socket buffers; a whole file for each would take twelve gigabytes. */
 const GROWTH_BYTES_MAX = 200 * MIB;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 let origin: Origin;
 let under: MediaUnderTest;
 let server: Server;

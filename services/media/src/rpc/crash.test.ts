@@ -11,7 +11,7 @@ import type { Origin } from '../../testing/origin.ts';
 
 const CHILD = fileURLToPath(new URL('../../testing/ingest-child.ts', import.meta.url));
 const WHOLE = fixture('768p.mp4');
-const CASE_TIMEOUT_MS = 60_000;
+const CASE_TIMEOUT_MS = 120_000;
 let origin: Origin;
 
 beforeAll(async () => {

@@ -417,5 +417,5 @@ describe('a reference without a waiting caller', () => {
       width: 300,
     });
     await one.close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -9,7 +9,7 @@ import type { MediaUnderTest } from '../../testing/media-under-test.ts';
 import { fixture, serves, startOrigin } from '../../testing/origin.ts';
 import type { Origin } from '../../testing/origin.ts';
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-codecs-'));
 let origin: Origin;
 let under: MediaUnderTest;

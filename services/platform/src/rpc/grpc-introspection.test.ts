@@ -41,7 +41,7 @@ function reflect(version: string, field: number, text: string): Promise<string> 
 
 describe('reflection', () => {
   const curl = (...args: readonly string[]) =>
-    promisify(execFile)(BUF, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', ...args], { timeout: 20_000 });
+    promisify(execFile)(BUF, ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', ...args], { timeout: 60_000 });
   const url = (): string => `http://127.0.0.1:${server.port}`;
 
   test('names the services', async () => {

@@ -301,7 +301,7 @@ describe('a team that looks around over TLS', () => {
     const tls = ['--cacert', ca, '--cert', certificate, '--key', key];
     const all = ['curl', '--protocol', 'grpc', ...tls, ...args];
     const at = all.map((one) => one.replace('HOST', `https://127.0.0.1:${String(port)}`));
-    return (await promisify(execFile)(BUF, at, { timeout: 20_000 })).stdout.trim();
+    return (await promisify(execFile)(BUF, at, { timeout: 60_000 })).stdout.trim();
   };
 
   test('finds the services and their health', async () => {

@@ -19,7 +19,6 @@ import type { KeptConnections } from './kept-connections.ts';
 
 const BYTES = Buffer.from('the very bytes');
 const RIGHT = answer(['200 OK', 'content-length: 3'], 'abc');
-const UNTIL_MS = 5000;
 const world = await fetchWorldOfTests();
 const { origin, secure, dns } = world;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-kept-'));
@@ -101,7 +100,7 @@ describe('a kept connection', () => {
     expect(used.map(({ destroyed }) => destroyed)).toEqual([false]);
 
     await clock.advance(1);
-    await until(() => used[0]!.destroyed, UNTIL_MS);
+    await until(() => used[0]!.destroyed);
     await fetchKept(origin.url(good));
     expect(used).toHaveLength(2);
   });
@@ -128,7 +127,7 @@ describe('a kept connection', () => {
     });
     await Promise.all(Array.from({ length: 68 }, () => fetchKept(origin.url(held))));
 
-    await until(() => used.filter(({ destroyed }) => destroyed).length === 4, UNTIL_MS);
+    await until(() => used.filter(({ destroyed }) => destroyed).length === 4);
   });
 
   test('ends when the service stops, and none is kept after that', async () => {
@@ -136,7 +135,7 @@ describe('a kept connection', () => {
     stopping.abort();
     await fetchKept(origin.url(good));
 
-    await until(() => used.every(({ destroyed }) => destroyed), UNTIL_MS);
+    await until(() => used.every(({ destroyed }) => destroyed));
     expect(used).toHaveLength(2);
   });
 

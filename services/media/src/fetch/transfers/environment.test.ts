@@ -43,7 +43,7 @@ test('the environment adds no proxy and weakens no certificate check', async () 
 
   const { stdout } = await promisify(execFile)(process.execPath, [CHILD, ...urls], {
     env: { ...process.env, ...environment },
-    timeout: 20_000,
+    timeout: 60_000,
   });
   const asked = proxy.connections();
   await Promise.all(servers.map((server) => server.close()));

@@ -31,7 +31,7 @@ const ACTORS = 8;
 const TICKS_MAX = 10;
 /** Few, so that the same content is stored, removed and stored again all the time. */
 const CONTENTS = 3;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 
 const ticks = async (count: number): Promise<void> => {
   for (let tick = 0; tick < count; tick += 1) await new Promise((resolve) => setImmediate(resolve));

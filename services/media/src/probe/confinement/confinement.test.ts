@@ -16,7 +16,7 @@ import { parserCommand, parserEnvironment } from '../parsers/parser-command.ts';
 import { readableCode } from '../parsers/readable-code.ts';
 
 const MIB = 1024 ** 2;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'media-confined-')));
 const [own, secret, code] = ['own', 'secret', 'code'].map((name) => path.join(folder, name)) as [
   string,

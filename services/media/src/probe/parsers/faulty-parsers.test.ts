@@ -24,7 +24,7 @@ import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
 import { openParsers } from './parsers.ts';
 
 const MIB = 1024 ** 2;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const script = fileURLToPath(new URL('../../../testing/faulty-parser.ts', import.meta.url));
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-faulty-'));
 const pool = startProbePool({ script, timeoutMs: 400, memoryBytes: 400 * MIB });

@@ -13,7 +13,7 @@ import { openFrameExtractor } from './frame-extractor.ts';
 import type { FrameExtractorOptions } from './frame-extractor.ts';
 
 const MIB = 1024 ** 2;
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const MP4 = { accountId: 'demo', mediaType: 'video/mp4' };
 const confinement = confinementOnce(silentLog);
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-ffmpeg-'));

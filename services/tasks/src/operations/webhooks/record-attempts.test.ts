@@ -138,7 +138,7 @@ describeOnEngines('an endpoint', (open) => {
     expect(disabled!.at - begun).toBeGreaterThanOrEqual(5 * DAY_MS);
     expect(disabled!.at - begun).toBeLessThan(5 * DAY_MS + 2 * HOUR_MS);
     expect(world.told.filter((told) => told.startsWith('disabled'))).toEqual(['disabled failing']);
-  }, 60_000);
+  }, 120_000);
 
   test('that answers once within the five days is not disabled', async () => {
     const world = await openDeliveryWorld(open());
@@ -151,7 +151,7 @@ describeOnEngines('an endpoint', (open) => {
     }
 
     expect((await endpoint(world))?.disabled).toBeUndefined();
-  }, 60_000);
+  }, 120_000);
 });
 
 describeOnEngines('the URL of a request', (open) => {

@@ -197,5 +197,5 @@ describeOnEngines('a stream of events', (open) => {
 
     expect(got.toSorted()).toEqual(ids);
     expect(await take(watch(worlds[1]!, { cursor: 'evt_0' }), ids.length)).toEqual(got);
-  }, 60_000);
+  }, 120_000);
 });
