@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,23 +8,18 @@ import { goToolchain, programOfPath, pythonWith } from '../harness/toolchains.ts
 import type { Toolchain } from '../harness/toolchains.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { KEYS, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+import { UPSTREAM_KEY } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
+import { EXAMPLES, MODULES, PROGRAMS, PROTO, RUN_TIMEOUT_MS, environmentFor, runExample } from './example-runs.ts';
+import type { Run } from './example-runs.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
-const EXAMPLES = path.join(ROOT, 'deploy/examples');
-const PROTO = path.join(ROOT, 'proto');
-const PROGRAMS = path.join(ROOT, 'node_modules/.bin');
-const VIDEO = readFileSync(path.join(ROOT, 'services/media/testing/fixtures/768p.mp4'));
+const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
-/** Includes the build of an example. */
-const RUN_TIMEOUT_MS = 240_000;
 const TSC_OPTIONS = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext'].concat(
   '--allowImportingTsExtensions',
   '--types',
   'node',
 );
-const OUTPUT_BYTES_MAX = 1024 * 1024;
 
 let sandbox: Sandbox;
 let program: Program;
@@ -62,52 +56,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, START_TIMEOUT_MS);
 
-interface Run {
-  readonly cwd?: string;
-  /** A folder that comes first in the PATH. */
-  readonly path?: string | undefined;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** The output of a command. A command with another exit code than 0 throws an error with its output. */
-function run(
-  file: string,
-  args: readonly string[],
-  { cwd = folder, path: front, environment: more = {} }: Run = {},
-): Promise<string> {
-  const environment = {
-    ...process.env,
-    NODE_OPTIONS: '',
-    PATH: [front, process.env['PATH']].filter((part) => part !== undefined).join(path.delimiter),
-    REELGATE_URL: program.base,
-    REELGATE_API_KEY: KEYS.demo,
-    REELGATE_CALLER_KEY: callerKey('pipeline'),
-    REELGATE_TASKS: program.config.tasks.listen,
-    REELGATE_BILLING: program.config.billing.listen,
-    REELGATE_TASKS_HTTP: program.config.tasks.http,
-    REELGATE_BILLING_HTTP: program.config.billing.http,
-    REELGATE_PROTO: PROTO,
-    ...more,
-  };
-  return new Promise((resolve, reject) => {
-    execFile(
-      file,
-      args,
-      { cwd, env: environment, timeout: RUN_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX },
-      (error, out, err) => {
-        if (error === null) resolve(out);
-        else reject(new Error(`${path.basename(file)} ended with ${String(error.code)}: ${out}${err}`));
-      },
-    );
+const run = (file: string, args: readonly string[], options: Partial<Run> = {}): Promise<string> =>
+  runExample(file, args, {
+    cwd: folder,
+    ...options,
+    environment: { ...environmentFor(program), ...options.environment },
   });
-}
 
 /** Runs an example in a folder of its own. Returns its output and its files. */
 async function savedBy(
   name: string,
   file: string,
   args: readonly string[],
-  options: Run = {},
+  options: Partial<Run> = {},
 ): Promise<{ out: string; saved: Buffer }> {
   const cwd = options.cwd ?? mkdtempSync(path.join(folder, `${name}-`));
   const out = await run(file, args, { ...options, cwd });
@@ -145,7 +106,7 @@ test.each(['connect.ts', 'grpc-js.ts'])(
   async (file) => {
     const cwd = mkdtempSync(path.join(folder, 'typescript-'));
     cpSync(path.join(EXAMPLES, 'grpc-typescript'), cwd, { recursive: true });
-    symlinkSync(path.join(ROOT, 'node_modules'), path.join(cwd, 'node_modules'));
+    symlinkSync(MODULES, path.join(cwd, 'node_modules'));
     await run(path.join(PROGRAMS, 'buf'), ['generate', PROTO], { cwd, path: PROGRAMS });
     await run(path.join(PROGRAMS, 'tsc'), [...TSC_OPTIONS, file], { cwd });
     const { out, saved } = await savedBy('typescript', process.execPath, [file], { cwd });

@@ -25,6 +25,7 @@ const (
 	streamTimeout = 5 * time.Minute
 	retryMin      = time.Second
 	retryMax      = 30 * time.Second
+	triesMax      = 20
 )
 
 func main() {
@@ -36,20 +37,17 @@ func main() {
 
 	// A task belongs to a token of the account, whose models and limits it has.
 	accounts := billing.NewAccountServiceClient(dial(env("REELGATE_BILLING", "127.0.0.1:9102")))
-	call, done := context.WithTimeout(ctx, callTimeout)
-	defer done()
-	tokens, err := accounts.ListTokens(call, &billing.ListTokensRequest{AccountId: account})
-	check(err)
+	tokens := call(ctx, accounts.ListTokens, &billing.ListTokensRequest{AccountId: account})
 	if len(tokens.Tokens) == 0 {
 		log.Fatalf("the account %s has no token", account)
 	}
 
 	service := tasks.NewTaskServiceClient(dial(env("REELGATE_TASKS", "127.0.0.1:9101")))
 	seconds, resolution, ratio := int32(4), "768P", "16:9"
-	created, err := service.CreateTask(call, &tasks.CreateTaskRequest{
+	created := call(ctx, service.CreateTask, &tasks.CreateTaskRequest{
 		AccountId: account,
 		TokenId:   tokens.Tokens[0].Id,
-		// With a key, a create whose answer was lost can be sent again. It makes no second video.
+		// With a key, a create whose answer was lost is sent again and makes no second video.
 		IdempotencyKey: fmt.Sprintf("boat-%d", time.Now().UnixNano()),
 		Order: &tasks.Order{
 			Kind:       tasks.TaskKind_TASK_KIND_GENERATION,
@@ -60,7 +58,6 @@ func main() {
 			Ratio:      &ratio,
 		},
 	})
-	check(err)
 
 	task := watch(ctx, service, created.Task)
 	if task.State == tasks.TaskState_TASK_STATE_FAILED {
@@ -71,12 +68,39 @@ func main() {
 		task.Id, task.Result.Width, task.Result.Height, task.Result.Bytes)
 }
 
+// call returns the answer. A call that fails with a fault that passes is tried again.
+func call[Request, Response any](
+	ctx context.Context,
+	method func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
+	request *Request,
+) *Response {
+	for try := 1; ; try++ {
+		bounded, done := context.WithTimeout(ctx, callTimeout)
+		response, err := method(bounded, request)
+		done()
+		if err == nil {
+			return response
+		}
+		// After a lost answer, a key is refused while its first create still runs.
+		isRunning := try > 1 && status.Code(err) == codes.FailedPrecondition
+		if !(isRunning || passes(err)) || try == triesMax {
+			log.Fatal(err)
+		}
+		time.Sleep(min(time.Duration(try)*time.Second, 5*time.Second))
+	}
+}
+
+func passes(err error) bool {
+	code := status.Code(err)
+	return code == codes.Unavailable || code == codes.DeadlineExceeded
+}
+
 // watch returns the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was.
 func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task) *tasks.Task {
 	cursor, wait := "", retryMin
 	for {
-		call, done := context.WithTimeout(ctx, streamTimeout)
-		stream, err := service.WatchTask(call, &tasks.WatchTaskRequest{
+		bounded, done := context.WithTimeout(ctx, streamTimeout)
+		stream, err := service.WatchTask(bounded, &tasks.WatchTaskRequest{
 			AccountId: task.AccountId, TaskId: task.Id, Cursor: cursor,
 		})
 		for err == nil {
@@ -94,7 +118,7 @@ func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Tas
 		if errors.Is(err, io.EOF) {
 			return task
 		}
-		if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
+		if !passes(err) {
 			log.Fatal(err)
 		}
 		time.Sleep(wait)
@@ -103,9 +127,9 @@ func watch(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Tas
 }
 
 func save(ctx context.Context, service tasks.TaskServiceClient, task *tasks.Task, name string) error {
-	call, done := context.WithTimeout(ctx, streamTimeout)
+	bounded, done := context.WithTimeout(ctx, streamTimeout)
 	defer done()
-	stream, err := service.GetTaskContent(call, &tasks.GetTaskContentRequest{AccountId: task.AccountId, TaskId: task.Id})
+	stream, err := service.GetTaskContent(bounded, &tasks.GetTaskContentRequest{AccountId: task.AccountId, TaskId: task.Id})
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,26 @@ from reelgate.tasks.v1 import task_service_pb2_grpc as tasks_rpc
 CALL_S = 20
 STREAM_S = 300
 RETRY_S, RETRY_S_MAX = 1, 30
+TRIES_MAX = 20
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 account = os.environ.get("REELGATE_ACCOUNT", "demo")
 caller = [("authorization", "Bearer " + os.environ["REELGATE_CALLER_KEY"])]
 billing = accounts_rpc.AccountServiceStub(grpc.insecure_channel(os.environ.get("REELGATE_BILLING", "127.0.0.1:9102")))
 service = tasks_rpc.TaskServiceStub(grpc.insecure_channel(os.environ.get("REELGATE_TASKS", "127.0.0.1:9101")))
+
+
+def call(method, request):
+    """Returns the answer. A call that fails with a fault that passes is tried again."""
+    for attempt in range(1, TRIES_MAX + 1):
+        try:
+            return method(request, metadata=caller, timeout=CALL_S)
+        except grpc.RpcError as error:
+            # After a lost answer, a key is refused while its first create still runs.
+            is_running = attempt > 1 and error.code() == grpc.StatusCode.FAILED_PRECONDITION
+            if not (is_running or error.code() in PASSING) or attempt == TRIES_MAX:
+                raise
+            time.sleep(min(attempt, 5))
 
 
 def watch(task):
@@ -47,7 +61,7 @@ def watch(task):
 
 
 # A task belongs to a token of the account, whose models and limits it has.
-tokens = billing.ListTokens(accounts.ListTokensRequest(account_id=account), metadata=caller, timeout=CALL_S).tokens
+tokens = call(billing.ListTokens, accounts.ListTokensRequest(account_id=account)).tokens
 if not tokens:
     raise SystemExit(f"the account {account} has no token")
 order = orders.Order(
@@ -58,11 +72,11 @@ order = orders.Order(
     resolution="768P",
     ratio="16:9",
 )
-# With a key, a create whose answer was lost can be sent again. It makes no second video.
+# With a key, a create whose answer was lost is sent again and makes no second video.
 key = f"boat-{uuid.uuid4()}"
 create = tasks.CreateTaskRequest(account_id=account, token_id=tokens[0].id, order=order, idempotency_key=key)
 
-task = watch(service.CreateTask(create, metadata=caller, timeout=CALL_S).task)
+task = watch(call(service.CreateTask, create).task)
 if task.state == task_pb2.TASK_STATE_FAILED:
     raise SystemExit(f"{task.id} failed: {task.failure.message}")
 

@@ -13,7 +13,9 @@ import { TaskService } from './gen/reelgate/tasks/v1/task_service_pb.js';
 const CALL_MS = 20_000;
 const STREAM_MS = 300_000;
 const [RETRY_MS, RETRY_MS_MAX] = [1000, 30_000];
-const PASSING = [Code.Unavailable, Code.DeadlineExceeded];
+const TRIES_MAX = 20;
+// A connection that is cut is Aborted or Canceled.
+const PASSING = [Code.Unavailable, Code.DeadlineExceeded, Code.Aborted, Code.Canceled];
 const {
   REELGATE_ACCOUNT: accountId = 'demo',
   REELGATE_CALLER_KEY: key = '',
@@ -27,6 +29,21 @@ const once = { headers, timeoutMs: CALL_MS };
 const at = (address: string) => createGrpcTransport({ baseUrl: `http://${address}` });
 const billing = createClient(AccountService, at(billingAddress));
 const tasks = createClient(TaskService, at(tasksAddress));
+
+/** Resolves with the answer. A call that fails with a fault that passes is tried again. */
+async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const { code } = ConnectError.from(error);
+      // After a lost answer, a key is refused while its first create still runs.
+      const isRunning = attempt > 1 && code === Code.FailedPrecondition;
+      if (!(isRunning || PASSING.includes(code)) || attempt === TRIES_MAX) throw error;
+      await wait(Math.min(attempt, 5) * RETRY_MS);
+    }
+  }
+}
 
 /**
  * Resolves with the task when it has ended. A stream that breaks or reaches its deadline is resumed where it was. The
@@ -52,24 +69,22 @@ async function watch(taskId: string) {
 }
 
 // A task belongs to a token of the account, whose models and limits it has.
-const [token] = (await billing.listTokens({ accountId }, once)).tokens;
-const created = await tasks.createTask(
-  {
-    accountId,
-    tokenId: token?.id ?? '',
-    // With a key, a create whose answer was lost can be sent again. It makes no second video.
-    idempotencyKey: `boat-${randomUUID()}`,
-    order: {
-      kind: TaskKind.GENERATION,
-      model: 'Alpha-H3',
-      content: [{ item: { case: 'text', value: 'a red boat at dawn' } }],
-      duration: 4,
-      resolution: '768P',
-      ratio: '16:9',
-    },
+const [token] = (await call(() => billing.listTokens({ accountId }, once))).tokens;
+const create = {
+  accountId,
+  tokenId: token?.id ?? '',
+  // With a key, a create whose answer was lost is sent again and makes no second video.
+  idempotencyKey: `boat-${randomUUID()}`,
+  order: {
+    kind: TaskKind.GENERATION,
+    model: 'Alpha-H3',
+    content: [{ item: { case: 'text' as const, value: 'a red boat at dawn' } }],
+    duration: 4,
+    resolution: '768P',
+    ratio: '16:9',
   },
-  once,
-);
+};
+const created = await call(() => tasks.createTask(create, once));
 const task = await watch(created.task?.id ?? '');
 if (task?.state !== TaskState.COMPLETED) throw new Error(`${task?.id} failed: ${task?.failure?.message}`);
 

@@ -11,6 +11,7 @@ import { loadSync } from '@grpc/proto-loader';
 const CALL_MS = 20_000;
 const STREAM_MS = 300_000;
 const [RETRY_MS, RETRY_MS_MAX] = [1000, 30_000];
+const TRIES_MAX = 20;
 const PASSING = [grpc.status.UNAVAILABLE, grpc.status.DEADLINE_EXCEEDED];
 const {
   REELGATE_ACCOUNT: account_id = 'demo',
@@ -29,8 +30,20 @@ const tasks = new reelgate.tasks.v1.TaskService(tasksAddress, insecure);
 const caller = new grpc.Metadata();
 caller.set('authorization', `Bearer ${key}`);
 
-const call = (service: any, method: string, request: object): Promise<any> =>
-  promisify(service[method].bind(service))(request, caller, { deadline: Date.now() + CALL_MS });
+/** Resolves with the answer. A call that fails with a fault that passes is tried again. */
+async function call(service: any, method: string, request: object): Promise<any> {
+  const send: any = promisify(service[method].bind(service));
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send(request, caller, { deadline: Date.now() + CALL_MS });
+    } catch (error: any) {
+      // After a lost answer, a key is refused while its first create still runs.
+      const isRunning = attempt > 1 && error.code === grpc.status.FAILED_PRECONDITION;
+      if (!(isRunning || PASSING.includes(error.code)) || attempt === TRIES_MAX) throw error;
+      await wait(Math.min(attempt, 5) * RETRY_MS);
+    }
+  }
+}
 
 const streamDeadline = () => ({ deadline: Date.now() + STREAM_MS });
 
@@ -61,7 +74,7 @@ const { tokens } = await call(billing, 'ListTokens', { account_id });
 const { task: created } = await call(tasks, 'CreateTask', {
   account_id,
   token_id: tokens[0].id,
-  // With a key, a create whose answer was lost can be sent again. It makes no second video.
+  // With a key, a create whose answer was lost is sent again and makes no second video.
   idempotency_key: `boat-${randomUUID()}`,
   order: {
     kind: 'TASK_KIND_GENERATION',
