@@ -16,7 +16,7 @@ import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 
 const TIMEOUT_MS = 120_000;
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 const REST_MS = 3000;
 
 interface Delivery {

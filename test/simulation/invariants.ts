@@ -10,7 +10,7 @@ import { insist } from './load.ts';
 import type { Load } from './load.ts';
 
 const CREDIT = '100000.00';
-const SETTLED_TIMEOUT_MS = 45_000;
+const SETTLED_TIMEOUT_MS = 90_000;
 const TIMEOUT_MS = 120_000;
 const REPLAYED_MAX = 40;
 const READS_MAX = 20;

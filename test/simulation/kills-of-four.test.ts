@@ -18,7 +18,7 @@ const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 6);
 const ORDERS_MIN = KILLS * 10;
 const ORDERS_MAX = 100 * KILLS;
-const TIMEOUT_MS = 120_000 + KILLS * 15_000;
+const TIMEOUT_MS = 240_000 + KILLS * 15_000;
 
 describeWith(
   natsServer,

@@ -18,9 +18,9 @@ const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1
 const KILLS = Number(process.env['REELGATE_KILLS'] ?? 3);
 const ORDERS_MIN = KILLS * 40;
 const ORDERS_MAX = 150 * KILLS;
-const SETTLED_TIMEOUT_MS = 45_000;
+const SETTLED_TIMEOUT_MS = 90_000;
 const ROUND_TIMEOUT_MS = 15_000;
-const TIMEOUT_MS = 120_000 + KILLS * ROUND_TIMEOUT_MS;
+const TIMEOUT_MS = 240_000 + KILLS * ROUND_TIMEOUT_MS;
 
 describe(`a program that is killed at random under load (REELGATE_SEED=${String(SEED)})`, () => {
   let upstream: ScriptedUpstream;

@@ -36,7 +36,7 @@ const COMPLETE_WITHIN_MS = POLL_MS + 2000;
 const TIMEOUT_MS = 240_000;
 
 const RETRY_MS = 50;
-const TRIES_MAX = 200;
+const TRIES_MAX = 1200;
 
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`;
 const anOrder = (content: readonly object[], words = '') => ({

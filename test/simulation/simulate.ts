@@ -7,7 +7,7 @@ import type { Simulated } from './invariants.ts';
 import { startLoad } from './load.ts';
 import type { Load } from './load.ts';
 
-const SETTLED_TIMEOUT_MS = 45_000;
+const SETTLED_TIMEOUT_MS = 90_000;
 const REST_MS = 300;
 
 export interface Simulation {
