@@ -110,7 +110,7 @@ function suite(shape: Shape, bus?: () => string): void {
 
       expect(limited.json).toMatchObject({ id: token.id, limits: { inFlight: 2 } });
       expect(limited.json).not.toHaveProperty('limit');
-      expect(revoked.json).toMatchObject({ revokedAt: expect.any(Number), isMadeHere: false });
+      expect(revoked.json).toMatchObject({ token: { revokedAt: expect.any(Number) }, madeRevoked: 0 });
       expect(check.json).toMatchObject({ ok: true, faults: [], actor: 'ada' });
       expect(money.json.lastCheck).toMatchObject({ ok: true, actor: 'ada', entries: check.json.entries });
     },

@@ -14,6 +14,21 @@ export const words = {
     means:
       'Every session with this key ends, in every browser and for everybody who uses it. The key itself stays valid.',
   },
+  madeTokens: {
+    madeBy: (maker: string) => `made by ${maker}`,
+    alsoRevoke: (count: number) =>
+      count === 1 ? 'Also revoke the token that it made' : `Also revoke the ${String(count)} tokens that it made`,
+    stays: (count: number) =>
+      count === 1
+        ? 'Otherwise that token stays valid, within the limits of its maker.'
+        : 'Otherwise these tokens stay valid, within the limits of their makers.',
+    revoked: (name: string, count: number) => {
+      if (count === 0) return `${name} is revoked.`;
+      return count === 1
+        ? `${name} and the token that it made are revoked.`
+        : `${name} and ${String(count)} tokens that it made are revoked.`;
+    },
+  },
   loading: 'Loading',
   tryAgain: 'Try again',
   missingPage: {
@@ -582,7 +597,7 @@ export const webhooksWords = {
 /** The tokens of an account. */
 export const tokensWords = {
   title: 'Tokens',
-  caption: 'Tokens, the newest first',
+  caption: 'Tokens, each below the token that made it',
   none: 'There are no tokens.',
   noRight:
     'The token that you are signed in with may not see the tokens of its account. Ask your operator for a token with ' +
@@ -602,6 +617,7 @@ export const tokensWords = {
     spent: 'Spent and held',
     lastCharge: 'Last charge',
     expires: 'Expires',
+    limits: 'Limits',
     rights: 'Rights',
     act: 'Action',
   },
@@ -1148,7 +1164,6 @@ const booksWords = {
     revoke: 'Revoke',
     revokeTitle: (name: string) => `Revoke ${name}`,
     revokeText: 'Requests with it are refused at once. This cannot be taken back. Running tasks go on.',
-    didRevoke: (name: string) => `${name} is revoked.`,
     change: 'Limits',
     changeTitle: (name: string) => `Limits of ${name}`,
     changeText: 'These limits replace all limits of the token.',

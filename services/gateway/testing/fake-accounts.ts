@@ -16,10 +16,18 @@ export interface FakeAccounts {
   readonly tokens: Map<string, Token>;
   /** Thrown by the next change. */
   refusal: Error | undefined;
+  /** Told by a revocation that ends what the token made too. */
+  madeRevoked: number;
 }
 
 export function fakeAccounts(): FakeAccounts {
-  const fake: Omit<FakeAccounts, 'client'> = { creates: [], revocations: [], tokens: new Map(), refusal: undefined };
+  const fake: Omit<FakeAccounts, 'client'> = {
+    creates: [],
+    revocations: [],
+    tokens: new Map(),
+    refusal: undefined,
+    madeRevoked: 0,
+  };
   const { creates, revocations, tokens } = fake;
   const refuse = (): void => {
     const { refusal } = fake;
@@ -48,7 +56,10 @@ export function fakeAccounts(): FakeAccounts {
       const token = tokens.get(request.id);
       if (token === undefined)
         throw new Problem({ kind: 'not_found', reason: 'token_not_found', message: 'there is no such token' });
-      return { token: { ...token, revokedAt: timestampFromMs(1) } };
+      return {
+        token: { ...token, revokedAt: timestampFromMs(1) },
+        madeRevoked: request.withMade ? fake.madeRevoked : 0,
+      };
     },
   });
   const { listTokens, createToken, revokeToken } = directClient(AccountService, methods, aCaller());

@@ -41,7 +41,7 @@ export interface CreditRequest {
 }
 // It answers the AccountRow afterwards.
 // POST /accounts/{accountId}/tokens takes a NewToken and answers a MadeToken.
-// DELETE /accounts/{accountId}/tokens/{tokenId} answers the Token.
+// DELETE /accounts/{accountId}/tokens/{tokenId} answers a RevokedToken, as the console of clients does.
 
 /** POST /accounts/{accountId}/tokens/{tokenId}/limits replaces the limits; it answers the Token. */
 export interface TokenLimitsRequest {

@@ -24,11 +24,11 @@ export interface Token {
   readonly lastChargedAt?: number;
   /** Whether the visitor is signed in with it. */
   readonly isOwn: boolean;
-  /** Whether a token of the account made it. */
-  readonly isMadeHere: boolean;
+  /** The id of the token that made it; undefined: an operator or the configuration did, or the visitor may not know. */
+  readonly madeBy?: string;
 }
 
-/** GET /tokens. Needs the right to read tokens. */
+/** GET /tokens: the visitor's token and all that it made, directly or through others. Needs the right to read tokens. */
 export interface TokenList {
   readonly tokens: readonly Token[];
   readonly canChange: boolean;
@@ -57,4 +57,10 @@ export interface MadeToken {
   /** Shown this once. */
   readonly key: string;
 }
-// DELETE /tokens/{tokenId} answers the Token as it is then.
+
+/** DELETE /tokens/{tokenId}, which ends all that it made too with `with_made=true`. */
+export interface RevokedToken {
+  readonly token: Token;
+  /** How many of the tokens that it made were revoked with it. */
+  readonly madeRevoked: number;
+}

@@ -72,7 +72,7 @@ export interface SiteTokens {
     caller: AccountCaller,
     revocation: Revocation,
     by: TokenHand,
-  ): Promise<{ readonly token: SiteToken; readonly currency: string }>;
+  ): Promise<{ readonly token: SiteToken; readonly madeRevoked: number; readonly currency: string }>;
 }
 
 export type TokenCalls = Pick<
@@ -107,8 +107,8 @@ export function tokensClient(rpc: TokenCalls): SiteTokens {
       const { accountId: _, ...call } = caller;
       const currency = await currencyOf(caller);
       const hand = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
-      const { token } = await rpc.revokeToken({ id: tokenId, withMade, ...hand }, bounded(call));
-      return { token: fromWireToken(must(token)), currency };
+      const { token, madeRevoked } = await rpc.revokeToken({ id: tokenId, withMade, ...hand }, bounded(call));
+      return { token: fromWireToken(must(token)), madeRevoked, currency };
     },
   };
 }

@@ -16,7 +16,6 @@ const token = (over: Partial<Token> = {}): Token => ({
   tokens: 'none',
   createdAt: 0,
   isOwn: false,
-  isMadeHere: false,
   ...over,
 });
 const shown = (tokens: readonly Token[], canChange: boolean): string =>
@@ -45,6 +44,15 @@ describe('the list', () => {
 
   test('offers nothing that the visitor may not do', () => {
     expect(shown([token()], false)).not.toContain('<button');
+  });
+
+  test('shows a token below its maker, which it names, with its limits', () => {
+    const made = token({ id: 'token_2', name: 'nightly', madeBy: 'token_1', limits: { inFlight: 3 } });
+    const text = shown([made, token({ revokedAt: 1 })], true);
+
+    expect(text.indexOf('token_1')).toBeLessThan(text.indexOf('token_2'));
+    for (const words of ['lines made-1', 'made by batch', 'Tasks at a time: 3']) expect(text).toContain(words);
+    expect(shown([token({ madeBy: 'token_gone' })], true)).toContain('made by token_gone');
   });
 
   test('offers no end for a token that has ended', () => {

@@ -1,17 +1,21 @@
 import { useState } from 'preact/hooks';
-import type { MadeToken, Token, TokenList } from '../../api/tokens.ts';
+import type { MadeToken, RevokedToken, Token, TokenList } from '../../api/tokens.ts';
 import { useMe } from '../../state/door.ts';
+import { serverNow } from '../../state/server-clock.ts';
 import { useAct } from '../../state/use-act.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { CodeBlock } from '../../parts/code-block.ts';
+import { MadeChoice } from '../../parts/made-choice.ts';
+import { countValidMade } from '../../parts/token-tree.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Refusal } from '../../parts/refusal.ts';
 import { TokenForm } from './parts/token-form.ts';
+import { labelOf } from '../../parts/token-label.ts';
 import { TokenTable } from './parts/token-table.ts';
-import { tokensWords as words } from '../../words.ts';
+import { words as commonWords, tokensWords as words } from '../../words.ts';
 
 export function page(): VNode {
   const { tokens: right } = useMe();
@@ -30,6 +34,7 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
   const { tokens, canChange, models, currency } = list;
   const [made, setMade] = useState<MadeToken | undefined>(undefined);
   const [revoking, setRevoking] = useState<Token | undefined>(undefined);
+  const [notice, setNotice] = useState('');
   return html`
     ${
       made === undefined
@@ -41,6 +46,7 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
             }}
           />`
     }
+    <p role="status">${notice}</p>
     <${TokenTable} tokens=${tokens} onRevoke=${canChange ? setRevoking : undefined} />
     ${
       canChange
@@ -60,6 +66,10 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
         ? null
         : html`<${RevokeDialog}
             token=${revoking}
+            madeCount=${countValidMade(tokens, revoking.id, serverNow())}
+            onRevoked=${({ token, madeRevoked }: RevokedToken) => {
+              setNotice(commonWords.madeTokens.revoked(labelOf(token), madeRevoked));
+            }}
             onEnd=${() => {
               setRevoking(undefined);
               refresh();
@@ -79,20 +89,33 @@ function KeyOnce({ made, onKept }: { made: MadeToken; onKept: () => void }): VNo
   </section>`;
 }
 
-function RevokeDialog({ token, onEnd }: { token: Token; onEnd: () => void }): VNode {
-  const { isBusy, fault, act } = useAct<Token>(onEnd);
+interface RevokeDialogProps {
+  readonly token: Token;
+  /** How many tokens that it made can still be used. */
+  readonly madeCount: number;
+  readonly onRevoked: (revoked: RevokedToken) => void;
+  readonly onEnd: () => void;
+}
+
+function RevokeDialog({ token, madeCount, onRevoked, onEnd }: RevokeDialogProps): VNode {
+  const [isWithMade, setWithMade] = useState(false);
+  const { isBusy, fault, act } = useAct<RevokedToken>((revoked) => {
+    onRevoked(revoked);
+    onEnd();
+  });
   return html`<${ConfirmDialog}
-    title=${words.revoke.title(token.name === '' ? token.id : token.name)}
+    title=${words.revoke.title(labelOf(token))}
     confirm=${words.revoke.confirm}
     cancel=${words.revoke.cancel}
     isBusy=${isBusy}
     isDanger
     onConfirm=${() => {
-      act(`/tokens/${encodeURIComponent(token.id)}`, {}, 'DELETE');
+      act(`/tokens/${encodeURIComponent(token.id)}${isWithMade ? '?with_made=true' : ''}`, {}, 'DELETE');
     }}
     onCancel=${onEnd}
   >
     <p>${words.revoke.text}</p>
+    <${MadeChoice} count=${madeCount} isWithMade=${isWithMade} onChange=${setWithMade} />
     ${token.isOwn ? html`<p><strong>${words.revoke.own}</strong></p>` : null}
     ${fault === undefined ? null : html`<${Refusal} error=${fault} />`}
   <//>`;

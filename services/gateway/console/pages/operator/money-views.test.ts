@@ -89,7 +89,6 @@ const answer: Answer = {
       tokens: 'none',
       createdAt: 0,
       isOwn: false,
-      isMadeHere: false,
     },
   ],
   credits: [{ at: 0, amount: usd('250'), reason: 'invoice 7', actor: 'ada' }],

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => under.stop());
 
-test('a token that may see tokens gets those of its account, and knows its own', async () => {
+test('a token that may see tokens gets itself, and its maker is not told', async () => {
   const [own] = [...under.accounts.tokens.keys()].slice(-1);
   under.accounts.tokens.clear();
   under.accounts.tokens.set('foreign', create(TokenSchema, { id: 'foreign', accountId: 'other' }));
@@ -60,7 +60,6 @@ test('a token that may see tokens gets those of its account, and knows its own',
         tokens: 'read',
         createdAt: 5,
         isOwn: true,
-        isMadeHere: true,
       },
     ],
     canChange: false,
@@ -69,12 +68,42 @@ test('a token that may see tokens gets those of its account, and knows its own',
   });
 });
 
+test('a token sees what it made, also through others, and no other token of its account', async () => {
+  for (const [id, madeByTokenId] of [
+    ['writer', 'first'],
+    ['made', 'writer'],
+    ['made-by-made', 'made'],
+    ['sibling', 'first'],
+  ] as const)
+    under.accounts.tokens.set(id, create(TokenSchema, { id, accountId: 'demo', madeByTokenId }));
+  const { tokens } = (await (await signIn(under, 'rg_writer')).get('/tokens')).json;
+
+  expect(tokens).toHaveLength(3);
+  expect(tokens).toMatchObject([
+    { id: 'writer', isOwn: true },
+    { id: 'made', madeBy: 'writer' },
+    { id: 'made-by-made', madeBy: 'made' },
+  ]);
+  expect(tokens[0]).not.toHaveProperty('madeBy');
+});
+
+test('a token is revoked with all that it made if that is asked for, and the answer counts them', async () => {
+  under.accounts.madeRevoked = 2;
+  const at = await signIn(under, 'rg_writer');
+  const { json } = await at.send('DELETE', '/tokens/plain?with_made=true');
+  const wrong = await at.send('DELETE', '/tokens/plain?with_made=yes');
+
+  expect(json).toMatchObject({ token: { id: 'plain' }, madeRevoked: 2 });
+  expect({ status: wrong.status, param: wrong.json.error.param }).toEqual({ status: 400, param: 'with_made' });
+  expect(under.accounts.revocations).toMatchObject([{ id: 'plain', withMade: true }]);
+});
+
 test('a token is made by the one that is signed in, and its key is shown once', async () => {
   const at = await signIn(under, 'rg_writer');
   const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3 };
   const made = await at.send('POST', '/tokens', form);
 
-  expect(made.json).toMatchObject({ key: 'rg_key-of-batch', token: { name: 'batch', isOwn: false, isMadeHere: true } });
+  expect(made.json).toMatchObject({ key: 'rg_key-of-batch', token: { name: 'batch', isOwn: false, madeBy: 'writer' } });
   expect(under.accounts.creates).toMatchObject([
     {
       accountId: 'demo',
@@ -142,7 +171,10 @@ test('a token that may change tokens revokes another one in its own name', async
   const at = await signIn(under, 'rg_writer');
   const { status, json, headers } = await at.send('DELETE', '/tokens/plain');
 
-  expect({ status, id: json.id, revokedAt: json.revokedAt }).toEqual({ status: 200, id: 'plain', revokedAt: 1 });
+  expect({ status, json }).toMatchObject({
+    status: 200,
+    json: { token: { id: 'plain', revokedAt: 1 }, madeRevoked: 0 },
+  });
   expect(headers['set-cookie']).toBeUndefined();
   expect(under.accounts.revocations).toMatchObject([{ id: 'plain', revokerTokenId: 'writer', actor: '' }]);
 });
@@ -151,6 +183,6 @@ test('a token that revokes itself is signed out', async () => {
   const at = await signIn(under, 'rg_plain');
   const { json, headers } = await at.send('DELETE', '/tokens/plain');
 
-  expect(json).toMatchObject({ id: 'plain', isOwn: true, revokedAt: 1 });
+  expect(json).toMatchObject({ token: { id: 'plain', isOwn: true, revokedAt: 1 } });
   expect(headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-reelgate-console=;.*Max-Age=0/)]);
 });

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { MadeToken, Token, TokenList } from '../../../console/api/tokens.ts';
+import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -13,6 +13,7 @@ import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
 import { callerOf } from './task-parts.ts';
+import { selectTree } from './select-tree.ts';
 
 const REFUSALS = {
   read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
@@ -23,7 +24,7 @@ export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget
   readonly tokens: SiteTokens;
 }
 
-/** The tokens of the account, for a token that may manage them. */
+/** The visitor's token and what it made, for a token that may see them. */
 export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'forget'>): RouteEntry[] {
   return [
     consoleRoute({
@@ -52,7 +53,7 @@ async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange
   const { tokens, currency } = await client.list(callerOf(exchange));
   const context = { currency, ownTokenId: principal.tokenId };
   return {
-    tokens: tokens.map((token) => tokenView(token, context)),
+    tokens: selectTree(tokens, principal.tokenId).map((token) => tokenView(token, context)),
     canChange: principal.tokens === 'write',
     models: visibleModels(principal, catalogue()),
     currency,
@@ -73,14 +74,15 @@ async function revokeToken(
   { tokens, principals }: TokenPageParts,
   sessions: Pick<ClientSessions, 'forget'>,
   exchange: Exchange,
-): Promise<Token> {
+): Promise<RevokedToken> {
   const { token_id: id = '' } = exchange.params;
   const { tokenId } = principalOf(exchange);
   if (id !== tokenId) assertRight(exchange, 'write');
-  const { token, currency } = await tokens.revoke(callerOf(exchange), readRevocation(exchange), { tokenId });
+  const revoked = await tokens.revoke(callerOf(exchange), readRevocation(exchange), { tokenId });
+  const { token, madeRevoked, currency } = revoked;
   principals.drop(id);
   if (id === tokenId) sessions.forget(exchange);
-  return tokenView(token, { currency, ownTokenId: tokenId });
+  return { token: tokenView(token, { currency, ownTokenId: tokenId }), madeRevoked };
 }
 
 function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal {

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { TokenLimitsRequest } from '../../../console/api/operator-accounts.ts';
-import type { MadeToken, Token } from '../../../console/api/tokens.ts';
+import type { MadeToken, RevokedToken, Token } from '../../../console/api/tokens.ts';
 import type { ChangeLimits } from '../../clients/token-limits-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
@@ -65,11 +65,11 @@ async function makeToken({ tokens, budget }: Parts, exchange: Exchange): Promise
   return { token: tokenView(token, { currency }), key: key.reveal() };
 }
 
-async function revokeToken({ tokens }: Parts, exchange: Exchange): Promise<Token> {
+async function revokeToken({ tokens }: Parts, exchange: Exchange): Promise<RevokedToken> {
   await namedToken(tokens, exchange);
   const by = { operator: operatorOf(exchange).name };
-  const { token, currency } = await tokens.revoke(namedAccount(exchange), readRevocation(exchange), by);
-  return tokenView(token, { currency });
+  const { token, madeRevoked, currency } = await tokens.revoke(namedAccount(exchange), readRevocation(exchange), by);
+  return { token: tokenView(token, { currency }), madeRevoked };
 }
 
 async function changeLimits({ tokens, budget, changeLimits: change }: Parts, exchange: Exchange): Promise<Token> {

@@ -89,7 +89,7 @@ test('an account has its tokens, credits, usage and acts, and says who may chang
 
   expect(json).toMatchObject({
     account: ROW,
-    tokens: [{ id: 'token_1', name: 'main', used: { amount: '0', currency: 'USD' }, isOwn: false, isMadeHere: false }],
+    tokens: [{ id: 'token_1', name: 'main', used: { amount: '0', currency: 'USD' }, isOwn: false }],
     credits: [{ at: 7, amount: { amount: '-1', currency: 'USD' }, reason: 'refund', actor: 'ada' }],
     usage: { days: ['2026-01-01', '2026-01-02'], series: [], split: 'token' },
     acts: [{ id: 'act_1', at: 7, actor: 'ada', action: 'account_credited' }],
@@ -156,10 +156,12 @@ describe('a token of an account', () => {
     ]);
   });
   test('is revoked in the name of the operator', async () => {
-    const { json } = await console.as('treasurer', 'DELETE', '/accounts/demo/tokens/token_1');
+    const { json } = await console.as('treasurer', 'DELETE', '/accounts/demo/tokens/token_1?with_made=true');
 
-    expect(json).toMatchObject({ id: 'token_1', revokedAt: 9 });
-    expect(asked).toMatchObject([['revokeToken', { id: 'token_1', actor: 'treasurer', revokerTokenId: '' }]]);
+    expect(json).toMatchObject({ token: { id: 'token_1', revokedAt: 9 }, madeRevoked: 0 });
+    expect(asked).toMatchObject([
+      ['revokeToken', { id: 'token_1', actor: 'treasurer', revokerTokenId: '', withMade: true }],
+    ]);
   });
   test('gets all of its limits anew, and those that the form leaves out end', async () => {
     const form = { limit: '2.50', inFlight: 3, reason: 'a new plan' };

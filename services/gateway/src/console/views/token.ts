@@ -26,7 +26,8 @@ export function tokenView(token: SiteToken, { currency, ownTokenId }: TokenConte
     ...(revokedAt === undefined ? {} : { revokedAt }),
     ...(lastChargedAt === undefined ? {} : { lastChargedAt }),
     isOwn: id === ownTokenId,
-    isMadeHere: madeByTokenId !== undefined,
+    // a token's own maker is no token that it may see
+    ...(madeByTokenId === undefined || id === ownTokenId ? {} : { madeBy: madeByTokenId }),
   };
 }
 

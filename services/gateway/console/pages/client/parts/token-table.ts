@@ -1,12 +1,16 @@
 import type { Token } from '../../../api/tokens.ts';
 import { serverNow } from '../../../state/server-clock.ts';
 import { html } from '../../../html.ts';
-import type { VNode } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago, At } from '../../../parts/time.ts';
 import { tokensWords as words } from '../../../words.ts';
+import { labelOf } from '../../../parts/token-label.ts';
+import { TokenPlace } from '../../../parts/token-place.ts';
+import { orderTree } from '../../../parts/token-tree.ts';
+import type { PlacedToken } from '../../../parts/token-tree.ts';
 import { tokenState } from './token-state.ts';
 
 const SHAPES = { live: '●', expired: '○', revoked: '✕' } as const;
@@ -19,39 +23,45 @@ export interface TokenTableProps {
 }
 
 export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
-  const columns: readonly Column<Token>[] = [
+  const columns: readonly Column<PlacedToken>[] = [
     { name: words.columns.name, isHead: true, cell: nameOf },
-    { name: words.columns.state, cell: stateOf },
-    { name: words.columns.models, cell: ({ models }) => (models.includes('*') ? words.everyModel : models.join(', ')) },
-    { name: words.columns.spent, isNumber: true, cell: spentOf },
+    { name: words.columns.state, cell: ({ token }) => stateOf(token) },
+    {
+      name: words.columns.models,
+      cell: ({ token: { models } }) => (models.includes('*') ? words.everyModel : models.join(', ')),
+    },
+    { name: words.columns.spent, isNumber: true, cell: ({ token }) => spentOf(token) },
     {
       name: words.columns.lastCharge,
-      cell: ({ lastChargedAt }) => (lastChargedAt === undefined ? '–' : html`<${Ago} at=${lastChargedAt} />`),
+      cell: ({ token: { lastChargedAt } }) =>
+        lastChargedAt === undefined ? '–' : html`<${Ago} at=${lastChargedAt} />`,
     },
     {
       name: words.columns.expires,
-      cell: ({ expiresAt }) => (expiresAt === undefined ? words.never : html`<${At} at=${expiresAt} />`),
+      cell: ({ token: { expiresAt } }) => (expiresAt === undefined ? words.never : html`<${At} at=${expiresAt} />`),
     },
-    { name: words.columns.rights, cell: rightsOf },
+    { name: words.columns.limits, cell: ({ token }) => limitsOf(token) },
+    { name: words.columns.rights, cell: ({ token }) => rightsOf(token) },
     ...(onRevoke === undefined
       ? []
-      : [{ name: words.columns.act, cell: (token: Token) => revokeButton(token, onRevoke) }]),
+      : [{ name: words.columns.act, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),
   ];
   return html`<${DataTable}
     caption=${words.caption}
     columns=${columns}
-    rows=${tokens}
-    keyOf=${({ id }: Token) => id}
+    rows=${orderTree(tokens)}
+    keyOf=${({ token }: PlacedToken) => token.id}
     empty=${words.none}
   />`;
 }
 
-function nameOf({ name, id, isOwn }: Token): VNode {
-  return html`<span class="lines"
-    ><strong>${name === '' ? words.unnamed : name}</strong>
+function nameOf(placed: PlacedToken): VNode {
+  const { name, id, isOwn } = placed.token;
+  return html`<${TokenPlace} placed=${placed}>
+    <strong>${name === '' ? words.unnamed : name}</strong>
     <span class="id quiet">${id}</span>
-    ${isOwn ? html`<span class="small">${words.own}</span>` : null}</span
-  >`;
+    ${isOwn ? html`<span class="small">${words.own}</span>` : null}
+  <//>`;
 }
 
 function stateOf(token: Token): VNode {
@@ -66,6 +76,13 @@ function spentOf({ used, limit }: Token): string {
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
+function limitsOf({ limits }: Token): ComponentChildren {
+  const names = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
+  const set = names.filter((name) => limits[name] !== undefined);
+  if (set.length === 0) return '–';
+  return set.map((name) => html`<div key=${name}>${words.make[name]}: ${limits[name]}</div>`);
+}
+
 function rightsOf({ webhooks, tokens }: Token): string {
   const rights = [words.rights.webhooks[webhooks], words.rights.tokens[tokens]].filter((right) => right !== '');
   return rights.length === 0 ? words.rights.none : rights.join(', ');
@@ -76,7 +93,7 @@ function revokeButton(token: Token, onRevoke: (token: Token) => void): VNode | n
   return html`<button
     type="button"
     class="quiet"
-    aria-label=${`${words.revoke.open} ${token.name === '' ? token.id : token.name}`}
+    aria-label=${`${words.revoke.open} ${labelOf(token)}`}
     onClick=${() => {
       onRevoke(token);
     }}

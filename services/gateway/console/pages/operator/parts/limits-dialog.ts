@@ -10,7 +10,7 @@ import { LimitFields } from './limit-fields.ts';
 import { ReasonField } from './reason-field.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';
 import { readLimits, textsOf } from './token-limits.ts';
-import { labelOf } from './token-label.ts';
+import { labelOf } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 

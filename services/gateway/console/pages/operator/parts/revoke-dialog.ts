@@ -1,12 +1,13 @@
 import type { AccountRow } from '../../../api/operator-accounts.ts';
-import type { Token } from '../../../api/tokens.ts';
-import { announce } from '../../../state/announce.ts';
+import { useState } from 'preact/hooks';
+import type { RevokedToken, Token } from '../../../api/tokens.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { MadeChoice } from '../../../parts/made-choice.ts';
 import { operatorWords } from '../../../words.ts';
-import { labelOf } from './token-label.ts';
+import { labelOf } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 
@@ -16,10 +17,19 @@ export interface TokenDialogProps {
   readonly onChanged: () => void;
 }
 
+interface RevokeDialogProps extends TokenDialogProps {
+  readonly token: Token;
+  /** How many tokens that it made can still be used. */
+  readonly madeCount: number;
+  readonly onRevoked: (revoked: RevokedToken) => void;
+}
+
 /** The second step of a revocation. */
-export function RevokeDialog({ account, token, onClose, onChanged }: TokenDialogProps & { token: Token }): VNode {
-  const { act, isBusy, fault } = useAct(() => {
-    announce(words.didRevoke(labelOf(token)));
+export function RevokeDialog(props: RevokeDialogProps): VNode {
+  const { account, token, madeCount, onRevoked, onClose, onChanged } = props;
+  const [isWithMade, setWithMade] = useState(false);
+  const { act, isBusy, fault } = useAct<RevokedToken>((revoked) => {
+    onRevoked(revoked);
     onChanged();
     onClose();
   });
@@ -31,11 +41,13 @@ export function RevokeDialog({ account, token, onClose, onChanged }: TokenDialog
     isDanger=${true}
     onCancel=${onClose}
     onConfirm=${() => {
-      act(`/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}`, {}, 'DELETE');
+      const path = `/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}`;
+      act(isWithMade ? `${path}?with_made=true` : path, {}, 'DELETE');
     }}
   >
     <p>${words.revokeText}</p>
     <p class="id">${token.id}</p>
+    <${MadeChoice} count=${madeCount} isWithMade=${isWithMade} onChange=${setWithMade} />
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
   <//>`;
 }

@@ -1,17 +1,20 @@
 import { useState } from 'preact/hooks';
 import type { AccountRow } from '../../../api/operator-accounts.ts';
-import type { Token } from '../../../api/tokens.ts';
+import type { RevokedToken, Token } from '../../../api/tokens.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
+import { TokenPlace } from '../../../parts/token-place.ts';
+import { countValidMade, orderTree } from '../../../parts/token-tree.ts';
+import type { PlacedToken } from '../../../parts/token-tree.ts';
 import { Ago, At, useNow } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { words as commonWords, operatorWords } from '../../../words.ts';
 import { LimitsDialog } from './limits-dialog.ts';
 import { MakeTokenDialog } from './make-token-dialog.ts';
 import { RevokeDialog } from './revoke-dialog.ts';
-import { labelOf } from './token-label.ts';
+import { labelOf } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 const HOUR_MS = 3_600_000;
@@ -31,6 +34,7 @@ type Open =
 /** The tokens of an account, and what a treasurer does with them. */
 export function TokenSection({ account, tokens, canChange, onChanged }: TokenSectionProps): VNode {
   const [open, setOpen] = useState<Open | undefined>(undefined);
+  const [notice, setNotice] = useState('');
   const now = useNow();
   const close = (): void => {
     setOpen(undefined);
@@ -38,11 +42,12 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
   const dialog = { account, onClose: close, onChanged };
   return html`
     <h2>${words.title}</h2>
+    <p role="status">${notice}</p>
     <${DataTable}
       caption=${words.title}
       columns=${[...columnsAt(now), actsColumn(canChange, setOpen)]}
-      rows=${tokens}
-      keyOf=${({ id }: Token) => id}
+      rows=${orderTree(tokens)}
+      keyOf=${({ token }: PlacedToken) => token.id}
       empty=${words.empty}
     />
     <div class="actions">
@@ -58,34 +63,53 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
       </button>
     </div>
     ${open?.step === 'make' ? html`<${MakeTokenDialog} ...${dialog} />` : null}
-    ${open?.step === 'revoke' ? html`<${RevokeDialog} ...${dialog} token=${open.token} />` : null}
+    ${
+      open?.step === 'revoke'
+        ? html`<${RevokeDialog}
+            ...${dialog}
+            token=${open.token}
+            madeCount=${countValidMade(tokens, open.token.id, now)}
+            onRevoked=${({ token, madeRevoked }: RevokedToken) => {
+              setNotice(commonWords.madeTokens.revoked(labelOf(token), madeRevoked));
+            }}
+          />`
+        : null
+    }
     ${open?.step === 'limits' ? html`<${LimitsDialog} ...${dialog} token=${open.token} />` : null}
   `;
 }
 
-function columnsAt(now: number): readonly Column<Token>[] {
+function columnsAt(now: number): readonly Column<PlacedToken>[] {
   return [
     {
       name: words.token,
       isHead: true,
-      cell: ({ id, name }) => html`${name === '' ? null : html`${name}<br />`}<span class="id small">${id}</span>`,
+      cell: (placed) => {
+        const { id, name } = placed.token;
+        return html`<${TokenPlace} placed=${placed}>
+          ${name === '' ? null : html`<span>${name}</span>`} <span class="id small">${id}</span>
+        <//>`;
+      },
     },
-    { name: words.state, cell: (token) => stateOf(token, now) },
-    { name: words.models, cell: ({ models }) => (models.includes('*') ? words.everyModel : models.join(', ')) },
-    { name: words.spent, isNumber: true, cell: spentOf },
-    { name: words.limits, cell: limitsOf },
+    { name: words.state, cell: ({ token }) => stateOf(token, now) },
+    {
+      name: words.models,
+      cell: ({ token: { models } }) => (models.includes('*') ? words.everyModel : models.join(', ')),
+    },
+    { name: words.spent, isNumber: true, cell: ({ token }) => spentOf(token) },
+    { name: words.limits, cell: ({ token }) => limitsOf(token) },
     {
       name: words.rights,
-      cell: ({ webhooks, tokens }) => html`${words.webhooks(webhooks)}<br />${words.tokens(tokens)}`,
+      cell: ({ token: { webhooks, tokens } }) => html`${words.webhooks(webhooks)}<br />${words.tokens(tokens)}`,
     },
     {
       name: words.lastCharged,
-      cell: ({ lastChargedAt }) => chargedOf(lastChargedAt, now),
+      cell: ({ token: { lastChargedAt } }) => chargedOf(lastChargedAt, now),
     },
   ];
 }
 
-function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Token> {
+function actsColumn(canChange: boolean, open: (next: Open) => void): Column<PlacedToken> {
   const button = (token: Token, step: 'limits' | 'revoke', text: string): VNode =>
     html`<button
       type="button"
@@ -100,7 +124,7 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Toke
     </button>`;
   return {
     name: words.acts,
-    cell: (token) =>
+    cell: ({ token }) =>
       token.revokedAt === undefined
         ? html`${button(token, 'limits', words.change)} ${button(token, 'revoke', words.revoke)}`
         : '–',

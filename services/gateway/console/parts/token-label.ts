@@ -1,4 +1,4 @@
-import type { Token } from '../../../api/tokens.ts';
+import type { Token } from '../api/tokens.ts';
 
 /** The name of a token, or its id without one. */
 export function labelOf({ id, name }: Pick<Token, 'id' | 'name'>): string {

@@ -1,0 +1,27 @@
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { words } from '../words.ts';
+
+export interface MadeChoiceProps {
+  /** How many tokens that the token made, directly or through others, can still be used. */
+  readonly count: number;
+  readonly isWithMade: boolean;
+  readonly onChange: (isWithMade: boolean) => void;
+}
+
+/** Offers to revoke what a token made too, and says what stays valid otherwise. */
+export function MadeChoice({ count, isWithMade, onChange }: MadeChoiceProps): VNode | null {
+  if (count === 0) return null;
+  return html`<label>
+      <input
+        type="checkbox"
+        checked=${isWithMade}
+        aria-describedby="made-stays"
+        onChange=${(event: Event) => {
+          onChange((event.currentTarget as HTMLInputElement).checked);
+        }}
+      />
+      ${words.madeTokens.alsoRevoke(count)}
+    </label>
+    <p id="made-stays" class="small quiet">${words.madeTokens.stays(count)}</p>`;
+}
