@@ -68,6 +68,26 @@ function suite(shape: Shape, bus?: () => string): void {
   );
 
   test(
+    'the command line revokes a token with all that it made, and counts it',
+    async () => {
+      const flags = ['--account', 'demo', '--models', '*', '--tokens', 'write'];
+      const maker = (await program.command('token', 'create', ...flags)).json as { key: string; token_id: string };
+      const made = (await (await atConsole(maker.key))('POST', '/tokens', FORM)).json;
+      const alone = await program.command('token', 'revoke', maker.token_id);
+      const { status } = await httpCaller(program.base, made.key).call('GET', '/v1/models');
+      const all = await program.command('token', 'revoke', maker.token_id, '--with-made');
+      const again = await program.command('token', 'revoke', maker.token_id, '--with-made');
+
+      expect({ status, alone: alone.json }).toEqual({
+        status: 200,
+        alone: expect.not.objectContaining({ made_revoked: expect.anything() }),
+      });
+      expect([all.json, again.json]).toMatchObject([{ made_revoked: 1 }, { made_revoked: 0 }]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'a token cannot give a model that it does not have itself',
     async () => {
       const narrow = await atConsole(KEYS.narrow);
