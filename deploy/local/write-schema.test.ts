@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { configJsonSchema } from './json-schema.ts';
+import { configJsonSchema } from '../program/config/json-schema.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../../..');
+const ROOT = path.resolve(import.meta.dirname, '../..');
 const PROGRAMS = path.join(ROOT, 'node_modules/.bin');
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-schema-'));
 const file = path.join(folder, 'reelgate.schema.json');
