@@ -1,6 +1,5 @@
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
-import './caller-umask.ts';
 
 enableCompileCache();
 
@@ -8,6 +7,7 @@ enableCompileCache();
 // would replace that of the other.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Imported here, so that the compile cache covers it: each call is quick.
+// What is imported here is in the compile cache, so each call is quick.
+await import('./caller-umask.ts');
 const { runCommand } = await import('./run-command.ts');
 process.exitCode = await runCommand(process.argv.slice(2), process.env);
