@@ -9,7 +9,6 @@ import { until } from './fill-console.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
-const SIGNED_OUT_MS_MAX = 15_000;
 /** A video element; the tests have no types of a browser. */
 interface Playable {
   readonly currentTime: number;
@@ -150,7 +149,7 @@ describeInBrowser('a client at the console', () => {
   );
 
   test(
-    'is signed out within seconds when the token is revoked',
+    'is signed out without a reload when the token is revoked',
     async () => {
       const { page } = visit;
       const { key, token_id: tokenId } = (
@@ -159,13 +158,9 @@ describeInBrowser('a client at the console', () => {
       const other = await world.signedIn('client', key);
       await other.page.goto(`${world.origins.client}/console/tasks`);
       await world.program.command('token', 'revoke', tokenId);
-      const begun = performance.now();
       await other.page.getByRole('button', { name: 'Sign in' }).waitFor();
-      const tookMs = performance.now() - begun;
       await other.close();
       await page.getByRole('navigation').waitFor();
-
-      expect(tookMs).toBeLessThan(SIGNED_OUT_MS_MAX);
     },
     JOURNEY_TIMEOUT_MS,
   );

@@ -13,6 +13,8 @@ const PAGE_TIMEOUT_MS = 120_000;
 const FIRST_LOAD_BYTES_MAX = 60 * 1024;
 const FIRST_LOAD_REQUESTS_MAX = 60;
 const LCP_MS_MAX = 1000;
+/** On a slow machine a page takes longer, by at most this many times what the page of the sign-in takes on it. */
+const SIGN_INS_MAX = 4;
 const SETTLED_MS = 400;
 
 const KEY_OF: Readonly<Record<Door, string>> = { client: KEYS.demo, operator: OPERATORS.treasurer };
@@ -26,9 +28,15 @@ const VARIANTS = [
 describeInBrowser('every page of the console', () => {
   let world: ConsoleWorld;
   let ids: Readonly<Record<string, string>>;
+  let signInMs: number;
   beforeAll(async () => {
     world = await startConsoleWorld();
     ids = await fillConsole(world);
+    const visit = await world.visit('client');
+    await visit.page.goto(`${world.origins.client}/console`);
+    await visit.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    signInMs = await lcpOf(visit);
+    await visit.close();
   }, START_TIMEOUT_MS);
   afterAll(() => world.stop(), START_TIMEOUT_MS);
 
@@ -39,6 +47,11 @@ describeInBrowser('every page of the console', () => {
     const filled = path.replace(/:(\w+)/g, (_all, name: string) => ids[name] ?? `no-${name}`);
     return filled === '' ? '/console' : `/console/${filled}`;
   };
+  const lcpOf = ({ page }: Visit): Promise<number> =>
+    page.evaluate<number>(`new Promise((resolve) => {
+      new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
+        .observe({ type: 'largest-contentful-paint', buffered: true });
+    })`);
   const open = async (visit: Visit, door: Door, path: string): Promise<void> => {
     await visit.page.goto(world.origins[door] + addressOf(path));
     await visit.page.getByRole('heading', { level: 1 }).waitFor();
@@ -78,17 +91,14 @@ describeInBrowser('every page of the console', () => {
       await fresh.page.context().addCookies(await visit.page.context().cookies());
       await open(fresh, door, path);
       const { requests, bytes } = await fresh.traffic();
-      const lcpMs = await fresh.page.evaluate<number>(`new Promise((resolve) => {
-        new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
-          .observe({ type: 'largest-contentful-paint', buffered: true });
-      })`);
+      const lcpMs = await lcpOf(fresh);
       // the price of an order is asked for with a POST
       const reads = fresh.apiReads().filter((read) => /^GET /.test(read) && !/\/(me|content)$/.test(read));
       await Promise.all([visit.close(), fresh.close()]);
 
       expect(requests).toBeLessThanOrEqual(FIRST_LOAD_REQUESTS_MAX);
       expect(bytes).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
-      expect(lcpMs).toBeLessThan(LCP_MS_MAX);
+      expect(lcpMs).toBeLessThan(Math.max(LCP_MS_MAX, SIGN_INS_MAX * signInMs));
       expect(new Set(reads).size).toBeLessThanOrEqual(1);
     },
     PAGE_TIMEOUT_MS,

@@ -23,7 +23,9 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
 const TIMEOUT_MS = 120_000;
-const SOON_MS = 15_000;
+const SOON_MS = 60_000;
+/** A slow machine takes longer, by at most this many times what a call takes on it. */
+const CALLS_MAX = 30;
 const HOUR_MS = 3_600_000;
 const CHAT = { per_million_tokens: { input: '1', output: '4' }, hold: '0.01' };
 
@@ -82,13 +84,16 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       const { token_id: tokenId, key } = await newToken();
       const caller = httpCaller(program.base, key);
       expect((await caller.call('GET', '/v1/models')).status).toBe(200);
+      const asked = performance.now();
+      await caller.call('GET', '/v1/models');
+      const callMs = performance.now() - asked;
 
       await program.command('token', 'revoke', tokenId);
       const begun = performance.now();
       while ((await caller.call('GET', '/v1/models')).status !== 403 && performance.now() - begun < SOON_MS)
         await wait(10);
 
-      expect(performance.now() - begun).toBeLessThan(1000);
+      expect(performance.now() - begun).toBeLessThan(1000 + CALLS_MAX * callMs);
       expect((await caller.call('POST', '/v1/videos', { model: 'Alpha-H3', prompt: 'x' })).json.error.code).toBe(
         'token_disabled',
       );

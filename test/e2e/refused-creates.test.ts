@@ -277,7 +277,8 @@ function suite(shape: Shape, bus?: () => string): void {
       await untilSame(before);
       expect(store()).toEqual(before);
       expect(most).toBe(0);
-      expect(took.at(-1)).toBeLessThan(30_000);
+      // one that waits for something is far slower than most; all of them are slow on a slow machine
+      expect(took.at(-1)).toBeLessThan(Math.max(30_000, 10 * median));
     },
     TEST_TIMEOUT_MS,
   );

@@ -20,6 +20,8 @@ import { followTasks, watchSuite } from './watches.ts';
 const TIMEOUT_MS = 120_000;
 /** Well below the interval of the sweep, which would find a change without any announcement. */
 const ANNOUNCED_MS = 1000;
+/** A slow machine takes longer, by at most this many times what a create takes on it. */
+const CREATES_MAX = 10;
 
 describe('one program', () => {
   watchSuite('one program');
@@ -61,9 +63,12 @@ describeWith(natsServer, 'four processes', (bus) => {
         await until(() => followers.every(({ seen }) => seen.heartbeats > 0));
         const ids: string[] = [];
         const late: number[] = [];
+        const creates: number[] = [];
         for (let count = 0; count < 6; count += 1) {
+          const begun = performance.now();
           const id = await demo.create('/v2/video_generation', aGeneration('a red boat [queue:300] [take:900]'));
           const created = performance.now();
+          creates.push(created - begun);
           await until(() => followers.every(({ seen }) => seen.tasks.has(id)));
           late.push(performance.now() - created);
           ids.push(id);
@@ -75,7 +80,8 @@ describeWith(natsServer, 'four processes', (bus) => {
         for (const client of clients) client.close();
 
         // The median: a busy machine can delay one of them.
-        expect(late.toSorted((one, other) => one - other)[2]).toBeLessThan(ANNOUNCED_MS);
+        const middle = (times: readonly number[]): number => times.toSorted((one, other) => one - other)[2]!;
+        expect(middle(late)).toBeLessThan(ANNOUNCED_MS + CREATES_MAX * middle(creates));
         for (const { seen } of followers) expect(seen.backwards).toEqual([]);
       },
       TIMEOUT_MS,

@@ -17,8 +17,8 @@ import { Followed, PROTOCOLS, mayResume, watchClient } from '../harness/watching
 import type { WatchClient, WatchMessage } from '../harness/watching.ts';
 
 const TIMEOUT_MS = 120_000;
-/** Fifteen seconds, the second in which the heartbeats are checked, and a busy machine. */
-const HEARTBEAT_MS_MAX = 20_000;
+/** Only ends a test that hangs: the interval of heartbeats is tested with an injected clock. */
+const HEARTBEAT_WAIT_MS_MAX = 90_000;
 const RESUME_PAUSE_MS = 100;
 const READER = callerKey('reporting');
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
@@ -140,7 +140,7 @@ export function watchSuite(shape: Shape, { bus, postgres }: WatchBacking = {}): 
         for await (const message of connect('gRPC').watchTask({ accountId: 'demo', taskId }, leaving.signal))
           messages.push(message);
       })();
-      while (!messages.some(({ task }) => task === undefined) && performance.now() - started < 2 * HEARTBEAT_MS_MAX)
+      while (!messages.some(({ task }) => task === undefined) && performance.now() - started < HEARTBEAT_WAIT_MS_MAX)
         await wait(200);
       leaving.abort();
       await Promise.allSettled([reading]);
@@ -148,7 +148,6 @@ export function watchSuite(shape: Shape, { bus, postgres }: WatchBacking = {}): 
 
       const [last, heartbeat] = messages.slice(-2);
       expect([last?.task?.id, heartbeat?.task, heartbeat?.cursor]).toEqual([taskId, undefined, last?.cursor]);
-      expect(performance.now() - started).toBeLessThan(HEARTBEAT_MS_MAX);
     },
     TIMEOUT_MS,
   );

@@ -24,6 +24,8 @@ const READS = 3;
 const COUNTED_MS = 60_000;
 const SCRAPES = 20;
 const SCRAPE_MS_MAX = 20;
+/** A slow machine takes longer, by at most this many times what a probe takes on it. */
+const PROBES_MAX = 10;
 
 /** Work on a connection of its own. */
 async function withDatabase<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -131,16 +133,21 @@ describeWith(postgresServer, 'the whole program with a hundred thousand ended ta
   );
 
   test(
-    'answers a scrape over HTTP in less than 20 ms',
+    'answers a scrape over HTTP nearly as soon as a probe',
     async () => {
-      const times: number[] = [];
+      const [times, probes]: [number[], number[]] = [[], []];
+      for (let each = 0; each < SCRAPES; each += 1) {
+        const startedAt = performance.now();
+        await (await fetch(`http://${program.config.gateway.admin}/healthz`)).text();
+        probes.push(performance.now() - startedAt);
+      }
       for (let each = 0; each < SCRAPES; each += 1) times.push((await scraped())[1]);
       times.sort((one, other) => one - other);
 
       process.stdout.write(`a scrape over HTTP: best ${times[0]?.toFixed(1) ?? ''} ms, `);
       process.stdout.write(`median ${times[SCRAPES / 2]?.toFixed(1) ?? ''} ms\n`);
       // the best of some: other programs share the processors
-      expect(times[0]).toBeLessThan(SCRAPE_MS_MAX);
+      expect(times[0]).toBeLessThan(Math.max(SCRAPE_MS_MAX, PROBES_MAX * Math.min(...probes)));
     },
     TIMEOUT_MS,
   );
