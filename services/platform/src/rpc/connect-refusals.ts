@@ -28,7 +28,7 @@ type Asked = Pick<IncomingMessage, 'url' | 'method' | 'headers'>;
  * Answers a request that is for no RPC, or that the library would refuse without a word, in the form of an error of
  * Connect. Says whether it answered.
  */
-export function refuserOf(handlers: readonly Served[]): (request: Asked, response: ServerResponse) => boolean {
+export function openRefusals(handlers: readonly Served[]): (request: Asked, response: ServerResponse) => boolean {
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   const services = new Map(handlers.map(({ method }) => [method.parent.typeName, method.parent]));
   return (request, response) => {

@@ -19,7 +19,7 @@ import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
-import { refuserOf } from './connect-refusals.ts';
+import { openRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
 import { servedMethod } from './served-method.ts';
@@ -78,7 +78,7 @@ export function connectHandler({
   const calls = openRunningCalls(log);
   const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
-  let refuse = refuserOf([]);
+  let refuse = openRefusals([]);
   const rpc = connectNodeAdapter({
     routes: (router) => {
       mount(router, bindings, {
@@ -90,7 +90,7 @@ export function connectHandler({
         log,
         tracing,
       });
-      refuse = refuserOf(router.handlers);
+      refuse = openRefusals(router.handlers);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,

@@ -16,7 +16,7 @@ import { assetRoutes } from '../assets/asset-routes.ts';
 import type { Assets } from '../assets/prepare-assets.ts';
 import type { EndedSessions } from '../session/ended-sessions.ts';
 import { operatorsInUse } from '../session/operators-in-use.ts';
-import { operatorSessions, subjectOf } from '../session/operator-sessions.ts';
+import { operatorSessions, formatSubject } from '../session/operator-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
@@ -107,7 +107,7 @@ export function operatorConsole(
       return true;
     },
     takeUp: (next) => {
-      for (const name of inUse.replace(operatorsOf(next, signingKey))) ended.endAllSoon(subjectOf(name));
+      for (const name of inUse.replace(operatorsOf(next, signingKey))) ended.endAllSoon(formatSubject(name));
     },
   };
 }

@@ -130,7 +130,7 @@ describe.each([
     expect((await me(here.url, cookie)).status).toBe(200);
   });
 
-  test('signs nobody in while it cannot know when the session begins', async () => {
+  test('refuses a sign-in while it cannot know when the session begins', async () => {
     const here = await open();
     sessions.isAway = true;
     const answer = await call(here.url, 'POST', '/console/api/session', {
@@ -186,7 +186,7 @@ describe.each([
   });
 });
 
-test('a read with the token of a program asks nobody about sessions', async () => {
+test('a read with the token of a program needs no list of ended sessions', async () => {
   const gateway = keep(await startGatewayUnderTest({ sessions }));
   await call(gateway.url, 'GET', '/v1/models');
 
@@ -242,7 +242,7 @@ describe('operators of a new configuration', () => {
     expect((await me(console_.url, await signInAt(console_.url, { key: ADA.key }))).status).toBe(200);
   });
 
-  test('give nobody more than the role of the sign-in', async () => {
+  test('give no more than the role of the sign-in', async () => {
     await takeUp({ ...ADA, role: 'treasurer' });
 
     expect((await me(console_.url, ada)).json.role).toBe('operator');

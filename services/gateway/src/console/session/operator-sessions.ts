@@ -60,26 +60,26 @@ export function operatorSessions(options: OperatorSessionsOptions): OperatorSess
       if (operator === undefined) throw unknownKey();
       const { name, role } = operator;
       const version = await ended.versionNow();
-      cookie.write(exchange, seal.seal({ key, subject: subjectOf(name), version, role }));
+      cookie.write(exchange, seal.seal({ key, subject: formatSubject(name), version, role }));
       return operator;
     },
     end: (exchange) => endOwnSession({ ended, cookie, exchange }, openedOf(exchange)),
     endAll: async (exchange) => {
-      await ended.endAll(subjectOf((await operatorOf(exchange, 'viewer')).name));
+      await ended.endAll(formatSubject((await operatorOf(exchange, 'viewer')).name));
       cookie.clear(exchange);
     },
   };
 }
 
 /** The subject of the sessions of an operator. */
-export function subjectOf(name: string): string {
+export function formatSubject(name: string): string {
   return `operator:${name}`;
 }
 
 /** The operator of a session; undefined if the configuration no longer has the operator as he signed in. */
 function holderOf({ key, subject, role }: OpenedSession, inUse: Pick<OperatorsInUse, 'find'>) {
   const operator = inUse.find(key);
-  if (operator === undefined || role === undefined || subjectOf(operator.name) !== subject) return undefined;
+  if (operator === undefined || role === undefined || formatSubject(operator.name) !== subject) return undefined;
   return covers(operator.role, role) ? { name: operator.name, role } : undefined;
 }
 

@@ -129,7 +129,7 @@ describeOnEngines('a lease of receivers', (open) => {
     expect(await world.answer([receiver!], 204)).toEqual([]);
   });
 
-  test('that nobody else has taken still records after its end, because the store was away', async () => {
+  test('that no other worker has taken still records after its end, because the store was away', async () => {
     const world = await openDeliveryWorld(open());
     await world.addEndpoint('whe_1');
     await world.happen({ id: 'evt_1' });

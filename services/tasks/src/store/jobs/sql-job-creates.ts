@@ -5,7 +5,7 @@ import type { Permit } from '../tasks/counter-shards.ts';
 import { optionalText, toJson } from '../tasks/task-rows.ts';
 import { begunIn, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
-import { COUNTED_COLUMNS, countDown, countedIn, listOf, rowsOf } from '../tasks/sql-in-flight.ts';
+import { COUNTED_COLUMNS, countDown, countedIn, parseList, rowsOf } from '../tasks/sql-in-flight.ts';
 import type { CountedRow } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
 import type { WithPermits } from '../tasks/sql-permits.ts';
@@ -133,6 +133,6 @@ async function insertJob(
 /** Takes an ended job out of its counters: the last step of its transaction. */
 async function leaveCounters(query: SqlQuery, row: CountedJobRow): Promise<void> {
   const scopes =
-    row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : listOf(row.in_flight_json);
+    row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : parseList(row.in_flight_json);
   await countDown(query, rowsOf(scopes, row.shards_json));
 }

@@ -16,7 +16,7 @@ export function countedIn(permits: readonly Permit[]): readonly [inFlightJson: s
 
 /** The rows that count the scopes. A list of shards grows with each attempt, so the last one of a counter counts. */
 export function rowsOf(scopes: readonly string[], shardsJson: SqlValue | undefined): readonly string[] {
-  const shards = listOf(shardsJson);
+  const shards = parseList(shardsJson);
   return scopes.map((scope) => shards.findLast((row) => scopeOfRow(row) === scope) ?? scope);
 }
 
@@ -34,7 +34,7 @@ export async function countDown(query: SqlQuery, rows: readonly string[]): Promi
  * Takes a task out of all its counters, once. The transaction has locked the row of the task. It must be its last step.
  */
 export async function leaveCounters(query: SqlQuery, taskId: string, row: CountedRow): Promise<void> {
-  const scopes = listOf(row.in_flight_json);
+  const scopes = parseList(row.in_flight_json);
   if (scopes.length === 0) return;
   await Promise.all([
     query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]),
@@ -49,7 +49,7 @@ export async function leaveSome(
   row: CountedRow,
   scopes: readonly string[],
 ): Promise<void> {
-  const counted = listOf(row.in_flight_json);
+  const counted = parseList(row.in_flight_json);
   const left = counted.filter((scope) => scopes.includes(scope));
   if (left.length === 0) return;
   await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [
@@ -66,6 +66,6 @@ export function joined(column: string, parameter: string): string {
 }
 
 /** The scopes or rows of a column. */
-export function listOf(json: SqlValue | undefined): readonly string[] {
+export function parseList(json: SqlValue | undefined): readonly string[] {
   return json === null || json === undefined ? [] : (JSON.parse(text(json)) as string[]);
 }
