@@ -24,11 +24,13 @@ export interface Token {
   readonly lastChargedAt?: number;
   /** Whether the visitor is signed in with it. */
   readonly isOwn: boolean;
-  /** The id of the token that made it; undefined: an operator or the configuration did, or the visitor may not know. */
+  /** Whether the visitor may revoke it: a token revokes itself and what it made, directly or through others. */
+  readonly canRevoke: boolean;
+  /** The id of the token that made it; undefined: an operator or the configuration did. */
   readonly madeBy?: string;
 }
 
-/** GET /tokens: the visitor's token and all that it made, directly or through others. Needs the right to read tokens. */
+/** GET /tokens: the tokens of the account. Needs the right to read tokens. */
 export interface TokenList {
   readonly tokens: readonly Token[];
   readonly canChange: boolean;

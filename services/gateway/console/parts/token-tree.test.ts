@@ -14,6 +14,7 @@ const token = (id: string, madeBy?: string, over: Partial<Token> = {}): Token =>
   tokens: 'none',
   createdAt: 0,
   isOwn: false,
+  canRevoke: true,
   ...(madeBy === undefined ? {} : { madeBy }),
   ...over,
 });

@@ -23,7 +23,7 @@ export enum TokenRight {
   UNSPECIFIED = 0,
 
   /**
-   * It may see them, make tokens that can do no more than itself, and revoke them.
+   * It may see them, make tokens that can do no more than itself, and revoke itself and what it made.
    *
    * @generated from enum value: TOKEN_RIGHT_WRITE = 1;
    */

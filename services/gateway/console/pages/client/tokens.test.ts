@@ -16,6 +16,7 @@ const token = (over: Partial<Token> = {}): Token => ({
   tokens: 'none',
   createdAt: 0,
   isOwn: false,
+  canRevoke: true,
   ...over,
 });
 const shown = (tokens: readonly Token[], canChange: boolean): string =>

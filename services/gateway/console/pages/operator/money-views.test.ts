@@ -89,6 +89,7 @@ const answer: Answer = {
       tokens: 'none',
       createdAt: 0,
       isOwn: false,
+      canRevoke: true,
     },
   ],
   credits: [{ at: 0, amount: usd('250'), reason: 'invoice 7', actor: 'ada' }],

@@ -5,6 +5,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import type { Token } from '../../../console/api/tokens.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { signIn } from '../../../testing/signed-in.ts';
@@ -25,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => under.stop());
 
-test('a token that may see tokens gets itself, and its maker is not told', async () => {
+test('a token that may see tokens gets those of its account, without their keys, and revokes none', async () => {
   const [own] = [...under.accounts.tokens.keys()].slice(-1);
   under.accounts.tokens.clear();
   under.accounts.tokens.set('foreign', create(TokenSchema, { id: 'foreign', accountId: 'other' }));
@@ -60,6 +61,8 @@ test('a token that may see tokens gets itself, and its maker is not told', async
         tokens: 'read',
         createdAt: 5,
         isOwn: true,
+        canRevoke: false,
+        madeBy: own,
       },
     ],
     canChange: false,
@@ -68,7 +71,7 @@ test('a token that may see tokens gets itself, and its maker is not told', async
   });
 });
 
-test('a token sees what it made, also through others, and no other token of its account', async () => {
+test('a token may revoke itself and what it made, also through others, and sees the others of its account', async () => {
   for (const [id, madeByTokenId] of [
     ['writer', 'first'],
     ['made', 'writer'],
@@ -76,15 +79,14 @@ test('a token sees what it made, also through others, and no other token of its 
     ['sibling', 'first'],
   ] as const)
     under.accounts.tokens.set(id, create(TokenSchema, { id, accountId: 'demo', madeByTokenId }));
-  const { tokens } = (await (await signIn(under, 'rg_writer')).get('/tokens')).json;
+  const { tokens } = (await (await signIn(under, 'rg_writer')).get('/tokens')).json as { tokens: readonly Token[] };
 
-  expect(tokens).toHaveLength(3);
-  expect(tokens).toMatchObject([
-    { id: 'writer', isOwn: true },
+  expect(tokens.filter(({ canRevoke }) => canRevoke)).toMatchObject([
+    { id: 'writer', isOwn: true, madeBy: 'first' },
     { id: 'made', madeBy: 'writer' },
     { id: 'made-by-made', madeBy: 'made' },
   ]);
-  expect(tokens[0]).not.toHaveProperty('madeBy');
+  expect(tokens.find(({ id }) => id === 'sibling')).toMatchObject({ canRevoke: false, madeBy: 'first' });
 });
 
 test('a token is revoked with all that it made if that is asked for, and the answer counts them', async () => {

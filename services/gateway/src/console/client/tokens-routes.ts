@@ -24,7 +24,7 @@ export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget
   readonly tokens: SiteTokens;
 }
 
-/** The visitor's token and what it made, for a token that may see them. */
+/** The tokens of the account, for a token that may see them. */
 export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'forget'>): RouteEntry[] {
   return [
     consoleRoute({
@@ -51,10 +51,13 @@ export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSession
 async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange: Exchange): Promise<TokenList> {
   const principal = assertRight(exchange, 'read');
   const { tokens, currency } = await client.list(callerOf(exchange));
-  const context = { currency, ownTokenId: principal.tokenId };
+  const canChange = principal.tokens === 'write';
+  const ownTree = new Set(selectTree(tokens, principal.tokenId));
   return {
-    tokens: selectTree(tokens, principal.tokenId).map((token) => tokenView(token, context)),
-    canChange: principal.tokens === 'write',
+    tokens: tokens.map((token) =>
+      tokenView(token, { currency, ownTokenId: principal.tokenId, canRevoke: canChange && ownTree.has(token) }),
+    ),
+    canChange,
     models: visibleModels(principal, catalogue()),
     currency,
   };

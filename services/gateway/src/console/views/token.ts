@@ -6,10 +6,12 @@ export interface TokenContext {
   readonly currency: string;
   /** The token that the visitor is signed in with; undefined: the visitor is an operator. */
   readonly ownTokenId?: string | undefined;
+  /** Default true. */
+  readonly canRevoke?: boolean;
 }
 
 /** A token without its key. */
-export function tokenView(token: SiteToken, { currency, ownTokenId }: TokenContext): Token {
+export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
   const { id, name, models, limitNanos, usedNanos, webhooks, tokens, createdAt, madeByTokenId } = token;
   const { expiresAt, revokedAt, lastChargedAt } = token;
   return {
@@ -26,8 +28,8 @@ export function tokenView(token: SiteToken, { currency, ownTokenId }: TokenConte
     ...(revokedAt === undefined ? {} : { revokedAt }),
     ...(lastChargedAt === undefined ? {} : { lastChargedAt }),
     isOwn: id === ownTokenId,
-    // a token's own maker is no token that it may see
-    ...(madeByTokenId === undefined || id === ownTokenId ? {} : { madeBy: madeByTokenId }),
+    canRevoke,
+    ...(madeByTokenId === undefined ? {} : { madeBy: madeByTokenId }),
   };
 }
 

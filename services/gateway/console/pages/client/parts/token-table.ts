@@ -89,7 +89,7 @@ function rightsOf({ webhooks, tokens }: Token): string {
 }
 
 function revokeButton(token: Token, onRevoke: (token: Token) => void): VNode | null {
-  if (token.revokedAt !== undefined) return null;
+  if (token.revokedAt !== undefined || !token.canRevoke) return null;
   return html`<button
     type="button"
     class="quiet"
