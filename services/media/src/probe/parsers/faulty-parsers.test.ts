@@ -27,7 +27,7 @@ const MIB = 1024 ** 2;
 const TEST_MS = 120_000;
 const script = fileURLToPath(new URL('../../../testing/faulty-parser.ts', import.meta.url));
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-faulty-'));
-const pool = startProbePool({ script, timeoutMs: 400, memoryBytes: 400 * MIB });
+const pool = startProbePool({ script, timeoutMs: 2000, memoryBytes: 400 * MIB });
 const [file, into] = [path.join(folder, 'file'), path.join(folder, 'into')] as const;
 const GOOD = { facts: { family: 'image', mediaType: 'image/png', width: 1, height: 1 } };
 
@@ -80,7 +80,7 @@ test.each([
 ])(
   'a file that makes its parser %s judges no other file that the process has at the same time',
   async (does, verdict) => {
-    const several = startProbePool({ script, filesMax: 4, timeoutMs: 400, memoryBytes: 400 * MIB });
+    const several = startProbePool({ script, filesMax: 4, timeoutMs: 2000, memoryBytes: 400 * MIB });
     const all = ['good', does, 'good', 'good'].map((what, at) => {
       const one = path.join(folder, `several-${String(at)}`);
       writeFileSync(one, what);
@@ -131,7 +131,7 @@ test('a process that does not start is a busy service, not a bad file, and is no
     warm: 0,
     queueMax: 8,
     queuePerAccountMax: 8,
-    timeoutMs: 400,
+    timeoutMs: 2000,
     heapBytes: 64 * MIB,
     memoryBytes: 400 * MIB,
     pixelsMax: 100,
