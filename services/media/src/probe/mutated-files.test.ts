@@ -13,7 +13,7 @@ const TEST_MS = 120_000;
 /** Numbers that break parsers of tables. */
 const NUMBERS = [0, 1, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-mutated-'));
-const pool = startProbePool({ timeoutMs: 700, heapBytes: 256 * 1024 ** 2 });
+const pool = startProbePool({ timeoutMs: 2000, heapBytes: 256 * 1024 ** 2 });
 const [file, into, good] = ['file', 'into', 'good'].map((name) => path.join(folder, name)) as [string, string, string];
 writeFileSync(good, fixture('image.png'));
 

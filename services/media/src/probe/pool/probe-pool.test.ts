@@ -14,7 +14,7 @@ import type { ProbeOutcome } from '../probe.ts';
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-probe-'));
 const TIMEOUT_MS = 5000;
 const pool = startProbePool({ workers: 2 });
-const patient = startProbePool({ timeoutMs: 700 });
+const patient = startProbePool({ timeoutMs: 2000 });
 let files = 0;
 
 afterAll(async () => {
