@@ -42,7 +42,7 @@ done
 while [ "$mounts" -gt 0 ]; do
   if [ "$1" = ${EMPTY} ]; then
     mkdir -p "$root$2"
-    mount -t tmpfs -o "nosuid,nodev,mode=1777,uid=$uid,gid=$gid" tmpfs "$root$2"
+    mount -t tmpfs -o "nosuid,nodev,mode=777,uid=$uid,gid=$gid" tmpfs "$root$2"
   else
     if [ -d "$1" ]; then mkdir -p "$root$2"; else mkdir -p "$(dirname "$root$2")"; touch "$root$2"; fi
     mount --bind "$1" "$root$2"

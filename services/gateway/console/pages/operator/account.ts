@@ -12,7 +12,7 @@ import { AmountText } from './parts/amount-text.ts';
 import { CreditForm } from './parts/credit-form.ts';
 import { Statement } from './parts/statement.ts';
 import { TokenSection } from './parts/token-section.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.accounts;
 

@@ -11,7 +11,7 @@ import { At } from '../../parts/time.ts';
 import { AmountText } from './parts/amount-text.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.accounts;
 const PATH = '/console/accounts';

@@ -13,7 +13,7 @@ import { QueueList } from './parts/queue-list.ts';
 import { mergedQueue, movedBy } from './parts/queue.ts';
 import type { QueueEntry } from './parts/queue.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.attention;
 

@@ -5,7 +5,7 @@ import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { ActList } from './parts/act-list.ts';
 import { ChannelCard } from './parts/channel-card.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.channels;
 

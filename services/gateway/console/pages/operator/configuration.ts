@@ -8,7 +8,7 @@ import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { At } from '../../parts/time.ts';
 import { ValueTree, leavesOf, leafText } from './parts/value-tree.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.configuration;
 /** More matches are counted, not listed. */

@@ -9,7 +9,7 @@ import { StateBadge } from '../../parts/state-badge.ts';
 import { At, durationText } from '../../parts/time.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.jobs;
 

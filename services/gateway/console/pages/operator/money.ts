@@ -11,7 +11,7 @@ import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
 import { MARGIN_COLUMNS, SETTLED_COLUMNS, withTotals } from './parts/margin-columns.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.money;
 

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { ActList } from './parts/act-list.ts';
 import { GradeBadge } from './parts/grade-badge.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.now;
 

@@ -15,7 +15,7 @@ import { HistoryList } from './parts/history-list.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { DeliveryFacts } from './parts/delivery-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
-import { operatorWords } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.task;
 

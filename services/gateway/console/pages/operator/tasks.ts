@@ -12,7 +12,8 @@ import { NewRows } from '../../parts/new-rows.ts';
 import { Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { Ago, At, durationText } from '../../parts/time.ts';
-import { operatorWords, words as shared } from '../../words.ts';
+import { words as shared } from '../../words.ts';
+import { operatorWords } from './operator-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 

@@ -4,7 +4,7 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { At } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { spanText } from './span-text.ts';
 
 const words = operatorWords.evidence;

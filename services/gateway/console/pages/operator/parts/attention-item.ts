@@ -9,7 +9,7 @@ import { Loaded } from '../../../parts/loaded.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { DecisionForm } from './decision-form.ts';
 import { JobEvidence, TaskEvidence } from './evidence.ts';
 import type { QueueEntry } from './queue.ts';

@@ -1,6 +1,6 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 /** Leads from a task or job to the decision that it waits for. */
 export function AttentionNote({ id }: { id: string }): VNode {

@@ -4,7 +4,7 @@ import { announce } from '../../../state/announce.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { spanText } from './span-text.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';

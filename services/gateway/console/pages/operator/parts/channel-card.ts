@@ -4,7 +4,7 @@ import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
 import { Ago } from '../../../parts/time.ts';
 import { hourText } from '../now.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
 import { OutcomeBar, outcomesOf } from './outcome-bar.ts';

@@ -1,7 +1,7 @@
 import type { Decision } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.attention;
 

@@ -2,7 +2,7 @@ import type { ContractRow } from '../../../api/operator-money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { leavesOf } from './value-tree.ts';
 
 const words = operatorWords.money;

@@ -7,7 +7,7 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { ReasonField } from './reason-field.ts';
 
 const words = operatorWords.accounts;

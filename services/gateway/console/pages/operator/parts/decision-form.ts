@@ -3,7 +3,7 @@ import type { AttentionRow, Decision, Resolution } from '../../../api/operator-a
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';

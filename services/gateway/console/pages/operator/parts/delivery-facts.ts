@@ -6,7 +6,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { Ago } from '../../../parts/time.ts';
 import { DeliveryState } from '../../client/parts/delivery-state.ts';
 import { lastAnswer } from '../../client/parts/delivery-table.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.task;
 

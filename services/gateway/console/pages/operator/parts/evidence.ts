@@ -3,7 +3,7 @@ import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { HistoryList } from './history-list.ts';
 

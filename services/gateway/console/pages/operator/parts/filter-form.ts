@@ -1,7 +1,7 @@
 import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 export interface FilterField {
   /** The parameter of the query. */

@@ -1,7 +1,7 @@
 import type { Grade } from '../../../api/operator-now.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };

@@ -2,7 +2,7 @@ import type { HistoryEntry } from '../../../api/operator-tasks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { localText, utcText } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.evidence;
 

@@ -4,7 +4,7 @@ import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { spanText } from './span-text.ts';
 
 const words = operatorWords.money;

@@ -1,6 +1,6 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { TextField } from './text-field.ts';
 import { COUNT_NAMES } from './token-limits.ts';
 import type { LimitFaults, LimitTexts } from './token-limits.ts';

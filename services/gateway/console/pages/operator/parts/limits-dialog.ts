@@ -5,7 +5,7 @@ import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import { ReasonField } from './reason-field.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';

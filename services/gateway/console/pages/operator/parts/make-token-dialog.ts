@@ -5,7 +5,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
 import { NewTokenFields } from './new-token-fields.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';

@@ -5,7 +5,7 @@ import type { VNode } from '../../../html.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { shareText, sumOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.money;
 

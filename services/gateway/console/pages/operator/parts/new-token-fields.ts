@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import type { Right } from '../../../api/tokens.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import type { NewTokenTexts } from './new-token.ts';
 import { TextField } from './text-field.ts';

@@ -1,7 +1,7 @@
 import type { ChannelHour } from '../../../api/operator-channels.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.channels;
 const WIDTH = 100;

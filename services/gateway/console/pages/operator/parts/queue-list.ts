@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import type { QueueEntry } from './queue.ts';
 
 const words = operatorWords.attention;

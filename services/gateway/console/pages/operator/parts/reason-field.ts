@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const CHARACTERS_MAX = 500;
 

@@ -6,7 +6,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { MadeChoice } from '../../../parts/made-choice.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { labelOf } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;

@@ -6,7 +6,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { sumOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { datesOf } from '../money.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { FilterForm } from './filter-form.ts';
 import type { FilterField } from './filter-form.ts';
 

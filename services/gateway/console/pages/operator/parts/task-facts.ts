@@ -4,7 +4,8 @@ import type { ComponentChildren, VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { At, durationText, useNow } from '../../../parts/time.ts';
-import { operatorWords, words as shared } from '../../../words.ts';
+import { words as shared } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { bytesText } from '../../client/parts/bytes-text.ts';
 
 const words = operatorWords.task;

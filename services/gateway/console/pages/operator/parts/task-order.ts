@@ -3,7 +3,7 @@ import type { Reference } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ExternalLink } from '../../../parts/external-link.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 import { orderLine } from './task-facts.ts';
 import { leavesOf } from './value-tree.ts';
 

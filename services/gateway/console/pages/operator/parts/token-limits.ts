@@ -1,6 +1,6 @@
 import type { Token } from '../../../api/tokens.ts';
 import { nanosOf } from '../../../parts/decimal.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.tokens;
 

@@ -1,6 +1,6 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../../../words.ts';
+import { operatorWords } from '../operator-words.ts';
 
 export interface Leaf {
   /** Such as `channels[1].limits.in_flight`. */
