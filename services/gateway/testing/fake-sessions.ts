@@ -13,6 +13,8 @@ export interface FakeSessions {
   lists: number;
   /** While it is set, billing cannot be reached. */
   isAway: boolean;
+  /** What happens before each list is answered. */
+  beforeList: () => Promise<void>;
   /** Ends every session, as a full list does. */
   overflow(): void;
 }
@@ -20,7 +22,7 @@ export interface FakeSessions {
 export function fakeSessions(): FakeSessions {
   let [version, allBefore] = [1n, 0n];
   let ended: Omit<EndedSessions, '$typeName' | '$unknown'>[] = [];
-  const fake = { lists: 0, isAway: false };
+  const fake = { lists: 0, isAway: false, beforeList: async () => {} };
   const assertThere = (): void => {
     if (fake.isAway) throw new StoreUnavailable(new Error('billing is away'));
   };
@@ -36,6 +38,7 @@ export function fakeSessions(): FakeSessions {
       listEndedSessions: async ({ since }) => {
         fake.lists += 1;
         assertThere();
+        await fake.beforeList();
         return { version, allBefore, ended: ended.filter((one) => one.version > since) };
       },
     }),

@@ -3,7 +3,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import type { SessionService } from '@reelgate/proto/billing/v1/session_service';
 
 /** A page waits no longer for it. */
-const LIST_DEADLINE_MS = 2000;
+const LIST_DEADLINE_MS = 5000;
 const END_DEADLINE_MS = 5000;
 
 /** One session that has ended, or all that a subject began before a version. */

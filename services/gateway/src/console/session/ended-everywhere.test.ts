@@ -117,6 +117,18 @@ describe.each([
     expect((await me(here.url, cookie)).status).toBe(200);
   });
 
+  test('answers with a list that took three seconds, because it is as new as the request', async () => {
+    const here = await open();
+    const cookie = await signInAt(here.url, kind.signIn);
+    await here.clock.advance(1000);
+    sessions.beforeList = () => here.clock.advance(3000);
+    const slow = await me(here.url, cookie);
+    await send(here.url, 'DELETE', '/session', { cookie });
+
+    expect(slow.status).toBe(200);
+    expect((await me(here.url, cookie)).status).toBe(401);
+  });
+
   test('says that a sign-out did not reach the service, and the browser forgets the session all the same', async () => {
     const here = await open();
     const cookie = await signInAt(here.url, kind.signIn);

@@ -80,12 +80,12 @@ async function assertLiveIn(list: EndedList, session: SessionMark): Promise<void
   const { known } = list;
   try {
     await list.refresh();
-    // it began at another gateway a moment ago
-    if (session.version > known.version()) await list.renew();
+    // the session began at another gateway a moment ago, or the answer was slow: one that is asked for from here on is
+    // as new as the request, however long it takes
+    if (session.version > known.version() || !list.isYounger(USABLE_MS)) await list.renew();
   } catch (error) {
     if (!list.isYounger(USABLE_MS) || session.version > known.version()) throw serviceUnavailable(error, RETRY_MS);
   }
-  if (!list.isYounger(USABLE_MS)) throw serviceUnavailable(undefined, RETRY_MS);
   if (known.hasEnded(session) || session.version > known.version()) throw signedOut();
 }
 
