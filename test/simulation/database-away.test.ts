@@ -21,7 +21,7 @@ const AWAY_MS = 10_000;
 const BEFORE_MS = 3000;
 const AFTER_MS = 4000;
 /** The time from the database's return until every task has ended and is settled, except those with a lost answer. */
-const BACK_TO_WORK_MS = 90_000;
+const BACK_TO_WORK_MS = 40_000;
 const TIMEOUT_MS = 240_000;
 
 describeWith(

@@ -22,7 +22,7 @@ afterEach(async () => {
 const modelsAs = (token: string, from: string) =>
   call(under.url, 'GET', '/v1/models', { token, agent, headers: { 'x-forwarded-for': from } });
 
-/** So many within a second, because the clock stands still. */
+/** The number of tokens within one second: the clock stands still. */
 async function floodFrom(addresses: readonly string[]): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: STRANGE_TOKENS }, (_, index) =>
