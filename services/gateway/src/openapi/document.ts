@@ -1,7 +1,7 @@
 import { dialects } from '../dialects/index.ts';
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
-import { errorResponses } from './error-responses.ts';
+import { collectErrors, referToErrors } from './error-responses.ts';
 import { hoist } from './hoist.ts';
 import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
@@ -58,15 +58,16 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
       paths[name] = { ...paths[name], [method.toLowerCase()]: operationOf(route, method) };
     }
   }
-  const { document, schemas } = hoist(paths);
+  const { document, schemas } = hoist({ paths, responses: collectErrors(routes) });
   return {
     openapi: '3.1.0',
     info: API,
     servers: [{ url: publicUrl }],
     tags: tagsOf(routes).map((name) => ({ name })),
-    paths: document,
+    paths: document.paths,
     components: {
       schemas,
+      responses: document.responses,
       headers: headerComponents,
       securitySchemes: {
         token: {
@@ -98,7 +99,7 @@ function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[nu
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
     security: token === undefined ? [] : [{ token: [] }],
-    responses: { ...successOf(route), ...errorResponses(route) },
+    responses: { ...successOf(route), ...referToErrors(route) },
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../dialects/dialect.ts';
 import { envelopeOf } from '../problems/envelope-of.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
@@ -77,34 +78,91 @@ const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHead
 /** The refusals of a relayed call that never come from an upstream. */
 const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !== 429));
 
-/** The refusals of a route by status. An upstream can refuse with any 4xx. */
-export function errorResponses(entry: RouteEntry): object {
-  const { doc } = entry;
-  const named = [...refusedStatuses(entry)]
-    .toSorted((one, other) => one - other)
-    .map((status): [string, object] => [String(status), responseOf(entry, status, schemaOf(entry, status))]);
-  const ranges: [string, object][] =
-    doc.isRelayed === true
-      ? [['4XX', { ...responseOf(entry, 400, UPSTREAM), description: 'The upstream refused the request.' }]]
-      : [];
-  return Object.fromEntries([...named, ...ranges]);
+/** The part of a component's name that stands for a status. */
+const NAMES: Readonly<Record<RefusedStatus, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'PreconditionFailed',
+  413: 'ContentTooLarge',
+  415: 'UnsupportedMediaType',
+  416: 'RangeNotSatisfiable',
+  422: 'UnprocessableContent',
+  426: 'UpgradeRequired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  501: 'NotImplemented',
+  502: 'BadGateway',
+  503: 'Unavailable',
+  504: 'GatewayTimeout',
+};
+const ENVELOPE_NAMES: Readonly<Record<EnvelopeName, string>> = {
+  openai: '',
+  vendor: 'Vendor',
+  anthropic: 'Messages',
+  google: 'Google',
+};
+
+interface ErrorResponse {
+  readonly status: string;
+  /** The name of its component. */
+  readonly name: string;
+  readonly response: object;
 }
 
-function responseOf({ token }: RouteEntry, status: RefusedStatus, schema: Schema): object {
+/** Returns references to the refusals of a route, by status. */
+export function referToErrors(entry: RouteEntry): object {
+  const references = listErrors(entry).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]);
+  return Object.fromEntries(references) as object;
+}
+
+/** Returns the refusals of all routes by the names of their components. Throws if one name has two meanings. */
+export function collectErrors(routes: readonly RouteEntry[]): Readonly<Record<string, object>> {
+  const collected = new Map<string, object>();
+  for (const { name, response } of routes.flatMap(listErrors)) {
+    const known = collected.get(name);
+    if (known !== undefined && !isDeepStrictEqual(known, response))
+      throw new Error(`two responses have the name ${name}`);
+    collected.set(name, response);
+  }
+  return Object.fromEntries([...collected].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Lists the refusals of a route. An upstream can refuse with any 4xx. */
+function listErrors(entry: RouteEntry): readonly ErrorResponse[] {
+  const own = [...refusedStatuses(entry)]
+    .toSorted((one, other) => one - other)
+    .map((status) => describeError(entry, status));
+  if (entry.doc.isRelayed !== true) return own;
+  const response = buildResponse(entry, 400, UPSTREAM);
+  const refused = { ...response, description: 'The upstream refused the request.' };
+  return [...own, { status: '4XX', name: 'RefusedByUpstream', response: refused }];
+}
+
+function describeError(entry: RouteEntry, status: RefusedStatus): ErrorResponse {
+  const families = entry.doc.envelopes ?? [envelopeOf(entry.path)];
+  const canBeUpstreams = entry.doc.isRelayed === true && !OWN.has(status);
+  const all = [...families.map((name) => SCHEMAS[name]), ...(canBeUpstreams ? [UPSTREAM] : [])];
+  const [only] = all;
+  const name = [
+    NAMES[status],
+    ...families.map((family) => ENVELOPE_NAMES[family]),
+    canBeUpstreams ? 'Relayed' : '',
+    entry.token === undefined ? 'WithoutToken' : '',
+  ].join('');
+  const schema = all.length === 1 && only !== undefined ? only : { anyOf: all };
+  return { status: String(status), name, response: buildResponse(entry, status, schema) };
+}
+
+function buildResponse({ token }: RouteEntry, status: RefusedStatus, schema: Schema): object {
   const names: ResponseHeader[] = [
     'x-request-id',
     ...(token === undefined || status === 401 ? [] : LIMIT_HEADERS),
     ...(MORE_HEADERS[status] ?? []),
   ];
   return { description: DESCRIPTIONS[status], headers: headersOf(names), content: { 'application/json': { schema } } };
-}
-
-function schemaOf({ path, doc }: RouteEntry, status: RefusedStatus): Schema {
-  const families = doc.envelopes ?? [envelopeOf(path)];
-  const all = [
-    ...families.map((name) => SCHEMAS[name]),
-    ...(doc.isRelayed === true && !OWN.has(status) ? [UPSTREAM] : []),
-  ];
-  const [only] = all;
-  return all.length === 1 && only !== undefined ? only : { anyOf: all };
 }

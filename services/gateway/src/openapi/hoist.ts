@@ -3,8 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 type Json = Readonly<Record<string, unknown>>;
 
 /** Moves every schema with a title to the components and leaves a reference in its place. */
-export function hoist(value: object): {
-  readonly document: unknown;
+export function hoist<T extends object>(
+  value: T,
+): {
+  readonly document: T;
   readonly schemas: Readonly<Record<string, unknown>>;
 } {
   const schemas = new Map<string, unknown>();
@@ -23,7 +25,7 @@ export function hoist(value: object): {
     return { $ref: `#/components/schemas/${title}` };
   };
   return {
-    document: walk(value),
+    document: walk(value) as T,
     schemas: Object.fromEntries([...schemas].toSorted(([one], [other]) => (one < other ? -1 : 1))),
   };
 }

@@ -16,6 +16,10 @@ interface Response {
   readonly content?: Content;
 }
 
+interface Reference {
+  readonly $ref: string;
+}
+
 export interface Operation {
   readonly name: string;
   readonly method: string;
@@ -38,7 +42,10 @@ interface Written {
       Readonly<
         Record<
           string,
-          Omit<Operation, 'name' | 'method' | 'path' | 'parameters'> & { readonly parameters?: readonly Parameter[] }
+          Omit<Operation, 'name' | 'method' | 'path' | 'parameters' | 'responses'> & {
+            readonly parameters?: readonly Parameter[];
+            readonly responses: Readonly<Record<string, Response | Reference>>;
+          }
         >
       >
     >
@@ -46,6 +53,7 @@ interface Written {
   readonly components: {
     readonly schemas: Readonly<Record<string, Json>>;
     readonly headers: Readonly<Record<string, Header>>;
+    readonly responses: Readonly<Record<string, Response>>;
   };
 }
 
@@ -87,6 +95,12 @@ export function readDocument(json: unknown): ApiDocument {
     Object.entries(methods).map(([method, operation]): Operation => ({
       ...operation,
       parameters: operation.parameters ?? [],
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, response]) => [
+          status,
+          '$ref' in response ? written.components.responses[response.$ref.split('/').at(-1)!]! : response,
+        ]),
+      ),
       path,
       method: method.toUpperCase(),
       name: `${method.toUpperCase()} ${path}`,
