@@ -30,6 +30,8 @@ export interface Call<S extends Specs = Specs> {
   readonly terminal: Terminal;
   /** Whether standard output is one JSON document. */
   readonly json: boolean;
+  /** Prints a part of a text answer before its end. With --json it prints nothing. */
+  readonly print: (text: string) => void;
 }
 
 export interface Outcome {

@@ -1,13 +1,31 @@
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
+/** An open connection does not keep the process when its command is over. */
+const END_MS = 300;
+
 enableCompileCache();
 
 // As in the program, with which it shares compiled code: V8 refuses code that was compiled under other flags, and each
 // would replace that of the other.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+const args = process.argv.slice(2);
+const { needsSupervision, readBegin, superviseDoctor } = await import('./doctor/supervise-doctor.ts');
+if (needsSupervision(args, process.env)) {
+  const { systemClock } = await import('@reelgate/platform/clock');
+  const begunAt = performance.timeOrigin;
+  const call = { args, main: import.meta.filename, environment: process.env, begunAt, clock: systemClock };
+  process.exit(await superviseDoctor(call));
+}
+
+const isSupervised = readBegin(process.env) !== undefined;
+// Without its supervisor nobody waits for this process.
+if (isSupervised) process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
 // What is imported here is in the compile cache, so each call is quick.
 await import('./caller-umask.ts');
 const { runCommand } = await import('./run-command.ts');
-process.exitCode = await runCommand(process.argv.slice(2), process.env);
+process.exitCode = await runCommand(args, process.env);
+if (isSupervised) process.send?.(process.exitCode);
+setTimeout(() => process.exit(), END_MS).unref();

@@ -43,6 +43,9 @@ async function run(name: string, { words, options, json }: ParsedCall, environme
       environment,
       terminal: terminalOf(process.stdout, process.stderr),
       services,
+      print: (text) => {
+        if (!json) print(text);
+      },
     });
     print(textOf({ answer, ...(text === undefined ? {} : { text }) }, json));
     return exitCode;

@@ -28,19 +28,25 @@ export interface VerifyOptions {
 /** Checks the ledger, and compares the open holds with the tasks. */
 export async function verifyBooks(
   { accounts, tasks }: Pick<Services, 'accounts' | 'tasks'>,
-  { actor = '', onProgress, ...options }: VerifyOptions,
+  { actor = '', ...options }: VerifyOptions,
 ): Promise<Books> {
-  const { ok, entries, sums, faults, openHoldTaskIds, openCalls, overdueCalls } = await accounts.verifyLedger(
-    { actor },
-    options,
-  );
+  const { openHoldTaskIds, ...ledger } = await accounts.verifyLedger({ actor }, options);
+  return { ...ledger, ...(await compareHolds({ tasks }, openHoldTaskIds, options)) };
+}
+
+/** Compares open holds with their tasks. */
+export async function compareHolds(
+  { tasks }: Pick<Services, 'tasks'>,
+  openHoldTaskIds: readonly string[],
+  { signal, onProgress }: Pick<VerifyOptions, 'signal' | 'onProgress'>,
+): Promise<Pick<Books, 'finished' | 'unknown'>> {
   const sorted = { finished: [] as string[], unknown: [] as string[] };
   for (let from = 0; from < openHoldTaskIds.length; from += CLASSIFY_MAX) {
     onProgress?.(from, openHoldTaskIds.length);
     const page = openHoldTaskIds.slice(from, from + CLASSIFY_MAX);
-    const { finished, unknown } = await tasks.classifyHolds({ taskIds: page }, { signal: options.signal });
+    const { finished, unknown } = await tasks.classifyHolds({ taskIds: page }, { signal });
     sorted.finished.push(...finished);
     sorted.unknown.push(...unknown);
   }
-  return { ok, entries, sums, faults, openCalls, overdueCalls, ...sorted };
+  return sorted;
 }

@@ -6,17 +6,20 @@ import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { defineCommand, noWords } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
+import { openDeadline } from '../doctor/deadline.ts';
 import { worstOf } from '../doctor/doctor-line.ts';
-import type { DoctorLine } from '../doctor/doctor-line.ts';
-import { secretsHidden } from '../doctor/hide-secrets.ts';
-import { linesAsText } from '../doctor/lines-as-text.ts';
+import type { DoctorLine, Tell } from '../doctor/doctor-line.ts';
 import { examine } from '../doctor/examine.ts';
+import { countLines, openLineFormat } from '../doctor/format-lines.ts';
+import { secretsHidden } from '../doctor/hide-secrets.ts';
+import { readBegin } from '../doctor/supervise-doctor.ts';
 import { whileShowing } from '../while-showing.ts';
 
 const EXIT_CODES = { ok: 0, warn: 1, fail: 2 } as const;
 
 export const doctor = defineCommand({
-  summary: 'say what is wrong with services, stores, channels, clocks and books; exit code 1: warnings, 2: failures',
+  summary:
+    'say within 10 s what is wrong with services, stores, channels, clocks and books; exit code 1: warnings, 2: failures',
   words: '',
   options: {
     gateway: {
@@ -25,42 +28,59 @@ export const doctor = defineCommand({
     },
   },
   example: 'doctor',
-  run: async ({ words, options, environment, services, terminal }) => {
+  run: async ({ words, options, environment, services, terminal, print }) => {
     noWords(words);
+    const deadline = openDeadline(systemClock, readBegin(environment) ?? systemClock.now());
+    const format = openLineFormat();
+    const tell: Tell = (...lines) => {
+      terminal.clear();
+      for (const line of lines) print(format(line));
+    };
     let config: ProgramConfig;
     try {
       config = readProgramConfig(environment);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return outcomeOf(refusedLines(error));
+      const refused = describeRefused(error);
+      tell(...refused);
+      return outcomeOf(refused);
     }
+    const hide = hideSecrets(config);
+    const awaited = new Set<string>();
     const diagnosed = connectDiagnosed(config, options.gateway);
     try {
-      const lines = await whileShowing(terminal, 'asking every service', () =>
-        examine({ config, services, diagnosed: diagnosed.services, clock: systemClock }),
+      const lines = await whileShowing(
+        terminal,
+        () => `waiting for ${[...awaited].join(', ')}`,
+        () =>
+          examine(
+            { config, services, diagnosed: diagnosed.services, deadline },
+            { tell: (...more) => tell(...more.map(hide)), awaited },
+          ),
       );
-      return outcomeOf(hidden(lines, config));
+      return outcomeOf(lines.map(hide));
     } finally {
       diagnosed.close();
     }
   },
 });
 
-function hidden(lines: readonly DoctorLine[], { value }: Pick<ProgramConfig, 'value'>): readonly DoctorLine[] {
+function hideSecrets({ value }: Pick<ProgramConfig, 'value'>): (line: DoctorLine) => DoctorLine {
   const hide = secretsHidden(value);
-  return lines.map((line) => ({ ...line, detail: hide(line.detail), advice: hide(line.advice) }));
+  return (line) => ({ ...line, detail: hide(line.detail), advice: hide(line.advice) });
 }
 
+/** The lines are printed by then. */
 function outcomeOf(lines: readonly DoctorLine[]): Outcome {
   const worst = worstOf(lines);
   return {
     exitCode: EXIT_CODES[worst],
     answer: { ok: worst === 'ok', worst, lines },
-    text: linesAsText(lines),
+    text: `\n${countLines(lines)}`,
   };
 }
 
-function refusedLines(error: ConfigError): readonly DoctorLine[] {
+function describeRefused(error: ConfigError): readonly DoctorLine[] {
   const refused = error instanceof RefusedConfig ? error.refused : [error.message];
   return refused.map((detail) => ({
     subject: 'configuration',

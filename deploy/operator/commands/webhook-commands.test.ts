@@ -84,6 +84,7 @@ async function typed(...args: string[]): Promise<Outcome> {
     environment: {},
     terminal: { columns: undefined } as never,
     json: true,
+    print: () => undefined,
   });
 }
 

@@ -1,28 +1,49 @@
-import type { Clock } from '@reelgate/platform/clock';
 import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
-import type { DoctorLine, DoctorQuestion } from './doctor-line.ts';
+import { awaitFor } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
+import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
-/** Asks all questions side by side. One that throws or hangs delays no other. The lines stand in their order. */
+/**
+ * Asks all questions side by side, and tells each line as it comes. A question that throws or hangs delays no other. The
+ * result has the lines in the order of the questions.
+ */
 export async function askAll(
   questions: readonly DoctorQuestion[],
-  clock: Pick<Clock, 'sleep'>,
+  deadline: Deadline,
+  audience: Audience,
 ): Promise<readonly DoctorLine[]> {
-  return (await Promise.all(questions.map((question) => askOne(question, clock)))).flat();
+  return (await Promise.all(questions.map((question) => askOne(question, deadline, audience)))).flat();
 }
 
 async function askOne(
-  { subject, msMax, advice, ask }: DoctorQuestion,
-  clock: Pick<Clock, 'sleep'>,
+  { subject, advice, ask }: DoctorQuestion,
+  deadline: Deadline,
+  { tell, awaited }: Audience,
 ): Promise<readonly DoctorLine[]> {
-  const failed = (detail: string): readonly DoctorLine[] => [{ subject, part: '', grade: 'fail', detail, advice }];
-  const [ended, late] = [new AbortController(), new AbortController()];
-  const limit = clock.sleep(msMax, ended.signal).then(() => {
-    late.abort();
-    return failed(`gave no answer within ${String(msMax / 1000)} s`);
-  });
-  try {
-    return await Promise.race([ask(late.signal).catch((error: unknown) => failed(reasonOf(error))), limit]);
-  } finally {
-    ended.abort();
-  }
+  const lines: DoctorLine[] = [];
+  let isOver = false;
+  const tellInTime = (...more: readonly DoctorLine[]): void => {
+    if (isOver) return;
+    lines.push(...more);
+    tell(...more);
+  };
+  const fail = (detail: string): void => {
+    tellInTime({ subject, part: '', grade: 'fail', detail, advice });
+  };
+  awaited.add(subject);
+  await awaitFor(
+    deadline.clock,
+    // A question says at the deadline what it does not know. This ends one that does not.
+    deadline.callMs(),
+    (signal) =>
+      ask(signal, tellInTime).catch((error: unknown) => {
+        fail(reasonOf(error));
+      }),
+    (seconds) => {
+      fail(`gave no answer within ${seconds}`);
+    },
+  );
+  isOver = true;
+  awaited.delete(subject);
+  return lines;
 }

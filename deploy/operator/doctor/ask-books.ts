@@ -1,50 +1,100 @@
+import { isProblem } from '@reelgate/platform/problem';
+import type { VerifyLedgerResponse } from '@reelgate/proto/billing/v1/account_service';
 import { formatNanos } from '../format/amount.ts';
-import { verifyBooks } from '../verify-books.ts';
+import { compareHolds } from '../verify-books.ts';
 import type { Services } from '../connect-services.ts';
-import type { DoctorLine } from './doctor-line.ts';
+import { awaitAnswer } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
+import type { DoctorLine, Tell } from './doctor-line.ts';
 
-/** A longer check is left to its own command. */
-export const BOOKS_MS_MAX = 60_000;
+const FAULTS_SHOWN_MAX = 5;
+const VERIFY = 'reelgate ledger verify';
 
-/** Whether the ledger balances, and whether each open hold belongs to an open task. */
+/** Says whether the ledger balances, and whether each open hold belongs to an open task. */
 export async function askBooks(
   services: Pick<Services, 'accounts' | 'tasks'>,
-  signal: AbortSignal,
-): Promise<readonly DoctorLine[]> {
-  const books = await verifyBooks(services, { timeoutMs: BOOKS_MS_MAX, signal });
-  const sums = Object.entries(books.sums).map(([currency, sum]) => `${currency} ${formatNanos(sum)}`);
-  const balance: DoctorLine = books.ok
-    ? { subject: 'ledger', part: '', grade: 'ok', detail: `${String(books.entries)} entries balance`, advice: '' }
-    : {
-        subject: 'ledger',
-        part: '',
-        grade: 'fail',
-        detail: `does not balance: ${[...sums, ...books.faults].slice(0, 5).join('; ')}`,
-        advice: "stop billing's writers, keep the databases as they are; reelgate ledger verify",
-      };
-  const waits = [
-    [
-      books.finished.length,
-      'holds belong to tasks that have ended',
-      'billing settles them within minutes; else reelgate task show ID',
-    ],
-    [
-      books.unknown.length,
-      'holds belong to no task',
-      'they are released by the sweep of tasks; else reelgate ledger verify names them',
-    ],
-    [
-      Number(books.overdueCalls),
-      'relayed calls are not settled in time',
-      'they lapse and are charged their hold; look for gateways that were killed',
-    ],
-  ] as const;
-  return [
-    balance,
-    ...waits.flatMap(([count, what, advice]): DoctorLine[] =>
-      count === 0
-        ? []
-        : [{ subject: 'ledger', part: 'holds', grade: 'warn', detail: `${String(count)} ${what}`, advice }],
-    ),
-  ];
+  deadline: Deadline,
+  tell: Tell,
+): Promise<void> {
+  const ledger = await awaitAnswer<VerifyLedgerResponse | string>(
+    deadline,
+    (signal) =>
+      services.accounts.verifyLedger({}, { timeoutMs: deadline.callMs(), signal }).catch((error: unknown) => {
+        if (!isProblem(error, 'service_unavailable')) throw error;
+        return 'was not checked: billing is not reached';
+      }),
+    (seconds) => `was not checked within ${seconds}`,
+  );
+  if (typeof ledger === 'string') {
+    tell({
+      ...{ subject: 'ledger', part: '', grade: 'warn', detail: ledger },
+      advice: `see the lines of billing; the whole check takes longer on a large ledger: ${VERIFY}`,
+    });
+    return;
+  }
+  tell(describeBalance(ledger), ...describeWaits([[Number(ledger.overdueCalls), ...OVERDUE_CALLS]]));
+  await askHolds(services, ledger.openHoldTaskIds, deadline, tell);
+}
+
+async function askHolds(
+  services: Pick<Services, 'tasks'>,
+  taskIds: readonly string[],
+  deadline: Deadline,
+  tell: Tell,
+): Promise<void> {
+  const holds = await awaitAnswer(
+    deadline,
+    (signal) =>
+      compareHolds(services, taskIds, { signal }).catch((error: unknown) => {
+        if (!isProblem(error, 'service_unavailable')) throw error;
+        return undefined;
+      }),
+    () => undefined,
+  );
+  if (holds === undefined) {
+    tell({
+      ...{ subject: 'ledger', part: 'holds', grade: 'warn' },
+      detail: `open holds were not compared with their tasks: ${String(taskIds.length)}`,
+      advice: `see the lines of tasks; then ${VERIFY}`,
+    });
+    return;
+  }
+  const { finished, unknown } = holds;
+  tell(
+    ...describeWaits([
+      [
+        finished.length,
+        'holds belong to tasks that have ended',
+        'billing settles them within minutes; else reelgate task show ID',
+      ],
+      [unknown.length, 'holds belong to no task', `they are released by the sweep of tasks; else ${VERIFY} names them`],
+    ]),
+  );
+}
+
+type Wait = readonly [count: number, what: string, advice: string];
+
+const OVERDUE_CALLS = [
+  'relayed calls are not settled in time',
+  'they lapse and are charged their hold; look for gateways that were killed',
+] as const;
+
+function describeBalance({ ok, entries, sums, faults }: VerifyLedgerResponse): DoctorLine {
+  const line = { subject: 'ledger', part: '' };
+  if (ok) return { ...line, grade: 'ok', detail: `${String(entries)} entries balance`, advice: '' };
+  const wrong = [...Object.entries(sums).map(([currency, sum]) => `${currency} ${formatNanos(sum)}`), ...faults];
+  return {
+    ...line,
+    grade: 'fail',
+    detail: `does not balance: ${wrong.slice(0, FAULTS_SHOWN_MAX).join('; ')}`,
+    advice: `stop billing's writers, keep the databases as they are; ${VERIFY}`,
+  };
+}
+
+function describeWaits(waits: readonly Wait[]): readonly DoctorLine[] {
+  return waits.flatMap(([count, what, advice]): DoctorLine[] =>
+    count === 0
+      ? []
+      : [{ subject: 'ledger', part: 'holds', grade: 'warn', detail: `${String(count)} ${what}`, advice }],
+  );
 }

@@ -1,133 +1,155 @@
-import { lookup } from 'node:dns/promises';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Clock } from '@reelgate/platform/clock';
-import type { Grade } from '@reelgate/platform/diagnosis/self-checks';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
 import { isProblem } from '@reelgate/platform/problem';
-import { Grade as WireGrade } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
-import type { DiagnoseResponse } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
-import { PROGRAM_VERSION } from '../../program/version.ts';
+import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
 import type { DiagnosedService } from '../diagnosed-services.ts';
-import type { DoctorLine } from './doctor-line.ts';
+import { describeClock } from './compare-clocks.ts';
+import type { ClockReading } from './compare-clocks.ts';
+import { awaitAnswer } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
+import { describeProcess } from './describe-process.ts';
+import type { DescribedProcess } from './describe-process.ts';
+import type { DoctorLine, Tell } from './doctor-line.ts';
+import { findReplicas, lookUpAll } from './find-replicas.ts';
+import type { LookUp } from './find-replicas.ts';
+import { tryConnection } from './try-connection.ts';
+import type { TryConnection } from './try-connection.ts';
 
-/** The service bounds its checks by five seconds. */
-const DIAGNOSE_MS_MAX = 10_000;
-/** A name with more addresses is not asked for each. */
-const REPLICAS_MAX = 8;
+/** Of one service. Further ones are named by their number. */
+const REPLICAS_MAX = 16;
+/** The reason within the words of the gRPC client for a service without a connection. */
+const CONNECTION_FAULT = /Error: ((?:(?!Error: ).)+?)(?:\. Resolution note|$)/;
 
-/** The clock of a process against that of this machine. */
-export interface ClockReading {
-  readonly subject: string;
-  /** Ahead of this machine; negative: behind it. */
-  readonly aheadMs: number;
-  /** Half the time that the answer was on its way. */
-  readonly uncertainMs: number;
+export interface AskedBy {
+  readonly deadline: Deadline;
+  readonly tell: Tell;
+  /** Takes the lines about the clocks. */
+  readonly tellClock: Tell;
+  readonly lookUp?: LookUp;
+  readonly connect?: TryConnection;
 }
 
-export interface Diagnosed {
-  readonly lines: readonly DoctorLine[];
-  readonly clocks: readonly ClockReading[];
+interface Replica {
+  /** As a person reads it. */
+  readonly address: string;
+  /** Undefined: it is a socket of this machine. */
+  readonly host: HostPort | undefined;
+  readonly client: DiagnosedService['client'];
 }
 
-const GRADES: Readonly<Record<WireGrade, Grade>> = {
-  [WireGrade.UNSPECIFIED]: 'warn',
-  [WireGrade.OK]: 'ok',
-  [WireGrade.WARN]: 'warn',
-  [WireGrade.FAIL]: 'fail',
-};
+/** Asks every replica of a service at once, and tells the lines of each as it answers. Gives the clocks of all. */
+export async function askService(service: DiagnosedService, asked: AskedBy): Promise<readonly ClockReading[]> {
+  const { tell, tellClock } = asked;
+  const replicas = await listReplicas(service, asked);
+  const known = new Set<string>();
+  const clocks = replicas.slice(0, REPLICAS_MAX).map(async (replica) => {
+    const answer = await askReplica(service, replica, asked);
+    if (!('process' in answer)) tell(answer);
+    // Several addresses can lead to one process.
+    if (!('process' in answer) || known.has(answer.process)) return [];
+    known.add(answer.process);
+    tell(...answer.lines);
+    if (answer.clock === undefined) return [];
+    tellClock(describeClock(answer.clock));
+    return [answer.clock];
+  });
+  if (replicas.length > REPLICAS_MAX) tell(describeRest(service, replicas.length - REPLICAS_MAX));
+  return (await Promise.all(clocks)).flat();
+}
 
-/** Asks a service, and as many of its replicas as its name has addresses. Calls go to the replicas in turn. */
-export async function askService(service: DiagnosedService, clock: Clock, signal: AbortSignal): Promise<Diagnosed> {
-  const replicas = await replicasOf(service.hosts);
-  const answers = new Map<string, Diagnosed>();
-  // Several calls can meet the same replica, so there are more calls than replicas.
-  const calls = replicas === 1 ? 1 : 2 * replicas;
-  const refusals: DoctorLine[] = [];
-  for (let call = 0; call < calls && answers.size < replicas; call += 1) {
-    const begunAt = clock.now();
-    try {
-      const answer = await service.client.diagnose({}, { timeoutMs: DIAGNOSE_MS_MAX, signal });
-      answers.set(answer.process, diagnosed(answer, clock.now(), begunAt));
-    } catch (error) {
-      refusals.push(notAnswered(service, error));
-      break;
-    }
+/** Empty: the name of the service has no address, and a line says so. */
+async function listReplicas(
+  service: DiagnosedService,
+  { deadline, tell, lookUp = lookUpAll }: AskedBy,
+): Promise<readonly Replica[]> {
+  const { address, hosts, client } = service;
+  const found = await awaitAnswer(
+    deadline,
+    () => findReplicas(hosts, lookUp).catch((error: unknown) => `does not resolve: ${reasonOf(error)}`),
+    (seconds) => `was not resolved within ${seconds}`,
+  );
+  if (typeof found === 'string') {
+    tell(describeUnresolved(service, found));
+    return [];
   }
-  const found = [...answers.values()];
+  if (found.length === 0) return [{ address, host: hosts[0], client }];
+  return found.map((host) => ({ address: writeHostPort(host), host, client: service.connectReplica(host) }));
+}
+
+/** Gives what the replica says, or the line that says why it said nothing. */
+async function askReplica(
+  service: DiagnosedService,
+  { address, host, client }: Replica,
+  { deadline, connect = tryConnection }: AskedBy,
+): Promise<DescribedProcess | DoctorLine> {
+  const { clock } = deadline;
+  const begunAt = clock.now();
+  let isAccepted = false;
+  return awaitAnswer<DescribedProcess | DoctorLine>(
+    deadline,
+    async (signal) => {
+      // A replica that answers in time is not connected to a second time.
+      void clock.sleep(deadline.leftMs() / 2, signal).then(async () => {
+        isAccepted = host !== undefined && !signal.aborted && (await connect(host, signal));
+      });
+      try {
+        const answer = await client.diagnose({}, { timeoutMs: deadline.callMs(), signal });
+        return describeProcess(answer, begunAt, clock.now());
+      } catch (error) {
+        return describeRefusal(service, address, error);
+      }
+    },
+    (seconds) => describeSilence(service, { address, isAccepted, seconds }),
+  );
+}
+
+function describeUnresolved({ name, hosts }: DiagnosedService, how: string): DoctorLine {
+  const key = name === 'gateway' ? 'gateway.admin or --gateway' : `gateway.services.${name}`;
   return {
-    lines: [...found.flatMap(({ lines }) => lines), ...refusals],
-    clocks: found.flatMap(({ clocks }) => clocks),
+    subject: name,
+    part: '',
+    grade: 'fail',
+    detail: `the name ${hosts[0]?.host ?? ''} ${how}`,
+    advice: `check that name in ${key}, and the name server of this machine`,
   };
 }
 
-async function replicasOf(hosts: readonly string[]): Promise<number> {
-  if (hosts.length !== 1) return Math.min(Math.max(1, hosts.length), REPLICAS_MAX);
-  const addresses = await lookup(hosts[0] ?? '', { all: true }).catch(() => []);
-  const ofOneFamily = addresses.filter(({ family }) => family === addresses[0]?.family);
-  return Math.min(Math.max(1, ofOneFamily.length), REPLICAS_MAX);
-}
-
-function diagnosed(answer: DiagnoseResponse, endedAt: number, begunAt: number): Diagnosed {
-  const { service, process, version, ready, findings, at, tookMs } = answer;
-  const subject = `${service} (${process})`;
-  const onWayMs = Math.max(0, endedAt - begunAt - Number(tookMs));
+function describeRest({ name, address }: DiagnosedService, count: number): DoctorLine {
   return {
-    lines: [
-      aliveLine(subject, {
-        ready,
-        version,
-        startedAt: answer.startedAt === undefined ? 0 : timestampMs(answer.startedAt),
-      }),
-      ...findings.map(({ part, grade, detail, advice }) => ({
-        subject,
-        part,
-        grade: GRADES[grade],
-        detail,
-        // A check that hangs or throws knows no advice.
-        advice: advice === '' && grade !== WireGrade.OK ? `see the other lines and the log of ${service}` : advice,
-      })),
-    ],
-    clocks:
-      at === undefined
-        ? []
-        : [
-            {
-              subject,
-              aheadMs: Math.round(timestampMs(at) - (endedAt - onWayMs / 2)),
-              uncertainMs: Math.ceil(onWayMs / 2),
-            },
-          ],
+    subject: name,
+    part: '',
+    grade: 'warn',
+    detail: `${String(count)} more replicas at ${address} were not asked`,
+    advice: 'look at their readiness, such as with kubectl get pods',
   };
 }
 
-interface Alive {
-  readonly ready: boolean;
-  readonly version: string;
-  readonly startedAt: number;
+interface Silence {
+  readonly address: string;
+  /** Whether the address accepts connections. */
+  readonly isAccepted: boolean;
+  readonly seconds: string;
 }
 
-function aliveLine(subject: string, { ready, version, startedAt }: Alive): DoctorLine {
-  const since = new Date(startedAt).toISOString().slice(0, 19);
-  const line = { subject, part: '', detail: `release ${version}, up since ${since}Z` };
-  if (!ready)
-    return {
-      ...line,
-      grade: 'fail',
-      detail: `${line.detail}; it is not ready and gets no work`,
-      advice: 'see its other lines for what it lacks, and its log',
-    };
-  return version === PROGRAM_VERSION
-    ? { ...line, grade: 'ok', advice: '' }
+/** A process that hangs still has its connections accepted, by the system. */
+function describeSilence({ name }: DiagnosedService, { address, isAccepted, seconds }: Silence): DoctorLine {
+  const line = { subject: name, part: '', grade: 'fail' } as const;
+  return isAccepted
+    ? {
+        ...line,
+        detail: `the process at ${address} accepts connections and gave no answer within ${seconds}`,
+        advice: 'it hangs: look at its processor and the end of its log, then restart it',
+      }
     : {
         ...line,
-        grade: 'warn',
-        detail: `${line.detail}; this command line is of release ${PROGRAM_VERSION}`,
-        advice: 'finish the upgrade, or use the command line of that release',
+        detail: `${address} gave no answer and accepted no connection within ${seconds}`,
+        advice:
+          'look whether its machine runs, and at the network to it: packets get lost, such as by a network policy',
       };
 }
 
-/** Why a service did not answer, and what helps. */
-function notAnswered({ name, address }: DiagnosedService, error: unknown): DoctorLine {
+/** Says why a service did not answer, and what helps. */
+function describeRefusal({ name }: DiagnosedService, address: string, error: unknown): DoctorLine {
   const line = { subject: name, part: '', grade: 'fail' } as const;
   if (isProblem(error, 'invalid_caller_key'))
     return {
@@ -141,10 +163,15 @@ function notAnswered({ name, address }: DiagnosedService, error: unknown): Docto
       detail: `refused: ${error.message}`,
       advice: 'use the release of the services for this command line',
     };
-  const why = error instanceof Error && error.cause !== undefined ? `: ${reasonOf(error.cause)}` : '';
   return {
     ...line,
-    detail: `does not answer at ${address}${why}`,
+    detail: `does not answer at ${address}${explainCause(error)}`,
     advice: `start it; if it runs, its log names what its start waits for, such as its database; then check the address`,
   };
+}
+
+function explainCause(error: unknown): string {
+  if (!(error instanceof Error) || error.cause === undefined) return '';
+  const said = reasonOf(error.cause);
+  return `: ${CONNECTION_FAULT.exec(said.split('Last error: ').at(-1) ?? '')?.[1] ?? said}`;
 }

@@ -1,4 +1,3 @@
-import type { ClockReading } from './ask-service.ts';
 import type { DoctorLine } from './doctor-line.ts';
 
 /** Leases and links work with clocks that differ by less. */
@@ -7,14 +6,17 @@ const WARN_MS = 1000;
 const FAIL_MS = 15_000;
 const ADVICE = 'let the machines follow the same time servers (chrony, systemd-timesyncd), and restart nothing';
 
-/** Compares the clocks of the processes with that of this machine, and with one another. */
-export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorLine[] {
-  if (clocks.length === 0) return [];
-  const lines = clocks.map((clock) => lineOf(clock));
-  return clocks.length < 2 ? lines : [...lines, betweenServices(clocks)];
+/** The clock of a process against that of this machine. */
+export interface ClockReading {
+  readonly subject: string;
+  /** Ahead of this machine; negative: behind it. */
+  readonly aheadMs: number;
+  /** Half the time that the answer was on its way. */
+  readonly uncertainMs: number;
 }
 
-function lineOf({ subject, aheadMs, uncertainMs }: ClockReading): DoctorLine {
+/** Compares the clock of a process with that of this machine. */
+export function describeClock({ subject, aheadMs, uncertainMs }: ClockReading): DoctorLine {
   const certainMs = Math.max(0, Math.abs(aheadMs) - uncertainMs);
   const where = aheadMs < 0 ? 'behind' : 'ahead of';
   return {
@@ -28,19 +30,24 @@ function lineOf({ subject, aheadMs, uncertainMs }: ClockReading): DoctorLine {
   };
 }
 
-function betweenServices(clocks: readonly ClockReading[]): DoctorLine {
-  const first = clocks.reduce((one, other) => (other.aheadMs < one.aheadMs ? other : one));
-  const last = clocks.reduce((one, other) => (other.aheadMs > one.aheadMs ? other : one));
+/** Compares the clocks of the processes with one another. One alone has no line. */
+export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorLine[] {
+  const [one] = clocks;
+  if (one === undefined || clocks.length < 2) return [];
+  const first = clocks.reduce((earliest, other) => (other.aheadMs < earliest.aheadMs ? other : earliest), one);
+  const last = clocks.reduce((latest, other) => (other.aheadMs > latest.aheadMs ? other : latest), one);
   const certainMs = Math.max(0, last.aheadMs - first.aheadMs - last.uncertainMs - first.uncertainMs);
-  return {
-    subject: 'clock',
-    part: 'between the services',
-    ...graded(certainMs),
-    detail:
-      certainMs < WARN_MS
-        ? 'they agree'
-        : `${last.subject} is ${inWords(last.aheadMs - first.aheadMs)} ahead of ${first.subject}`,
-  };
+  return [
+    {
+      subject: 'clock',
+      part: 'between the services',
+      ...graded(certainMs),
+      detail:
+        certainMs < WARN_MS
+          ? 'they agree'
+          : `${last.subject} is ${inWords(last.aheadMs - first.aheadMs)} ahead of ${first.subject}`,
+    },
+  ];
 }
 
 function graded(ms: number): Pick<DoctorLine, 'grade' | 'advice'> {

@@ -12,14 +12,22 @@ export interface DoctorLine {
   readonly advice: string;
 }
 
+/** Takes lines as they come. Those of one call belong together. */
+export type Tell = (...lines: readonly DoctorLine[]) => void;
+
+/** Who waits for the lines. */
+export interface Audience {
+  readonly tell: Tell;
+  /** The subjects whose questions are not answered yet. */
+  readonly awaited: Set<string>;
+}
+
 /** A question of the doctor. It may throw or hang: that is a line too. */
 export interface DoctorQuestion {
   readonly subject: string;
-  /** The longest time of the question. */
-  readonly msMax: number;
   /** What to do if the question is not answered. */
   readonly advice: string;
-  readonly ask: (signal: AbortSignal) => Promise<readonly DoctorLine[]>;
+  readonly ask: (signal: AbortSignal, tell: Tell) => Promise<void>;
 }
 
 export function worstOf(lines: readonly { readonly grade: Grade }[]): Grade {

@@ -7,51 +7,81 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { DiagnoseResponseSchema, Grade } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
 import { PROGRAM_VERSION } from '../../program/version.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
-import { askAll } from './ask-all.ts';
 import { askService } from './ask-service.ts';
+import type { AskedBy } from './ask-service.ts';
 import { compareClocks } from './compare-clocks.ts';
+import type { ClockReading } from './compare-clocks.ts';
+import { openDeadline } from './deadline.ts';
 import { worstOf } from './doctor-line.ts';
+import type { DoctorLine } from './doctor-line.ts';
+import { countLines, openLineFormat } from './format-lines.ts';
 import { secretsHidden } from './hide-secrets.ts';
-import { linesAsText } from './lines-as-text.ts';
 
-const forever = new AbortController().signal;
+const NEVER = new Promise<never>(() => undefined);
+
+interface ServiceOptions {
+  readonly aheadMs?: number;
+  readonly wayMs?: number;
+  /** The addresses of its name. */
+  readonly replicas?: readonly string[];
+  /** An address at which no process answers. */
+  readonly hung?: string;
+  readonly version?: string;
+  readonly ready?: boolean;
+}
 
 /** A service whose clock differs from that of this machine, and whose answer takes some time. */
-function service(
-  name: 'tasks' | 'billing',
-  { aheadMs = 0, wayMs = 0, replicas = 1, version = PROGRAM_VERSION, ready = true } = {},
-) {
+function service(name: 'tasks' | 'billing', options: ServiceOptions = {}) {
+  const { aheadMs = 0, wayMs = 0, replicas = ['10.0.0.1'], hung, version = PROGRAM_VERSION, ready = true } = options;
   const clock = fakeClock();
-  let calls = 0;
+  const client = (host: string) => ({
+    diagnose: async () => {
+      if (host === hung) return NEVER;
+      await clock.advance(wayMs / 2);
+      const answer = create(DiagnoseResponseSchema, {
+        service: name,
+        process: `host:${host}`,
+        version,
+        ready,
+        at: timestampFromMs(clock.now() + aheadMs),
+        startedAt: timestampFromMs(clock.now()),
+        findings: [{ part: 'database', grade: Grade.FAIL, detail: 'does not answer', advice: 'start it' }],
+      });
+      await clock.advance(wayMs / 2);
+      return answer;
+    },
+  });
   const diagnosed = {
     name,
-    address: '127.0.0.1:1',
-    hosts: Array.from({ length: replicas }, (_, index) => `10.0.0.${String(index + 1)}`),
-    client: {
-      diagnose: async () => {
-        calls += 1;
-        await clock.advance(wayMs / 2);
-        const answer = create(DiagnoseResponseSchema, {
-          service: name,
-          process: `host:${String(calls % replicas)}`,
-          version,
-          ready,
-          at: timestampFromMs(clock.now() + aheadMs),
-          startedAt: timestampFromMs(clock.now()),
-          findings: [{ part: 'database', grade: Grade.FAIL, detail: 'does not answer', advice: 'start it' }],
-        });
-        await clock.advance(wayMs / 2);
-        return answer;
-      },
-    },
+    address: `${name}.example:9101`,
+    hosts: [{ host: `${name}.example`, port: 9101 }],
+    client: client(replicas[0]!),
+    connectReplica: ({ host }: { readonly host: string }) => client(host),
   } as unknown as DiagnosedService;
-  return { clock, diagnosed, calls: () => calls };
+  const lookUp: AskedBy['lookUp'] = async () => replicas.map((address) => ({ address, family: 4 }));
+  return { clock, diagnosed, lookUp };
 }
 
-async function clocksOf(...services: readonly ReturnType<typeof service>[]) {
-  const all = await Promise.all(services.map(({ diagnosed, clock }) => askService(diagnosed, clock, forever)));
-  return compareClocks(all.flatMap(({ clocks }) => clocks)).map(({ part, grade, detail }) => [part, grade, detail]);
+/** What the doctor says about a service, and the clocks that it reads. */
+async function asked({ clock, diagnosed, lookUp }: ReturnType<typeof service>, by: Partial<AskedBy> = {}) {
+  const lines: DoctorLine[] = [];
+  const ofClocks: DoctorLine[] = [];
+  const clocks: Promise<readonly ClockReading[]> = askService(diagnosed, {
+    deadline: openDeadline(clock, clock.now()),
+    tell: (...more) => void lines.push(...more),
+    tellClock: (...more) => void ofClocks.push(...more),
+    lookUp,
+    ...by,
+  });
+  return { lines, ofClocks, clocks };
 }
+
+async function answered(from: ReturnType<typeof service>) {
+  const told = await asked(from);
+  return { ...told, clocks: await told.clocks };
+}
+
+const brief = ({ part, grade, detail }: DoctorLine) => [part, grade, detail];
 
 test.each<[number, string, string]>([
   [0, 'ok', 'agrees with this machine, to 1 ms'],
@@ -59,42 +89,127 @@ test.each<[number, string, string]>([
   [5000, 'warn', 'is 5.0 s ahead of this machine'],
   [-60_000, 'fail', 'is 60.0 s behind this machine'],
 ])('a clock that is %i ms ahead is %s', async (aheadMs, grade, detail) => {
-  expect(await clocksOf(service('tasks', { aheadMs }))).toEqual([['tasks (host:0)', grade, detail]]);
+  const { ofClocks } = await answered(service('tasks', { aheadMs }));
+
+  expect(ofClocks.map(brief)).toEqual([['tasks (host:10.0.0.1)', grade, detail]]);
 });
 
 test('the time of an answer on its way is no difference of clocks', async () => {
-  expect((await clocksOf(service('tasks', { aheadMs: 0, wayMs: 8000 })))[0]?.[1]).toBe('ok');
-  expect((await clocksOf(service('tasks', { aheadMs: 60_000, wayMs: 8000 })))[0]?.[1]).toBe('fail');
+  expect((await answered(service('tasks', { aheadMs: 0, wayMs: 8000 }))).ofClocks[0]?.grade).toBe('ok');
+  expect((await answered(service('tasks', { aheadMs: 60_000, wayMs: 8000 }))).ofClocks[0]?.grade).toBe('fail');
 });
 
 test('the clocks of the services are compared with one another', async () => {
-  const lines = await clocksOf(service('tasks', { aheadMs: 900 }), service('billing', { aheadMs: -900 }));
+  const all = [service('tasks', { aheadMs: 900 }), service('billing', { aheadMs: -900 })];
+  const clocks = (await Promise.all(all.map(answered))).flatMap((one) => one.clocks);
 
-  expect(lines.at(-1)).toEqual(['between the services', 'warn', 'tasks (host:0) is 1.8 s ahead of billing (host:0)']);
+  expect(compareClocks(clocks).map(brief)).toEqual([
+    ['between the services', 'warn', 'tasks (host:10.0.0.1) is 1.8 s ahead of billing (host:10.0.0.1)'],
+  ]);
+  expect(compareClocks(clocks.slice(0, 1))).toEqual([]);
 });
 
-test('each replica behind a name is asked, and each is named', async () => {
-  const { diagnosed, clock, calls } = service('tasks', { replicas: 3 });
-  const { lines } = await askService(diagnosed, clock, forever);
+test('each replica behind a name is asked at once, and one that hangs hides no other', async () => {
+  const replicas = ['10.0.0.1', '10.0.0.2', '10.0.0.3'];
+  const hanging = service('tasks', { replicas, hung: '10.0.0.2' });
+  const { lines, clocks } = await asked(hanging, { connect: async () => true });
+  // Each fake process lets time pass while it answers.
+  for (let replica = 0; replica < replicas.length; replica += 1) await hanging.clock.advance(0);
 
-  expect([...new Set(lines.map(({ subject }) => subject))].toSorted()).toEqual([
-    'tasks (host:0)',
-    'tasks (host:1)',
-    'tasks (host:2)',
+  const subjects = (): readonly string[] => [...new Set(lines.map(({ subject }) => subject))].toSorted();
+  expect(subjects()).toEqual(['tasks (host:10.0.0.1)', 'tasks (host:10.0.0.3)']);
+
+  await hanging.clock.advance(5000);
+  await hanging.clock.advance(5000);
+  await clocks;
+  expect(lines.at(-1)).toEqual({
+    subject: 'tasks',
+    part: '',
+    grade: 'fail',
+    detail: 'the process at 10.0.0.2:9101 accepts connections and gave no answer within 8.5 s',
+    advice: expect.stringMatching(/^it hangs: .* restart it$/),
+  });
+});
+
+test('addresses of one process are one replica, and more replicas than can be asked are counted', async () => {
+  const twice = await answered(service('tasks', { replicas: ['10.0.0.1', '10.0.0.1'] }));
+  const many = await answered(
+    service('tasks', { replicas: Array.from({ length: 20 }, (_, at) => `10.0.0.${String(at)}`) }),
+  );
+
+  expect(twice.lines).toHaveLength(2);
+  expect(new Set(many.lines.map(({ subject }) => subject)).size).toBe(17);
+  expect(many.lines).toContainEqual(
+    expect.objectContaining({ grade: 'warn', detail: '4 more replicas at tasks.example:9101 were not asked' }),
+  );
+});
+
+test('a name that does not resolve has a line, and so has a name server that does not answer', async () => {
+  const unknown = service('tasks');
+  const lookUp: AskedBy['lookUp'] = async () => {
+    throw Object.assign(new Error('getaddrinfo ENOTFOUND tasks.example'), { code: 'ENOTFOUND' });
+  };
+  const { lines, clocks } = await asked(unknown, { lookUp });
+  await clocks;
+  expect(lines).toEqual([
+    {
+      subject: 'tasks',
+      part: '',
+      grade: 'fail',
+      detail: 'the name tasks.example does not resolve: getaddrinfo ENOTFOUND tasks.example',
+      advice: 'check that name in gateway.services.tasks, and the name server of this machine',
+    },
   ]);
-  expect(calls()).toBeLessThanOrEqual(6);
+
+  const hanging = service('tasks');
+  const late = await asked(hanging, { lookUp: () => NEVER });
+  await hanging.clock.advance(8500);
+  await late.clocks;
+  expect(late.lines).toMatchObject([{ grade: 'fail', detail: 'the name tasks.example was not resolved within 8.5 s' }]);
+});
+
+test('an address that accepts no connection is told from a process that hangs', async () => {
+  const away = service('tasks', { hung: '10.0.0.1' });
+  const { lines, clocks } = await asked(away, { connect: async () => false });
+  await away.clock.advance(0);
+  await away.clock.advance(4250);
+  await away.clock.advance(4250);
+  await clocks;
+
+  expect(lines).toMatchObject([
+    {
+      detail: 'tasks.example:9101 gave no answer and accepted no connection within 8.5 s',
+      advice: expect.stringContaining('network'),
+    },
+  ]);
 });
 
 test('a process of another release, or one that is not ready, is named', async () => {
-  const older = service('tasks', { version: '0.0.1' });
-  const waiting = service('tasks', { ready: false });
+  const older = await answered(service('tasks', { version: '0.0.1' }));
+  const waiting = await answered(service('tasks', { ready: false }));
 
-  expect((await askService(older.diagnosed, older.clock, forever)).lines[0]).toMatchObject({ grade: 'warn' });
-  expect((await askService(waiting.diagnosed, waiting.clock, forever)).lines[0]).toMatchObject({ grade: 'fail' });
+  expect(older.lines[0]).toMatchObject({ grade: 'warn' });
+  expect(waiting.lines[0]).toMatchObject({ grade: 'fail' });
 });
 
 test.each<[string, Problem, RegExp, RegExp]>([
-  ['is away', serviceUnavailable(new Error('connect ECONNREFUSED')), /does not answer at 127.0.0.1:1/, /^start it/],
+  [
+    'is away',
+    serviceUnavailable(
+      new Error(
+        '[unavailable] round_robin: No connection established. Last error: No connection established. ' +
+          'Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ',
+      ),
+    ),
+    /^does not answer at tasks.example:9101: connect ECONNREFUSED 127.0.0.1:1$/,
+    /^start it/,
+  ],
+  [
+    'starts',
+    serviceUnavailable(new Error('[unavailable] this replica of the service starts; call again')),
+    /: \[unavailable\] this replica of the service starts; call again$/,
+    /its log names what its start waits for/,
+  ],
   [
     'knows another key',
     new Problem({ kind: 'unauthenticated', reason: 'invalid_caller_key', message: 'send the key' }),
@@ -102,9 +217,9 @@ test.each<[string, Problem, RegExp, RegExp]>([
     /signing_key/,
   ],
 ])('a service that %s has a line with what to do', async (_what, problem, detail, advice) => {
-  const { diagnosed, clock } = service('tasks');
-  const failing = { ...diagnosed, client: { diagnose: () => Promise.reject(problem) } } as never;
-  const { lines } = await askService(failing, clock, forever);
+  const refusing = service('tasks');
+  const client = { diagnose: () => Promise.reject(problem) };
+  const { lines } = await answered({ ...refusing, diagnosed: { ...refusing.diagnosed, client } as never });
 
   expect(lines).toEqual([
     {
@@ -114,21 +229,6 @@ test.each<[string, Problem, RegExp, RegExp]>([
       detail: expect.stringMatching(detail),
       advice: expect.stringMatching(advice),
     },
-  ]);
-});
-
-test('a question that hangs or throws is a line, and delays no other', async () => {
-  const clock = fakeClock();
-  const question = (subject: string, ask: () => Promise<never[]>) => ({ subject, msMax: 5000, advice: 'look', ask });
-  const asked = askAll(
-    [question('hangs', () => new Promise(() => undefined)), question('throws', () => Promise.reject(new Error('no')))],
-    clock,
-  );
-  await clock.advance(5000);
-
-  expect(await asked).toEqual([
-    { subject: 'hangs', part: '', grade: 'fail', detail: 'gave no answer within 5 s', advice: 'look' },
-    { subject: 'throws', part: '', grade: 'fail', detail: 'no', advice: 'look' },
   ]);
 });
 
@@ -149,15 +249,15 @@ test('no secret of the configuration is shown, wherever it stands', () => {
 test('the text has a line for each finding, what to do below it, and the numbers', () => {
   const lines = [
     { subject: 'tasks', part: 'database', grade: 'fail', detail: 'does\nnot answer', advice: 'start it' },
+    { subject: 'tasks (a-pod-with-a-long-name-1234:1)', part: '', grade: 'warn', detail: 'is old', advice: '' },
     { subject: 'ledger', part: '', grade: 'ok', detail: '3 entries balance', advice: '' },
   ] as const;
 
-  expect(linesAsText(lines).split('\n')).toEqual([
-    'fail  tasks   database: does not answer',
-    '              do: start it',
-    'ok    ledger  3 entries balance',
-    '',
-    '1 fail, 0 warn, 1 ok',
+  expect(lines.map(openLineFormat())).toEqual([
+    'fail  tasks                     database: does not answer\n                                do: start it',
+    'warn  tasks (a-pod-with-a-long-name-1234:1)  is old',
+    'ok    ledger                                 3 entries balance',
   ]);
+  expect(countLines(lines)).toBe('1 fail, 1 warn, 1 ok');
   expect(worstOf(lines)).toBe('fail');
 });

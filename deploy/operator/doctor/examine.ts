@@ -1,64 +1,95 @@
-import type { Clock } from '@reelgate/platform/clock';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
 import type { Services } from '../connect-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
 import { askAll } from './ask-all.ts';
-import { BOOKS_MS_MAX, askBooks } from './ask-books.ts';
+import { askBooks } from './ask-books.ts';
 import { askChannels } from './ask-channels.ts';
 import { askService } from './ask-service.ts';
-import type { ClockReading } from './ask-service.ts';
+import type { ClockReading } from './compare-clocks.ts';
 import { compareClocks } from './compare-clocks.ts';
-import type { DoctorLine, DoctorQuestion } from './doctor-line.ts';
-
-/** A service with several replicas is asked one after the other. */
-const SERVICE_MS_MAX = 30_000;
-const CHANNELS_MS_MAX = 40_000;
+import type { Deadline } from './deadline.ts';
+import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
 export interface Examined {
   readonly config: Pick<ProgramConfig, 'warnings' | 'file'>;
   readonly services: Pick<Services, 'tasks' | 'accounts'>;
   readonly diagnosed: readonly DiagnosedService[];
-  readonly clock: Clock;
+  readonly deadline: Deadline;
 }
 
-/** Asks everything at once, each question within its time. The lines stand in a fixed order. */
-export async function examine({ config, services, diagnosed, clock }: Examined): Promise<readonly DoctorLine[]> {
-  const clocks: ClockReading[] = [];
-  const ofServices = diagnosed.map((service): DoctorQuestion => ({
+/**
+ * Asks everything at once, until the deadline, and tells each line as it comes. The result has the lines in a fixed order:
+ * the configuration, the services, the clocks, the channels, the ledger.
+ */
+export async function examine(
+  { config, services, diagnosed, deadline }: Examined,
+  { tell, awaited }: Audience,
+): Promise<readonly DoctorLine[]> {
+  const first = [
+    ...describeConfiguration(config),
+    ...(diagnosed.some(({ name }) => name === 'gateway') ? [] : [withoutAdmin()]),
+  ];
+  tell(...first);
+  const audience = { tell, awaited };
+  const clocks: DoctorLine[] = [];
+  const asking = askServices(diagnosed, deadline, audience, (...lines) => {
+    clocks.push(...lines);
+    tell(...lines);
+  });
+  const channels = askAll([channelsQuestion(services, deadline)], deadline, audience);
+  const begun = Promise.race([Promise.all([asking, channels]), deadline.clock.sleep(deadline.leftMs() / 2)]);
+  const ledger = askAll([ledgerQuestion(services, deadline, begun)], deadline, audience);
+  const ofServices = await asking;
+  return [...first, ...ofServices, ...clocks, ...(await channels), ...(await ledger)];
+}
+
+async function askServices(
+  diagnosed: readonly DiagnosedService[],
+  deadline: Deadline,
+  audience: Audience,
+  tellClock: Audience['tell'],
+): Promise<readonly DoctorLine[]> {
+  const read: ClockReading[] = [];
+  const questions = diagnosed.map((service): DoctorQuestion => ({
     subject: service.name,
-    msMax: SERVICE_MS_MAX,
     advice: `look at the log of ${service.name} and at its processor`,
-    ask: async (signal) => {
-      const { lines, clocks: read } = await askService(service, clock, signal);
-      clocks.push(...read);
-      return lines;
+    ask: async (_signal, tell) => {
+      read.push(...(await askService(service, { deadline, tell, tellClock })));
     },
   }));
-  const others: readonly DoctorQuestion[] = [
-    {
-      subject: 'channels',
-      msMax: CHANNELS_MS_MAX,
-      advice: 'the tasks service knows the channels: see its line',
-      ask: (signal) => askChannels(services.tasks, signal),
-    },
-    {
-      subject: 'ledger',
-      msMax: BOOKS_MS_MAX,
-      advice: 'billing has the ledger: see its line; a long ledger takes longer: reelgate ledger verify',
-      ask: (signal) => askBooks(services, signal),
-    },
-  ];
-  const [first, rest] = await Promise.all([askAll(ofServices, clock), askAll(others, clock)]);
-  return [
-    ...ofConfiguration(config),
-    ...(diagnosed.some(({ name }) => name === 'gateway') ? [] : [withoutAdmin()]),
-    ...first,
-    ...compareClocks(clocks),
-    ...rest,
-  ];
+  const lines = await askAll(questions, deadline, audience);
+  tellClock(...compareClocks(read));
+  return lines;
 }
 
-function ofConfiguration({ warnings, file }: Examined['config']): readonly DoctorLine[] {
+function channelsQuestion({ tasks }: Examined['services'], deadline: Deadline): DoctorQuestion {
+  return {
+    subject: 'channels',
+    advice: 'the tasks service knows the channels: see its line',
+    ask: (_signal, tell) => askChannels(tasks, deadline, tell),
+  };
+}
+
+/**
+ * The check of a large ledger occupies an embedded database, and with it a program that has all services. So it begins
+ * when the services have answered, or at half of the time.
+ */
+function ledgerQuestion(
+  services: Examined['services'],
+  deadline: Deadline,
+  otherAnswers: Promise<unknown>,
+): DoctorQuestion {
+  return {
+    subject: 'ledger',
+    advice: 'billing has the ledger: see its line; then reelgate ledger verify',
+    ask: async (_signal, tell) => {
+      await otherAnswers;
+      await askBooks(services, deadline, tell);
+    },
+  };
+}
+
+function describeConfiguration({ warnings, file }: Examined['config']): readonly DoctorLine[] {
   const line = { subject: 'configuration', part: '' } as const;
   if (warnings.length === 0)
     return [{ ...line, grade: 'ok', detail: `${file.files.join(', ')} has no warning`, advice: '' }];

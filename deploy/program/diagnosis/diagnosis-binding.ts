@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
+import { CHECK_MS_MAX, runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import type { Finding, Grade as Word, OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { PROFILE_SECONDS } from '@reelgate/platform/diagnosis/record-profile';
 import type { ProfileOrder, ProfileRecorder } from '@reelgate/platform/diagnosis/record-profile';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Log } from '@reelgate/platform/log';
+import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { DiagnosisService, Grade, ProfileKind } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
@@ -31,9 +32,14 @@ const PROCESS = `${hostname()}:${String(process.pid)}`;
 export function diagnosisBinding(options: DiagnosisOptions): Binding {
   const { service, checks, isReady, clock, startedAt } = options;
   return bind(DiagnosisService, {
-    diagnose: async () => {
+    diagnose: async (_request, { signal }) => {
       const begun = clock.now();
-      const [findings, ready] = await Promise.all([runChecks(checks.all(), clock), isReady()]);
+      // A check that hangs ends before the call does, so that the caller hears of all the others.
+      const checkMsMax = workMsWithin(signal, CHECK_MS_MAX);
+      const [findings, ready] = await Promise.all([
+        runChecks(checks.all(), clock, checkMsMax),
+        isReadyWithin(isReady, clock, checkMsMax),
+      ]);
       return {
         service,
         process: PROCESS,
@@ -47,6 +53,16 @@ export function diagnosisBinding(options: DiagnosisOptions): Binding {
     },
     profile: ({ kind, seconds }, { caller, signal }) => profiled(options, orderOf(kind, seconds), caller.name, signal),
   });
+}
+
+/** A check of the readiness that hangs says that the process is not ready. */
+async function isReadyWithin(isReady: ReadyCheck, clock: Pick<Clock, 'sleep'>, msMax: number): Promise<boolean> {
+  const ended = new AbortController();
+  try {
+    return await Promise.race([isReady(), clock.sleep(msMax, ended.signal).then(() => false)]);
+  } finally {
+    ended.abort();
+  }
 }
 
 async function* profiled(

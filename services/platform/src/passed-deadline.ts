@@ -17,6 +17,19 @@ export function deadlineWithin(signal: AbortSignal | undefined, timeoutMs: numbe
   return Math.min(systemClock.now() + timeoutMs, passed ?? Infinity);
 }
 
+/** An answer is on its way for less time. */
+const ANSWER_MS = 500;
+
+/**
+ * How long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`, and
+ * nothing if the deadline is too near.
+ */
+export function workMsWithin(signal: AbortSignal | undefined, msMax: number): number {
+  const deadline = signal === undefined ? undefined : deadlines.get(signal);
+  if (deadline === undefined) return msMax;
+  return Math.max(0, Math.min(msMax, deadline - systemClock.now() - ANSWER_MS));
+}
+
 /** Aborted when one of the two is. It carries the deadline of the call's signal. */
 export function eitherSignal(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   if (call === undefined) return other;

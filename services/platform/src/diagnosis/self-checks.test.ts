@@ -28,6 +28,24 @@ test('a check that hangs or throws has failed, and delays no other', async () =>
   ]);
 });
 
+test('a check that hangs or throws gives the advice that it has', async () => {
+  const clock = fakeClock();
+  const asked = runChecks(
+    [
+      { ...hangs, advice: 'look' },
+      { part: 'throws', advice: 'mend it', check: () => Promise.reject(new Error('no')) },
+    ],
+    clock,
+    1500,
+  );
+  await clock.advance(1500);
+
+  expect(await asked).toEqual([
+    { part: 'hangs', grade: 'fail', detail: 'gave no answer within 1.5 s', advice: 'look' },
+    { part: 'throws', grade: 'fail', detail: 'no', advice: 'mend it' },
+  ]);
+});
+
 test('a check that hangs is told when its time is over', async () => {
   const clock = fakeClock();
   let told = false;

@@ -15,6 +15,8 @@ export interface Verdict {
 /** A question that a service asks about itself, such as whether its database answers. */
 export interface SelfCheck {
   readonly part: string;
+  /** What to do if the check hangs or fails; absent: nothing is known that helps. */
+  readonly advice?: string;
   /** A rejection is a `fail`. */
   readonly check: (signal: AbortSignal) => Promise<Verdict | readonly Verdict[]>;
 }
@@ -31,8 +33,8 @@ export function ok(detail: string): Verdict {
 }
 
 /**
- * Runs all checks side by side. One that throws or hangs has failed, and delays no other. The findings stand in the
- * order of the checks.
+ * Runs all checks side by side, each for `checkMsMax` at most. One that throws or hangs has failed, and delays no other.
+ * The findings stand in the order of the checks.
  */
 export async function runChecks(
   checks: readonly SelfCheck[],
@@ -40,33 +42,30 @@ export async function runChecks(
   checkMsMax = CHECK_MS_MAX,
 ): Promise<readonly Finding[]> {
   const findings = await Promise.all(
-    checks.map(async ({ part, check }) => {
-      const verdicts = await bounded(check, clock, checkMsMax);
+    checks.map(async ({ part, check, advice }) => {
+      const verdicts = await runCheck({ check, advice }, clock, checkMsMax);
       return [verdicts].flat().map((verdict) => ({ part, ...verdict }));
     }),
   );
   return findings.flat();
 }
 
-async function bounded(
-  check: SelfCheck['check'],
+async function runCheck(
+  { check, advice }: { readonly check: SelfCheck['check']; readonly advice: string | undefined },
   clock: Pick<Clock, 'sleep'>,
   checkMsMax: number,
 ): Promise<Verdict | readonly Verdict[]> {
   const [ended, late] = [new AbortController(), new AbortController()];
+  const fail = (detail: string): Verdict => ({ grade: 'fail', detail, ...(advice === undefined ? {} : { advice }) });
   const limit = clock.sleep(checkMsMax, ended.signal).then((): Verdict => {
     late.abort();
-    return { grade: 'fail', detail: `gave no answer within ${String(checkMsMax / 1000)} s` };
+    return fail(`gave no answer within ${(checkMsMax / 1000).toFixed(1).replace(/\.0$/, '')} s`);
   });
   try {
-    return await Promise.race([check(late.signal).catch(failed), limit]);
+    return await Promise.race([check(late.signal).catch((error: unknown) => fail(reasonOf(error))), limit]);
   } finally {
     ended.abort();
   }
-}
-
-function failed(error: unknown): Verdict {
-  return { grade: 'fail', detail: reasonOf(error) };
 }
 
 /** The checks of a service. A part adds its own where it is opened. */

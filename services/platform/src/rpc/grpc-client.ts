@@ -37,6 +37,8 @@ export interface GrpcSettings {
   readonly reconnectMaxMs: number;
   /** Pings of an open connection, with or without calls: a replica that answers none is gone. */
   readonly keepalive: Keepalive;
+  /** The name that the certificate of the service is for, if `address` is one of the addresses of that name. */
+  readonly tlsName?: string | undefined;
 }
 
 const GRPC_SETTINGS: GrpcSettings = {
@@ -104,8 +106,9 @@ function targetOf(address: string): string {
   return parseHostPort(address) === undefined ? address : `dns:///${address}`;
 }
 
-function optionsOf({ resolveEveryMs, reconnectMaxMs, keepalive }: GrpcSettings): ClientOptions {
+function optionsOf({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }: GrpcSettings): ClientOptions {
   return {
+    ...(tlsName === undefined ? {} : { 'grpc.ssl_target_name_override': tlsName }),
     'grpc.service_config': SERVICE_CONFIG,
     // Otherwise each resolution also asks for a TXT record.
     'grpc.service_config_disable_resolution': 1,

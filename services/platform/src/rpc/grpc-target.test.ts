@@ -19,7 +19,9 @@ test.each<[TargetEntry, string, readonly string[]]>([
   [['[::1]:1', '[::2]:2'], 'ipv6:[::1]:1,[::2]:2', ['::1', '::2']],
   [['10.0.0.1:1'], 'ipv4:10.0.0.1:1', ['10.0.0.1']],
 ])('%j is the target %s', (entry, target, hosts) => {
-  expect(parseTarget(entry)).toMatchObject({ target, hosts });
+  const parsed = parseTarget(entry);
+  expect(parsed).toMatchObject({ target, hosts });
+  expect(parsed?.addresses.map(({ host }) => host)).toEqual(hosts);
   expect(hasPattern(entry)).toBe(true);
 });
 
@@ -27,6 +29,7 @@ test('a target can name its name server', () => {
   expect(parseTarget('dns://10.0.0.10:53/tasks.:9101')).toEqual({
     target: 'dns://10.0.0.10:53/tasks.:9101',
     hosts: ['tasks.'],
+    addresses: [{ host: 'tasks.', port: 9101 }],
     nameServer: '10.0.0.10:53',
   });
 });

@@ -26,6 +26,8 @@ export interface GrpcTarget {
   readonly target: string;
   /** The hosts that it names; none: a socket of this machine. */
   readonly hosts: readonly string[];
+  /** The hosts with their ports. */
+  readonly addresses: readonly HostPort[];
   /** The name server that it names. */
   readonly nameServer?: string | undefined;
 }
@@ -33,14 +35,15 @@ export interface GrpcTarget {
 /** Undefined: the entry is not a target. */
 export function parseTarget(entry: TargetEntry): GrpcTarget | undefined {
   if (typeof entry !== 'string') return parseAddresses(entry);
-  if (entry.startsWith('unix:')) return { target: entry, hosts: [] };
+  if (entry.startsWith('unix:')) return { target: entry, hosts: [], addresses: [] };
   const plain = parseHostPort(entry);
-  if (plain !== undefined) return { target: entry, hosts: [plain.host] };
+  if (plain !== undefined) return { target: entry, hosts: [plain.host], addresses: [plain] };
   const [, family, addresses = ''] = NUMERIC.exec(entry) ?? [];
   if (family !== undefined) return parseAddresses(addresses.split(','), family);
   const [, nameServer, name = ''] = NAME.exec(entry) ?? [];
-  const host = parseHostPort(name)?.host;
-  return host === undefined ? undefined : { target: entry, hosts: [host], nameServer: nameServer || undefined };
+  const named = parseHostPort(name);
+  if (named === undefined) return undefined;
+  return { target: entry, hosts: [named.host], addresses: [named], nameServer: nameServer || undefined };
 }
 
 /** A target with several hosts has addresses only, of one family. */
@@ -49,9 +52,11 @@ function parseAddresses(addresses: readonly string[], family?: string): GrpcTarg
   const [first, ...others] = new Set(parsed.map(({ host }) => `ipv${String(isIP(host))}`));
   if (parsed.length < addresses.length || first === undefined || others.length > 0) return undefined;
   if (first === 'ipv0' || first !== (family ?? first)) return undefined;
-  return { target: `${first}:${parsed.map(written).join(',')}`, hosts: parsed.map(({ host }) => host) };
+  const target = `${first}:${parsed.map(writeHostPort).join(',')}`;
+  return { target, hosts: parsed.map(({ host }) => host), addresses: parsed };
 }
 
-function written({ host, port }: HostPort): string {
+/** Writes an address as `parseHostPort` reads it. */
+export function writeHostPort({ host, port }: HostPort): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
@@ -26,11 +27,13 @@ export function operateChannels(
         ),
       };
     },
-    testChannel: async ({ id, actor }) => {
+    testChannel: async ({ id, actor }, { signal }) => {
       const runtime = channels.find(id);
       if (runtime === undefined) throw channelNotFound();
       const begun = clock.now();
-      const { ok, detail } = await runtime.channel.test(AbortSignal.timeout(TEST_TIMEOUT_MS));
+      // An upstream that hangs is named before the call ends.
+      const limit = AbortSignal.timeout(workMsWithin(signal, TEST_TIMEOUT_MS));
+      const { ok, detail } = await runtime.channel.test(AbortSignal.any([signal, limit]));
       const at = clock.now();
       const act = { at, actor, action: 'channel_tested', subject: id, reason: '' } as const;
       if (actor !== '') await operators.addAct({ ...act, detail: { ok, tookMs: at - begun } });

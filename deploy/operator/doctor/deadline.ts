@@ -1,0 +1,53 @@
+import type { Clock } from '@reelgate/platform/clock';
+
+/** The longest time of the whole command, from the start of its process to its exit. */
+export const DOCTOR_MS_MAX = 10_000;
+/**
+ * For npm before the process, and for the last lines and the exit after the questions. On an idle machine they take 0.3 s,
+ * and 1 s where two other programs use all of its processors.
+ */
+const AROUND_MS = 1500;
+/** A call outlives its question by this time, so that the question says that no answer came. */
+const CALL_LONGER_MS = 200;
+/** When the questions end. The time of every question and call comes from it. */
+export interface Deadline {
+  readonly clock: Clock;
+  /** How long a question that begins now may wait. */
+  leftMs(): number;
+  /** How long a call that begins now may take. */
+  callMs(): number;
+}
+
+/** `begunAt` is when the command began: its process, or the process that started it. */
+export function openDeadline(clock: Clock, begunAt: number): Deadline {
+  const questionsMs = DOCTOR_MS_MAX - AROUND_MS;
+  // A clock that was set back gives no more time.
+  const leftMs = (): number => Math.max(0, Math.min(questionsMs, begunAt + questionsMs - clock.now()));
+  return { clock, leftMs, callMs: () => leftMs() + CALL_LONGER_MS };
+}
+
+/** Gives the answer, or at the deadline what stands for it. The signal is aborted as soon as there is one of them. */
+export function awaitAnswer<T>(
+  deadline: Deadline,
+  ask: (signal: AbortSignal) => Promise<T>,
+  otherwise: (seconds: string) => T,
+): Promise<T> {
+  return awaitFor(deadline.clock, deadline.leftMs(), ask, otherwise);
+}
+
+/** Gives the answer, or after `ms` what stands for it. The signal is aborted as soon as there is one of them. */
+export async function awaitFor<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+  otherwise: (seconds: string) => T,
+): Promise<T> {
+  const over = new AbortController();
+  const late = clock.sleep(ms, over.signal).then(() => ({ answer: undefined }));
+  try {
+    const first = await Promise.race([ask(over.signal).then((answer) => ({ answer: { value: answer } })), late]);
+    return first.answer === undefined ? otherwise(`${(ms / 1000).toFixed(1)} s`) : first.answer.value;
+  } finally {
+    over.abort();
+  }
+}
