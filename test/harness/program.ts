@@ -1,13 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { testConfig } from './test-config.ts';
 import type { ConfigOptions, TestConfig } from './test-config.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
+const COMMAND_LINE = ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts')];
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 const OUTPUT_KEPT = 20_000;
@@ -35,10 +37,14 @@ export interface Program {
   readonly config: TestConfig;
   /** The ids of its running processes. */
   pids(): readonly number[];
+  /** The id of one process. `service` is undefined for one program. */
+  pid(service: ServiceProcess | undefined): number;
   /** The output of the processes. */
   output(): string;
   /** The operator's command line, with --json. */
   command(...args: readonly string[]): Promise<CommandResult>;
+  /** Starts a command as a person types it. */
+  spawnCommand(...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable>;
   start(): Promise<void>;
   /** Resolves when every service can serve. */
   ready(): Promise<void>;
@@ -99,13 +105,19 @@ export async function newProgram(
   const program: Program = {
     base: config.public_url,
     config,
+    pid: (service) => children.get(service)!.pid!,
     pids: () => [...children.values()].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     output: () => printed,
+    spawnCommand: (...args) =>
+      spawn(process.execPath, [...COMMAND_LINE, ...args], {
+        env: { ...environment, ...environmentOf(undefined) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
     command: (...args) =>
       new Promise((resolve, reject) => {
         execFile(
           process.execPath,
-          ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts'), ...args, '--json'],
+          [...COMMAND_LINE, ...args, '--json'],
           { env: { ...environment, ...environmentOf(undefined) }, maxBuffer: COMMAND_BYTES_MAX },
           (error, out, err) => {
             // An error without an exit code, such as too much output, is not an answer of the command.

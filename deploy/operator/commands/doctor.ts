@@ -51,7 +51,7 @@ export const doctor = defineCommand({
     try {
       const lines = await whileShowing(
         terminal,
-        () => `waiting for ${[...awaited].join(', ')}`,
+        () => (awaited.size === 0 ? 'asking every service' : `waiting for ${[...awaited].join(', ')}`),
         () =>
           examine(
             { config, services, diagnosed: diagnosed.services, deadline },

@@ -1,5 +1,5 @@
 import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
-import { awaitFor } from './deadline.ts';
+import { awaitFor, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
@@ -39,8 +39,8 @@ async function askOne(
       ask(signal, tellInTime).catch((error: unknown) => {
         fail(reasonOf(error));
       }),
-    (seconds) => {
-      fail(`gave no answer within ${seconds}`);
+    (waitedMs) => {
+      fail(`gave no answer within ${inSeconds(waitedMs)}`);
     },
   );
   isOver = true;

@@ -3,12 +3,14 @@ import type { VerifyLedgerResponse } from '@reelgate/proto/billing/v1/account_se
 import { formatNanos } from '../format/amount.ts';
 import { compareHolds } from '../verify-books.ts';
 import type { Services } from '../connect-services.ts';
-import { awaitAnswer } from './deadline.ts';
+import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { DoctorLine, Tell } from './doctor-line.ts';
 
 const FAULTS_SHOWN_MAX = 5;
 const VERIFY = 'reelgate ledger verify';
+
+type Unknown = Pick<DoctorLine, 'detail' | 'advice'>;
 
 /** Says whether the ledger balances, and whether each open hold belongs to an open task. */
 export async function askBooks(
@@ -16,20 +18,23 @@ export async function askBooks(
   deadline: Deadline,
   tell: Tell,
 ): Promise<void> {
-  const ledger = await awaitAnswer<VerifyLedgerResponse | string>(
+  const ledger = await awaitAnswer<VerifyLedgerResponse | Unknown>(
     deadline,
     (signal) =>
       services.accounts.verifyLedger({}, { timeoutMs: deadline.callMs(), signal }).catch((error: unknown) => {
         if (!isProblem(error, 'service_unavailable')) throw error;
-        return 'was not checked: billing is not reached';
+        return {
+          detail: 'was not checked: billing is not reached',
+          advice: `see the lines of billing; then ${VERIFY}`,
+        };
       }),
-    (seconds) => `was not checked within ${seconds}`,
+    (waitedMs) => ({
+      detail: `was not checked within ${inSeconds(waitedMs)}`,
+      advice: `see the lines of billing; a large ledger takes longer: ${VERIFY}`,
+    }),
   );
-  if (typeof ledger === 'string') {
-    tell({
-      ...{ subject: 'ledger', part: '', grade: 'warn', detail: ledger },
-      advice: `see the lines of billing; the whole check takes longer on a large ledger: ${VERIFY}`,
-    });
+  if (!('entries' in ledger)) {
+    tell({ subject: 'ledger', part: '', grade: 'warn', ...ledger });
     return;
   }
   tell(describeBalance(ledger), ...describeWaits([[Number(ledger.overdueCalls), ...OVERDUE_CALLS]]));

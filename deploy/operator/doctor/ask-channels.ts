@@ -3,7 +3,7 @@ import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
 import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { isoTime } from '../format/times.ts';
-import { awaitAnswer } from './deadline.ts';
+import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { DoctorLine, Tell } from './doctor-line.ts';
 
@@ -112,10 +112,10 @@ function testChannel(tasks: Tasks, id: string, deadline: Deadline): Promise<Doct
         return { ...line, grade: 'fail', detail: reasonOf(error), advice: `reelgate channel test ${id}` };
       }
     },
-    (seconds) => ({
+    (waitedMs) => ({
       ...line,
       grade: 'fail',
-      detail: `had no result within ${seconds}`,
+      detail: `had no result within ${inSeconds(waitedMs)}`,
       advice: `reelgate channel test ${id}`,
     }),
   );

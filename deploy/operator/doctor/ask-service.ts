@@ -5,7 +5,7 @@ import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
 import type { DiagnosedService } from '../diagnosed-services.ts';
 import { describeClock } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
-import { awaitAnswer } from './deadline.ts';
+import { ENOUGH_MS, awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { describeProcess } from './describe-process.ts';
 import type { DescribedProcess } from './describe-process.ts';
@@ -66,7 +66,7 @@ async function listReplicas(
   const found = await awaitAnswer(
     deadline,
     () => findReplicas(hosts, lookUp).catch((error: unknown) => `does not resolve: ${reasonOf(error)}`),
-    (seconds) => `was not resolved within ${seconds}`,
+    (waitedMs) => `was not resolved within ${inSeconds(waitedMs)}`,
   );
   if (typeof found === 'string') {
     tell(describeUnresolved(service, found));
@@ -99,7 +99,7 @@ async function askReplica(
         return describeRefusal(service, address, error);
       }
     },
-    (seconds) => describeSilence(service, { address, isAccepted, seconds }),
+    (waitedMs) => describeSilence(service, { address, isAccepted, waitedMs }),
   );
 }
 
@@ -128,21 +128,24 @@ interface Silence {
   readonly address: string;
   /** Whether the address accepts connections. */
   readonly isAccepted: boolean;
-  readonly seconds: string;
+  readonly waitedMs: number;
 }
 
 /** A process that hangs still has its connections accepted, by the system. */
-function describeSilence({ name }: DiagnosedService, { address, isAccepted, seconds }: Silence): DoctorLine {
+function describeSilence({ name }: DiagnosedService, { address, isAccepted, waitedMs }: Silence): DoctorLine {
   const line = { subject: name, part: '', grade: 'fail' } as const;
+  const within = `within ${inSeconds(waitedMs)}`;
+  if (waitedMs < ENOUGH_MS)
+    return { ...line, detail: `${address} gave no answer ${within}`, advice: 'call again: the time was too short' };
   return isAccepted
     ? {
         ...line,
-        detail: `the process at ${address} accepts connections and gave no answer within ${seconds}`,
+        detail: `the process at ${address} accepts connections and gave no answer ${within}`,
         advice: 'it hangs: look at its processor and the end of its log, then restart it',
       }
     : {
         ...line,
-        detail: `${address} gave no answer and accepted no connection within ${seconds}`,
+        detail: `${address} gave no answer and accepted no connection ${within}`,
         advice:
           'look whether its machine runs, and at the network to it: packets get lost, such as by a network policy',
       };

@@ -1,3 +1,4 @@
+import { inSeconds } from './deadline.ts';
 import type { DoctorLine } from './doctor-line.ts';
 
 /** Leases and links work with clocks that differ by less. */
@@ -26,7 +27,7 @@ export function describeClock({ subject, aheadMs, uncertainMs }: ClockReading): 
     detail:
       certainMs < WARN_MS
         ? `agrees with this machine, to ${String(Math.max(1, Math.abs(aheadMs) + uncertainMs))} ms`
-        : `is ${inWords(Math.abs(aheadMs))} ${where} this machine`,
+        : `is ${inSeconds(Math.abs(aheadMs))} ${where} this machine`,
   };
 }
 
@@ -45,7 +46,7 @@ export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorL
       detail:
         certainMs < WARN_MS
           ? 'they agree'
-          : `${last.subject} is ${inWords(last.aheadMs - first.aheadMs)} ahead of ${first.subject}`,
+          : `${last.subject} is ${inSeconds(last.aheadMs - first.aheadMs)} ahead of ${first.subject}`,
     },
   ];
 }
@@ -53,8 +54,4 @@ export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorL
 function graded(ms: number): Pick<DoctorLine, 'grade' | 'advice'> {
   if (ms < WARN_MS) return { grade: 'ok', advice: '' };
   return { grade: ms < FAIL_MS ? 'warn' : 'fail', advice: ADVICE };
-}
-
-function inWords(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

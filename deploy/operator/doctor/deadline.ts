@@ -9,6 +9,9 @@ export const DOCTOR_MS_MAX = 10_000;
 const AROUND_MS = 1500;
 /** A call outlives its question by this time, so that the question says that no answer came. */
 const CALL_LONGER_MS = 200;
+/** With less time, no answer says nothing against what was asked. */
+export const ENOUGH_MS = 2000;
+
 /** When the questions end. The time of every question and call comes from it. */
 export interface Deadline {
   readonly clock: Clock;
@@ -30,7 +33,7 @@ export function openDeadline(clock: Clock, begunAt: number): Deadline {
 export function awaitAnswer<T>(
   deadline: Deadline,
   ask: (signal: AbortSignal) => Promise<T>,
-  otherwise: (seconds: string) => T,
+  otherwise: (waitedMs: number) => T,
 ): Promise<T> {
   return awaitFor(deadline.clock, deadline.leftMs(), ask, otherwise);
 }
@@ -40,14 +43,18 @@ export async function awaitFor<T>(
   clock: Pick<Clock, 'sleep'>,
   ms: number,
   ask: (signal: AbortSignal) => Promise<T>,
-  otherwise: (seconds: string) => T,
+  otherwise: (waitedMs: number) => T,
 ): Promise<T> {
   const over = new AbortController();
   const late = clock.sleep(ms, over.signal).then(() => ({ answer: undefined }));
   try {
     const first = await Promise.race([ask(over.signal).then((answer) => ({ answer: { value: answer } })), late]);
-    return first.answer === undefined ? otherwise(`${(ms / 1000).toFixed(1)} s`) : first.answer.value;
+    return first.answer === undefined ? otherwise(ms) : first.answer.value;
   } finally {
     over.abort();
   }
+}
+
+export function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -117,6 +117,23 @@ test.each([0, 3000, 9000])(
   },
 );
 
+test('a doctor that started too late to ask says so, and blames no service for it', async () => {
+  const { clock, result } = begin({ diagnose: () => NEVER }, { startMs: 8000 });
+  await clock.advance(0);
+  await clock.advance(500);
+  const lines = await result;
+
+  expect(lines[0]).toMatchObject({
+    subject: 'doctor',
+    grade: 'warn',
+    detail: expect.stringContaining('0.5 s are left'),
+  });
+  expect(last(lines, 'tasks')).toMatchObject({
+    detail: '127.0.0.1:1 gave no answer within 0.5 s',
+    advice: expect.stringContaining('call again'),
+  });
+});
+
 test('a clock that is set back gives no more time', async () => {
   const clock = fakeClock();
   const deadline = openDeadline(clock, clock.now() + 3_600_000);

@@ -7,6 +7,7 @@ import { askChannels } from './ask-channels.ts';
 import { askService } from './ask-service.ts';
 import type { ClockReading } from './compare-clocks.ts';
 import { compareClocks } from './compare-clocks.ts';
+import { ENOUGH_MS, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
@@ -26,6 +27,7 @@ export async function examine(
   { tell, awaited }: Audience,
 ): Promise<readonly DoctorLine[]> {
   const first = [
+    ...describeStart(deadline),
     ...describeConfiguration(config),
     ...(diagnosed.some(({ name }) => name === 'gateway') ? [] : [withoutAdmin()]),
   ];
@@ -87,6 +89,18 @@ function ledgerQuestion(
       await askBooks(services, deadline, tell);
     },
   };
+}
+
+function describeStart(deadline: Deadline): readonly DoctorLine[] {
+  const leftMs = deadline.leftMs();
+  if (leftMs >= ENOUGH_MS) return [];
+  return [
+    {
+      ...{ subject: 'doctor', part: '', grade: 'warn' },
+      detail: `it started so slowly that ${inSeconds(leftMs)} are left for its questions`,
+      advice: 'look at the load of this machine; call again, or from another machine',
+    },
+  ];
 }
 
 function describeConfiguration({ warnings, file }: Examined['config']): readonly DoctorLine[] {

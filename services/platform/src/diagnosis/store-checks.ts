@@ -4,6 +4,7 @@ import { nameOfUrl, reasonOf } from '../lifecycle/when-reachable.ts';
 import { readSchema } from '../sql/migrate.ts';
 import type { SqlOptions } from '../sql/open-sql.ts';
 import type { Sql } from '../sql/sql.ts';
+import type { WatchedSql } from '../sql/watch-writes.ts';
 import { ok } from './self-checks.ts';
 import type { SelfCheck, Verdict } from './self-checks.ts';
 
@@ -14,9 +15,14 @@ const DISK_WARN_BYTES = 2048 * MIB;
 const DISK_FAIL_BYTES = 256 * MIB;
 
 /** The checks of the store of a service: whether it answers, its schema, and the disk of an embedded one. */
-export function storeChecks(sql: Sql, store: SqlOptions, clock: Pick<Clock, 'now'>): readonly SelfCheck[] {
+export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: Pick<Clock, 'now'>): readonly SelfCheck[] {
+  const { sql } = watched;
   return [
-    { part: 'database', check: () => answers(sql, store, clock) },
+    {
+      part: 'database',
+      check: () => answers(watched, store, clock),
+      advice: `it takes connections and hangs: look at its load, its locks and its disk; the setting is ${store.name}.database`,
+    },
     { part: 'schema', check: () => schema(sql, store) },
     ...(store.url === undefined ? [diskCheck('disk', store.dataDir)] : []),
   ];
@@ -37,7 +43,7 @@ export function diskCheck(part: string, folder: string): SelfCheck {
 }
 
 async function answers(
-  sql: Sql,
+  { sql, writeFault }: WatchedSql,
   { url, name }: Pick<SqlOptions, 'url' | 'name'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<Verdict> {
@@ -55,6 +61,15 @@ async function answers(
           : `start the server or mend the network; then nothing else is to be done; the setting is ${name}.database`,
     };
   }
+  const fault = writeFault();
+  if (fault !== undefined)
+    return {
+      grade: 'fail',
+      detail:
+        `${where} answers reads, and refused the last write, ${String(Math.round((clock.now() - fault.at) / 1000))} s ago: ` +
+        reasonOf(fault.error.cause),
+      advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
+    };
   const ms = clock.now() - begun;
   const { inUse, idle, waiting, waitedMs } = sql.pool();
   const detail =

@@ -9,6 +9,7 @@ import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
+import { watchWrites } from './watch-writes.ts';
 
 export interface SqlSurroundings {
   readonly clock: Clock;
@@ -26,6 +27,7 @@ export async function awaitSql(options: SqlOptions, { clock, log, metrics, check
     dependency: url === undefined ? `the embedded store of ${name}` : nameOfUrl('PostgreSQL', url.reveal()),
     isAway: (error) => error instanceof StoreUnavailable,
   });
-  checks?.add(...storeChecks(sql, options, clock));
-  return measuredSql(sql, metrics, { service: name, clock });
+  const watched = watchWrites(sql, clock);
+  checks?.add(...storeChecks(watched, options, clock));
+  return measuredSql(watched.sql, metrics, { service: name, clock });
 }

@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts';
+import type { Sql } from './sql.ts';
+import { StoreUnavailable } from './store-unavailable.ts';
+
+/** A write that a store refused for now, such as one to a full disk. */
+export interface WriteFault {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  readonly error: StoreUnavailable;
+}
+
+export interface WatchedSql {
+  readonly sql: Sql;
+  /** Undefined: the last write succeeded. */
+  writeFault(): WriteFault | undefined;
+}
+
+/** The database, and what it said to the last write. A full store still answers reads. */
+export function watchWrites(sql: Sql, clock: Pick<Clock, 'now'>): WatchedSql {
+  let fault: WriteFault | undefined;
+  const watch = <T>(result: Promise<T>): Promise<T> => {
+    result.then(
+      () => {
+        fault = undefined;
+      },
+      (error: unknown) => {
+        if (error instanceof StoreUnavailable) fault = { at: clock.now(), error };
+      },
+    );
+    return result;
+  };
+  return {
+    writeFault: () => fault,
+    sql: {
+      ...sql,
+      reserved: { ...sql.reserved, write: (text, values) => watch(sql.reserved.write(text, values)) },
+      write: (text, values) => watch(sql.write(text, values)),
+      transaction: (work) => watch(sql.transaction(work)),
+      writeAll: (statements) => watch(sql.writeAll(statements)),
+      commitAhead: (work) => watch(sql.commitAhead(work)),
+      commitUnsynced: (work) => watch(sql.commitUnsynced(work)),
+    },
+  };
+}
