@@ -17,6 +17,7 @@ import { billingMeasures } from './billing-metrics.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import { keyHasher } from './operations/tokens/hash-key.ts';
 import { ledgerCheck } from './operations/check-ledger.ts';
+import { ledgerSelfCheck } from './self-checks.ts';
 import { unwrittenBatches } from './operations/calls/unwritten-batches.ts';
 import { lapseCalls } from './operations/calls/lapse-calls.ts';
 import { putAccounts } from './operations/accounts/put-accounts.ts';
@@ -119,7 +120,8 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
 function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): void {
   const { bus, clock, log, metrics } = foundation;
   const check = ledgerCheck({ ...foundation, checkPage: sqlLedgerCheck(sql) });
-  const ledger = startWorker({ name: 'ledger check', clock, log, idleMs: LEDGER_IDLE_MS, pass: check });
+  foundation.checks?.add(ledgerSelfCheck(check, clock));
+  const ledger = startWorker({ name: 'ledger check', clock, log, idleMs: LEDGER_IDLE_MS, pass: check.pass });
   lifecycle.add('ledger check', () => ledger.stop());
   const count = lowAccounts({ store: sqlLowAccounts(sql), announce: announceLowCredit(bus), metrics, clock });
   const accounts = startWorker({ name: 'count of accounts', clock, log, idleMs: COUNT_IDLE_MS, pass: count });

@@ -117,9 +117,10 @@ export async function startTasks(
   });
 
   const backlog = sqlBacklog(sql);
-  foundation.checks?.add(...tasksSelfChecks(deps, { backlog, checks: sqlSelfChecks(sql) }));
   const tokens = await openTokens(foundation, billingTokens(peers.billing), lifecycle);
   const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
+  const checked = { backlog, checks: sqlSelfChecks(sql), jobs: jobs.jobs, softDeadlineMs: config.softDeadlineMs };
+  foundation.checks?.add(...tasksSelfChecks(deps, checked));
   const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
   liveProcesses = () => liveness.count();
   watchReplicas(foundation.metrics, liveProcesses);

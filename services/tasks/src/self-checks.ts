@@ -3,7 +3,8 @@ import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
 import type { Deps } from './operations/deps.ts';
 import type { BacklogStore } from './store/backlog-store.ts';
-import type { RecentAttempt, SelfCheckStore } from './store/self-check-store.ts';
+import type { JobStore } from './store/job-store.ts';
+import type { LateTasks, RecentAttempt, SelfCheckStore } from './store/self-check-store.ts';
 
 const MINUTE_MS = 60_000;
 const RECENT_MS = 15 * MINUTE_MS;
@@ -12,10 +13,17 @@ const ATTEMPTS_MIN = 5;
 const REFUSED_SHARE_MAX = 0.2;
 const ERROR_SHOWN_MAX = 160;
 
+export interface CheckedStores {
+  readonly backlog: BacklogStore;
+  readonly checks: SelfCheckStore;
+  readonly jobs: Pick<JobStore, 'pendingJobs'>;
+  readonly softDeadlineMs: number;
+}
+
 /** What this service asks itself for an operator. */
 export function tasksSelfChecks(
   { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
-  { backlog, checks }: { readonly backlog: BacklogStore; readonly checks: SelfCheckStore },
+  { backlog, checks, jobs, softDeadlineMs }: CheckedStores,
 ): readonly SelfCheck[] {
   return [
     {
@@ -28,6 +36,11 @@ export function tasksSelfChecks(
         const detail = `${String(waiting.length)} wait for a person, the first since ${since} (${oldest.reason})`;
         return { grade: 'warn', detail, advice: 'reelgate attention list' };
       },
+    },
+    {
+      part: 'late tasks',
+      check: async () =>
+        describeLate(await checks.lateTasks(clock.now() - softDeadlineMs), clock.now(), softDeadlineMs),
     },
     backlogCheck({
       part: 'outbox',
@@ -59,11 +72,45 @@ export function tasksSelfChecks(
           channels.all().map(({ channel }) => channel.settings.id),
           clock.now(),
         );
-        return { oldestAt: since.size === 0 ? undefined : Math.min(...since.values()) };
+        const [oldest] = [...since].toSorted(([, one], [, other]) => one - other);
+        return { oldestAt: oldest?.[1], where: oldest === undefined ? undefined : `on channel ${oldest[0]}` };
+      },
+    }),
+    backlogCheck({
+      part: 'jobs',
+      clock,
+      what: 'queued asynchronous calls',
+      warnMs: 2 * MINUTE_MS,
+      failMs: 10 * MINUTE_MS,
+      advice: 'reelgate job list --state queued; add gateways, or raise gateway.async.workers',
+      read: async () => {
+        const queued = (await jobs.pendingJobs()).find(({ state }) => state === 'queued');
+        return { count: queued?.count ?? 0, oldestAt: queued?.oldestAt };
       },
     }),
     { part: 'attempts', check: async () => attempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
   ];
+}
+
+/** Names the oldest tasks past the soft deadline, long before a person must decide about them. */
+function describeLate({ count, isAtLeast, oldest }: LateTasks, now: number, softDeadlineMs: number): Verdict {
+  const deadline = `the soft deadline of ${inWords(softDeadlineMs)}`;
+  const [first] = oldest;
+  if (first === undefined) return ok(`no task is past ${deadline}`);
+  const named = oldest.map(({ id, channel, createdAt, isUnknown }) => {
+    const where = channel === undefined ? 'no channel yet' : `channel ${channel}`;
+    return `${id} (${inWords(now - createdAt)}, ${where}${isUnknown ? ', its submission is unknown' : ''})`;
+  });
+  return {
+    grade: 'warn',
+    detail: `past ${deadline}: ${isAtLeast ? 'at least ' : ''}${String(count)}; the oldest: ${named.join(', ')}`,
+    advice: `reelgate task show ${first.id}${first.channel === undefined ? '' : `; reelgate channel test ${first.channel}`}`,
+  };
+}
+
+function inWords(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  return minutes < 120 ? `${String(minutes)} min` : `${String(Math.floor(minutes / 60))} h`;
 }
 
 /** One verdict for each channel of which too many attempts failed. */

@@ -9,6 +9,7 @@ import { movesConformance } from './store/moves-conformance.ts';
 import type { OpenStore } from './store/opened-store.ts';
 import { readsConformance } from './store/reads-conformance.ts';
 import { retentionConformance } from './store/retention-conformance.ts';
+import { selfChecksConformance } from './store/self-checks-conformance.ts';
 
 /** The guarantees of every task store. */
 export function taskStoreConformance(open: OpenStore): void {
@@ -19,6 +20,7 @@ export function taskStoreConformance(open: OpenStore): void {
   describe('changes', () => changesConformance(open));
   describe('backlogs', () => backlogConformance(open));
   describe('deadlines', () => deadlinesConformance(open));
+  describe('self checks', () => selfChecksConformance(open));
   describe('retention', () => retentionConformance(open));
   describe('attention and processes', () => attentionConformance(open));
 }

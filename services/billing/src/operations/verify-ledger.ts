@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { ACT_PREFIX } from '../domain/act.ts';
 import type { Audit } from '../store/ledger/ledger-audit.ts';
 import type { BillingDeps } from './deps.ts';
@@ -6,13 +7,30 @@ const FAULTS_KEPT_MAX = 20;
 /** The subject of an act over the whole ledger. */
 const LEDGER = 'ledger';
 
-/** Checks the whole ledger, and keeps the outcome with the name of who asked for it. */
-export async function verifyLedger(
-  { audit, ledgerChecks, clock, newId }: Pick<BillingDeps, 'audit' | 'ledgerChecks' | 'clock' | 'newId'>,
-  actor: string,
-): Promise<Audit> {
+type VerifyDeps = Pick<BillingDeps, 'audit' | 'ledgerChecks' | 'clock' | 'newId' | 'log'>;
+
+/**
+ * Checks the whole ledger, and keeps the outcome with the name of who asked for it. A database that is full keeps nothing,
+ * and the outcome stands all the same.
+ */
+export async function verifyLedger(deps: VerifyDeps, actor: string, signal: AbortSignal): Promise<Audit> {
+  const { audit, clock, log } = deps;
   const at = clock.now();
-  const found = await audit.audit(at);
+  const found = await audit.audit(at, signal);
+  try {
+    await keepOutcome(deps, found, { at, actor });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    log.warn({ actor, err: error }, 'the outcome of a check of the ledger could not be kept');
+  }
+  return found;
+}
+
+async function keepOutcome(
+  { ledgerChecks, clock, newId }: VerifyDeps,
+  found: Audit,
+  { at, actor }: { readonly at: number; readonly actor: string },
+): Promise<void> {
   const [tookMs, isOk] = [clock.now() - at, found.faults.length === 0];
   const { entries, faults } = found;
   await ledgerChecks.record(
@@ -27,5 +45,4 @@ export async function verifyLedger(
       detail: { ok: isOk, entries: String(entries), took_ms: tookMs },
     },
   );
-  return found;
 }

@@ -24,8 +24,8 @@ export function ledgerMethods(deps: BillingDeps): LedgerMethods {
           to: timestampMs(requiredField(to, 'to')),
         }),
       ),
-    verifyLedger: async ({ actor }, { caller }) => {
-      const { entries, sums, faults, openHoldTaskIds, calls } = await verifyLedger(deps, actor || caller.name);
+    verifyLedger: async ({ actor }, { caller, signal }) => {
+      const { entries, sums, faults, openHoldTaskIds, calls } = await verifyLedger(deps, actor || caller.name, signal);
       return {
         ok: faults.length === 0,
         entries,

@@ -8,6 +8,8 @@ export interface Backlog {
   readonly count?: number;
   /** Undefined: nothing waits. */
   readonly oldestAt: number | undefined;
+  /** Where the oldest waits, as in `on channel alpha`. */
+  readonly where?: string | undefined;
 }
 
 export interface BacklogOptions {
@@ -27,10 +29,12 @@ export function backlogCheck({ part, clock, what, warnMs, failMs, advice, read }
   return {
     part,
     check: async () => {
-      const { count, oldestAt } = await read();
+      const { count, oldestAt, where } = await read();
       if (oldestAt === undefined) return ok(`no ${what} wait`);
       const ageMs = Math.max(0, clock.now() - oldestAt);
-      const detail = `${count === undefined ? '' : `${String(count)} `}${what} wait, the oldest for ${String(Math.round(ageMs / 1000))} s`;
+      const counted = count === undefined ? what : `${String(count)} ${what}`;
+      const age = `${String(Math.round(ageMs / 1000))} s`;
+      const detail = `${counted} wait, the oldest for ${age}${where === undefined ? '' : ` ${where}`}`;
       if (ageMs < warnMs) return ok(detail);
       return { grade: ageMs < failMs ? 'warn' : 'fail', detail, advice };
     },

@@ -97,3 +97,13 @@ test.each<[string, number | undefined, string, string]>([
     { part: 'outbox', grade, detail, ...(grade === 'ok' ? {} : { advice: 'look' }) },
   ]);
 });
+
+test('a queue says where its oldest entry waits, if that is known', async () => {
+  const clock = fakeClock();
+  const read = async () => ({ oldestAt: clock.now() - 5000, where: 'on channel alpha' });
+  const options = { part: 'polls', what: 'due polls', warnMs: 10_000, failMs: 20_000, advice: 'look' };
+
+  expect(await runChecks([backlogCheck({ ...options, clock, read })], clock)).toMatchObject([
+    { detail: 'due polls wait, the oldest for 5 s on channel alpha' },
+  ]);
+});

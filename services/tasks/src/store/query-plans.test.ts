@@ -10,6 +10,7 @@ import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../.
 import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
+import { sqlSelfChecks } from './tasks/sql-self-checks.ts';
 import { sqlBacklog } from './tasks/sql-backlog.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
 import type { OperatorStore } from './operator-store.ts';
@@ -227,6 +228,19 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
   // a subquery has at most as many rows as its limit, or one for each channel
   expect(plans).not.toContainEqual(
     expect.stringMatching(/^SCAN (?!(?:waiting|asked)$|.* USING COVERING INDEX |attention USING INDEX |CONSTANT)/),
+  );
+});
+
+test('the late tasks are found among the unfinished ones, a page of each mark', async () => {
+  const plans: string[] = [];
+  await sqlSelfChecks(explained(plans)).lateTasks(1);
+
+  expect(plans.filter((step) => step.includes('tasks USING'))).toEqual([
+    'SEARCH tasks USING INDEX tasks_unfinished (deadline_passed=? AND created_at<?)',
+    'SEARCH tasks USING INDEX tasks_unfinished (deadline_passed=? AND created_at<?)',
+  ]);
+  expect(plans).toContainEqual(
+    expect.stringMatching(/^SEARCH waiting USING INDEX sqlite_autoindex_attention_1 \(task_id=\?\)/),
   );
 });
 

@@ -21,8 +21,9 @@ export interface Rebuilt {
 export interface LedgerAudit {
   /**
    * Compares everything that is cached with the lines. Each check sees one moment, so it can run beside the traffic.
+   * Between two checks other work goes on, and the signal ends the audit.
    */
-  audit(now: number): Promise<Audit>;
+  audit(now: number, signal: AbortSignal): Promise<Audit>;
   /**
    * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run beside the
    * traffic.

@@ -85,11 +85,15 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
 ];
 
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
-  const read = <R extends SqlRow>(text: string, bound?: number): Promise<R[]> =>
-    sql.read<R>(text, bound === undefined ? [] : [bound]);
   return {
     rebuild: () => sql.transaction((query) => rebuild(query, sql.engine)),
-    audit: async (now) => {
+    audit: async (now, signal) => {
+      const read = async <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => {
+        // An embedded database answers without letting other work of the process run.
+        await new Promise((resolve) => setImmediate(resolve));
+        signal.throwIfAborted();
+        return sql.read<R>(text, bound === undefined ? [] : [bound]);
+      };
       const [count] = await read<{ entries: Whole }>(ENTRIES);
       const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
         ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { silentLog } from '@reelgate/platform/log';
+import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { describeOnEngines } from '../../testing/describe-on-engines.ts';
+import { aConfig } from '../../testing/open-billing.ts';
+import { sqlLedgerAudit } from '../store/ledger/sql-ledger-audit.ts';
+import { verifyLedger } from './verify-ledger.ts';
+
+const clock = fakeClock();
+
+describeOnEngines('a check of the whole ledger', (open) => {
+  test('has its outcome although a full database cannot keep it', async () => {
+    const { sql } = await open(aConfig());
+    const record = async () => {
+      throw new StoreUnavailable('database or disk is full');
+    };
+    const deps = { audit: sqlLedgerAudit(sql), ledgerChecks: { record, last: async () => undefined } };
+    const log = silentLog;
+    const found = await verifyLedger(
+      { ...deps, clock, newId: newIds(clock), log } as never,
+      'ann',
+      new AbortController().signal,
+    );
+
+    expect(found.faults).toEqual([]);
+    expect(found.entries).toBeGreaterThan(0n);
+  });
+
+  test('ends between two statements as soon as its caller leaves, and lets other work go on', async () => {
+    const { sql } = await open(aConfig());
+    const caller = new AbortController();
+    let statements = 0;
+    const counted = {
+      ...sql,
+      read: (text: string, values?: readonly never[]) => {
+        statements += 1;
+        // The caller leaves in a turn of the event loop of its own, as a message of the network does.
+        setImmediate(() => {
+          caller.abort(new Error('the caller has left'));
+        });
+        return sql.read(text, values);
+      },
+    };
+
+    await expect(sqlLedgerAudit(counted as never).audit(1, caller.signal)).rejects.toThrow('the caller has left');
+    expect(statements).toBe(1);
+  });
+});
