@@ -1,22 +1,26 @@
 import { statSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
 import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
+import { httpCaller } from '../harness/client.ts';
 import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
 import type { CommandResult, Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
+import { CHANNEL, KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 
 const TIMEOUT_MS = 120_000;
+/** No task of another test is unfinished for so long. */
+const SOFT_SECONDS = 2;
 const WRONG_KEY = 'planted-wrong-key-of-a-channel';
 
 describeWith(natsServer, 'four processes', (bus) => {
@@ -34,7 +38,10 @@ describeWith(natsServer, 'four processes', (bus) => {
       database = await openCuttableLine(databases.billing);
       program = await newProgram(
         'four processes',
-        { upstream: upstream.host, bus: nats.url, databases: { ...databases, billing: database.url } },
+        {
+          ...{ upstream: upstream.host, bus: nats.url, databases: { ...databases, billing: database.url } },
+          tasks: { poll: { first: '200ms', factor: 1.5, max: '500ms', soft_deadline: `${String(SOFT_SECONDS)}s` } },
+        },
         (config) =>
           (written = {
             ...config,
@@ -80,6 +87,9 @@ describeWith(natsServer, 'four processes', (bus) => {
             'tasks attention',
             'tasks outbox',
             'tasks settlement',
+            'tasks late tasks',
+            'tasks jobs',
+            'billing rolling check',
             'gateway relay channels',
             'media bytes',
             'clock between the services',
@@ -121,13 +131,67 @@ describeWith(natsServer, 'four processes', (bus) => {
     );
 
     test(
+      'the doctor says that a database hangs which takes connections, and what else billing knows',
+      async () => {
+        let lines: readonly DoctorLine[] = [];
+        await until(async () => {
+          database.freeze();
+          ({ lines } = await examined());
+          return bad(lines).includes('fail billing database');
+        });
+        // what was frozen is lost, and billing connects again
+        database.cut();
+        database.mend();
+
+        expect(lines.find(({ subject, part }) => subject.startsWith('billing') && part === 'database')).toMatchObject({
+          detail: expect.stringMatching(/^gave no answer within \S+ s$/),
+          advice: expect.stringContaining('billing.database'),
+        });
+        expect(
+          lines.find(({ subject, part }) => subject.startsWith('billing') && part === 'rolling check'),
+        ).toMatchObject({
+          grade: 'ok',
+        });
+        await until(async () => bad((await examined()).lines).length === 1);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      'the doctor names a task past its soft deadline, with the command that shows it',
+      async () => {
+        const demo = httpCaller(program.base, KEYS.demo);
+        const taskId = await demo.create('/v1/videos', {
+          ...{ model: 'Alpha-H3', prompt: 'a boat [gate]', seconds: '4', size: '1280x720' },
+        });
+        let late: DoctorLine | undefined;
+        await until(async () => {
+          late = (await examined()).lines.find(({ part }) => part === 'late tasks');
+          return late?.grade === 'warn';
+        });
+        const [command] = late?.advice.split('; ') ?? [];
+        const shown = await program.command(...(command ?? '').split(' ').slice(1));
+        upstream.openGate();
+        await demo.finish(taskId);
+
+        expect(late?.detail).toMatch(new RegExp(`: 1; the oldest: ${taskId} \\(\\d+ min, channel ${CHANNEL}\\)$`));
+        expect(shown).toMatchObject({ code: 0, json: { id: taskId } });
+        expect(bad((await examined()).lines)).toHaveLength(1);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
       'the doctor shows no key and no password',
       async () => {
         const { out, err } = (await examined()).result;
+        const typed = program.spawnCommand('doctor');
+        const text = (await Promise.all([readAll(typed.stdout), readAll(typed.stderr)])).join('');
         const password = new URL(written.billing.database ?? '').password;
 
         for (const secret of [SIGNING_KEY, UPSTREAM_KEY, WRONG_KEY, callerKey('console'), password])
-          if (secret !== '') expect(out + err).not.toContain(secret);
+          if (secret !== '') expect(out + err + text).not.toContain(secret);
+        expect(text).toContain('channel wrong-key');
       },
       TIMEOUT_MS,
     );
