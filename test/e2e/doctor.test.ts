@@ -174,7 +174,9 @@ describeWith(natsServer, 'four processes', (bus) => {
         upstream.openGate();
         await demo.finish(taskId);
 
-        expect(late?.detail).toMatch(new RegExp(`: 1; the oldest: ${taskId} \\(\\d+ min, channel ${CHANNEL}\\)$`));
+        expect(late?.detail).toMatch(
+          new RegExp(`: 1; the oldest: ${taskId} \\(\\d+ (?:s|min), channel ${CHANNEL}\\)$`),
+        );
         expect(shown).toMatchObject({ code: 0, json: { id: taskId } });
         expect(bad((await examined()).lines)).toHaveLength(1);
       },

@@ -21,13 +21,15 @@ export async function askBooks(
   const ledger = await awaitAnswer<VerifyLedgerResponse | Unknown>(
     deadline,
     (signal) =>
-      services.accounts.verifyLedger({}, { timeoutMs: deadline.callMs(), signal }).catch((error: unknown) => {
-        if (!isProblem(error, 'service_unavailable')) throw error;
-        return {
-          detail: 'was not checked: billing is not reached',
-          advice: `see the lines of billing; then ${VERIFY}`,
-        };
-      }),
+      services.accounts
+        .verifyLedger({ unrecorded: true }, { timeoutMs: deadline.callMs(), signal })
+        .catch((error: unknown) => {
+          if (!isProblem(error, 'service_unavailable')) throw error;
+          return {
+            detail: 'was not checked: billing is not reached',
+            advice: `see the lines of billing; then ${VERIFY}`,
+          };
+        }),
     (waitedMs) => ({
       detail: `was not checked within ${inSeconds(waitedMs)}`,
       advice: `see the lines of billing; a large ledger takes longer: ${VERIFY}`,

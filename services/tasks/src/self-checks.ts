@@ -110,6 +110,7 @@ function describeLate({ count, isAtLeast, oldest }: LateTasks, now: number, soft
 
 function inWords(ms: number): string {
   const minutes = Math.floor(ms / MINUTE_MS);
+  if (minutes < 2) return `${String(Math.floor(ms / 1000))} s`;
   return minutes < 120 ? `${String(minutes)} min` : `${String(Math.floor(minutes / 60))} h`;
 }
 

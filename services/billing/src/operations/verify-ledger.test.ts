@@ -28,6 +28,15 @@ describeOnEngines('a check of the whole ledger', (open) => {
     expect(found.entries).toBeGreaterThan(0n);
   });
 
+  test('that is a part of a diagnosis leaves no record', async () => {
+    const on = await open(aConfig());
+    await on.accounts.verifyLedger({ unrecorded: true });
+    expect(await on.sql.read('SELECT * FROM ledger_checks')).toEqual([]);
+
+    await on.accounts.verifyLedger({ actor: 'ann' });
+    expect(await on.sql.read('SELECT actor FROM ledger_checks')).toEqual([{ actor: 'ann' }]);
+  });
+
   test('ends between two statements as soon as its caller leaves, and lets other work go on', async () => {
     const { sql } = await open(aConfig());
     const caller = new AbortController();

@@ -24,8 +24,9 @@ export function ledgerMethods(deps: BillingDeps): LedgerMethods {
           to: timestampMs(requiredField(to, 'to')),
         }),
       ),
-    verifyLedger: async ({ actor }, { caller, signal }) => {
-      const { entries, sums, faults, openHoldTaskIds, calls } = await verifyLedger(deps, actor || caller.name, signal);
+    verifyLedger: async ({ actor, unrecorded }, { caller, signal }) => {
+      const recordedActor = unrecorded ? undefined : actor || caller.name;
+      const { entries, sums, faults, openHoldTaskIds, calls } = await verifyLedger(deps, recordedActor, signal);
       return {
         ok: faults.length === 0,
         entries,

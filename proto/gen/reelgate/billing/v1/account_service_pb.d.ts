@@ -885,6 +885,13 @@ export declare type VerifyLedgerRequest = Message<"reelgate.billing.v1.VerifyLed
    * @generated from field: string actor = 1;
    */
   actor: string;
+
+  /**
+   * Whether the check leaves no record, as a part of a diagnosis, which changes nothing.
+   *
+   * @generated from field: bool unrecorded = 2;
+   */
+  unrecorded: boolean;
 };
 
 /**
