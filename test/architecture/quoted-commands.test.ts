@@ -21,6 +21,9 @@ const WORD = /"([^"]*)"|'([^']*)'|([^\s"']+)/g;
 /** Stands for a value, such as `ID` or `DIR`. */
 const PLACEHOLDER = /^(?:[A-Z][A-Z_:]*|\$\{.*|X)$/;
 
+/** Named as lines of a log. */
+const LOG_LINES: ReadonlySet<string> = new Set(['a pass failed', 'an address sends wrong keys']);
+
 interface Quote {
   readonly file: string;
   /** The words after the name of the program. */
@@ -100,6 +103,19 @@ test('every command of the documents exists, with its options', () => {
 test('every command that the doctor advises exists, with its options', () => {
   expect(inAdvice.length).toBeGreaterThan(10);
   expect(listFaults(inAdvice)).toEqual([]);
+});
+
+test('every line of the doctor that the runbook names is one that a part of the program tells', () => {
+  const told = files
+    .filter((file) => /^(services\/[a-z]+\/src|deploy)\/.*(?<!\.test)\.ts$/.test(file))
+    .flatMap((file) => [...read(file).matchAll(/\bpart: ['`]([^'`$]+)/g)].map(([, part = '']) => part));
+  // `calls to …` stands for the line of each service
+  const named = [...read('deploy/README.md').matchAll(/\blines? ((?:`[^`]+`(?:, | and | or )?)+)/g)].flatMap(
+    ([, names = '']) => [...names.matchAll(SPAN)].map(([, name = '']) => name.replace('…', '')),
+  );
+
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !told.includes(name) && !LOG_LINES.has(name))).toEqual([]);
 });
 
 describe('a quoted command', () => {
