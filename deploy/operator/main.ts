@@ -20,7 +20,7 @@ if (needsSupervision(args, process.env)) {
 }
 
 const isSupervised = readBegin(process.env) !== undefined;
-// Without its supervisor nobody waits for this process.
+// A process whose supervisor is gone has no reader.
 if (isSupervised) process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 // What is imported here is in the compile cache, so each call is quick.

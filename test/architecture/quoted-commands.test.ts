@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { COMMANDS } from '../../deploy/operator/command-table.ts';
 import { parseCall } from '../../deploy/operator/parse-call.ts';
+import type { ParsedCall } from '../../deploy/operator/parse-call.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The code whose advice an operator reads. */
@@ -65,21 +66,23 @@ function findFault(call: string): string | undefined {
   try {
     const { name, words: rest, options, wantsHelp } = parseCall(words, COMMANDS);
     if (name === undefined) return wantsHelp || words.length === 0 ? undefined : 'names no command';
-    const { options: known, choices } = COMMANDS[name]!;
-    const unknown = Object.keys(options).filter((option) => known[option] === undefined);
-    if (unknown.length > 0) return `${name} has no option --${unknown.join(', --')}`;
-    const wrong = Object.entries(options).filter(
-      ([option, value]) =>
-        known[option]?.choices?.includes(String(value)) === false && !PLACEHOLDER.test(String(value)),
-    );
-    if (wrong.length > 0) return `${name} does not take ${wrong.flat().join(' ')}`;
-    const [first] = rest;
-    if (choices !== undefined && first !== undefined && !choices.includes(first) && !PLACEHOLDER.test(first))
-      return `${name} does not take ${first}`;
-    return undefined;
+    return findUnknown(name, rest[0], options);
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** Names an option that the command does not have, and a value that it does not take. */
+function findUnknown(name: string, first: string | undefined, options: ParsedCall['options']): string | undefined {
+  const { options: known, choices } = COMMANDS[name]!;
+  const unknown = Object.keys(options).filter((option) => known[option] === undefined);
+  if (unknown.length > 0) return `${name} has no option --${unknown.join(', --')}`;
+  const values = Object.entries(options).map(([option, value]) => [option, value, known[option]?.choices] as const);
+  const taken = first === undefined ? values : [['', first, choices] as const, ...values];
+  const wrong = taken.find(
+    ([, value, allowed]) => allowed?.includes(String(value)) === false && !PLACEHOLDER.test(String(value)),
+  );
+  return wrong === undefined ? undefined : `${name} does not take ${`${wrong[0]} ${String(wrong[1])}`.trim()}`;
 }
 
 const inDocuments: readonly Quote[] = files

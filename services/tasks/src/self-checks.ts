@@ -23,8 +23,9 @@ export interface CheckedStores {
 /** What this service asks itself for an operator. */
 export function tasksSelfChecks(
   { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
-  { backlog, checks, jobs, softDeadlineMs }: CheckedStores,
+  stores: CheckedStores,
 ): readonly SelfCheck[] {
+  const { checks, softDeadlineMs } = stores;
   return [
     {
       part: 'attention',
@@ -42,6 +43,17 @@ export function tasksSelfChecks(
       check: async () =>
         describeLate(await checks.lateTasks(clock.now() - softDeadlineMs), clock.now(), softDeadlineMs),
     },
+    ...backlogChecks({ channels, clock }, stores),
+    { part: 'attempts', check: async () => attempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
+  ];
+}
+
+/** The queues that are worked off in time as long as all is well. */
+function backlogChecks(
+  { channels, clock }: Pick<Deps, 'channels' | 'clock'>,
+  { backlog, checks, jobs }: CheckedStores,
+): readonly SelfCheck[] {
+  return [
     backlogCheck({
       part: 'outbox',
       clock,
@@ -88,7 +100,6 @@ export function tasksSelfChecks(
         return { count: queued?.count ?? 0, oldestAt: queued?.oldestAt };
       },
     }),
-    { part: 'attempts', check: async () => attempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
   ];
 }
 

@@ -19,7 +19,7 @@ describeOnEngines('a check of the whole ledger', (open) => {
     const deps = { audit: sqlLedgerAudit(sql), ledgerChecks: { record, last: async () => undefined } };
     const log = silentLog;
     const found = await verifyLedger(
-      { ...deps, clock, newId: newIds(clock), log } as never,
+      { ...deps, clock, newId: newIds(clock), log },
       'ann',
       new AbortController().signal,
     );

@@ -12,7 +12,7 @@ export interface WriteFault {
 export interface WatchedSql {
   readonly sql: Sql;
   /** Undefined: the last write succeeded. */
-  writeFault(): WriteFault | undefined;
+  readonly writeFault: () => WriteFault | undefined;
 }
 
 /** The database, and what it said to the last write. A full store still answers reads. */
