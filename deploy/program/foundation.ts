@@ -11,6 +11,7 @@ import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reac
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { openTracing } from '@reelgate/platform/trace/open-tracing';
+import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import { traceSettings } from '@reelgate/platform/trace/trace-settings';
 import { publishBuild } from './build-info.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
@@ -23,11 +24,11 @@ export interface Opening {
   readonly service: ServiceName | undefined;
 }
 
-/** Opens the metrics and the other parts that every service uses, except the bus. */
-export async function openFoundation(
-  { config, environment, service }: Opening,
-  log: Log,
-): Promise<Omit<Foundation, 'bus'>> {
+/** The parts that every service uses, except the bus, and what the checks of the process read. */
+export interface BaseFoundation extends Omit<Foundation, 'bus'>, Pick<OpenedTracing, 'recentDrops'> {}
+
+/** Opens the metrics and the other parts of the process. */
+export async function openFoundation({ config, environment, service }: Opening, log: Log): Promise<BaseFoundation> {
   secureData(config.dataDir, log);
   const acceptedKeys = openKeys(config);
   const metrics = openMetrics(true);
@@ -36,7 +37,7 @@ export async function openFoundation(
   const parts = { clock: systemClock, random: systemRandom, newId: newIds(systemClock), log, metrics };
   return {
     ...parts,
-    tracing: await openTracing(traceSettings(config.tracing, environment), { ...parts, name }),
+    ...(await openTracing(traceSettings(config.tracing, environment), { ...parts, name })),
     signingKey: acceptedKeys.signatures[0],
     acceptedKeys,
     publicUrl: config.publicUrl,

@@ -10,6 +10,7 @@ import type { ReadConfig } from './config/read-config.ts';
 import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './foundation.ts';
+import type { BaseFoundation } from './foundation.ts';
 import { openHealthPorts } from './health-ports.ts';
 import { knownCallers } from './open-ports.ts';
 import { openProcessLog } from './program-log.ts';
@@ -49,7 +50,7 @@ export async function run(
     return 1;
   };
   let read: ReadConfig;
-  let base: Omit<Foundation, 'bus'>;
+  let base: BaseFoundation;
   try {
     read = readConfig(environment, service);
     base = await openFoundation({ config: read.config, environment, service }, said.log);
@@ -118,7 +119,7 @@ function stopSignal(
   });
 }
 
-type Opened = Omit<Starting, 'foundation' | 'identify'> & { readonly base: Omit<Foundation, 'bus'> };
+type Opened = Omit<Starting, 'foundation' | 'identify'> & { readonly base: BaseFoundation };
 
 /** Starts the services when the bus is there. */
 async function start({ base, ...opened }: Opened, service: ServiceName | undefined): Promise<Started> {

@@ -1,6 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import { tracesCheck } from '@reelgate/platform/diagnosis/traces-check';
+import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { nameOfUrl } from '@reelgate/platform/lifecycle/when-reachable';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
@@ -24,14 +26,17 @@ export interface ProcessParts {
   readonly tls: Pick<ProgramTls, 'current'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly diagnosis: Pick<ProcessDiagnosis, 'configuration'>;
+  readonly recentDrops: OpenedTracing['recentDrops'];
 }
 
 /** The checks of what all services of a process share. */
-export function processChecks({ config, bus, tls, clock, diagnosis }: ProcessParts): readonly SelfCheck[] {
+export function processChecks(parts: ProcessParts): readonly SelfCheck[] {
+  const { config, bus, tls, clock, diagnosis, recentDrops } = parts;
   return [
     { part: 'configuration', check: async () => ofConfiguration(diagnosis.configuration()) },
     { part: 'data folder', check: async () => ofData(config.dataDir) },
     ...(config.bus === undefined ? [] : [{ part: 'bus', check: async () => ofBus(config.bus, bus) }]),
+    tracesCheck(recentDrops),
     ...tls.current().map(({ name }) => ({
       part: `certificate of ${name}`,
       check: async () => ofCertificate(tls, name, clock.now()),

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { batchedLines } from './batched-lines.ts';
-import { currentRequestId, currentTraceId } from './request-context.ts';
+import { currentRequestId, currentTraceId, outsideRequests } from './request-context.ts';
 
 /** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
 export interface Log {
@@ -107,6 +107,32 @@ function logOver(lines: Logger, switches: Switches): Log {
       if (switches.hasAccess(failed) && switches.isWritten(level)) lines[level](fields, message);
     },
     child: (fields) => logOver(lines.child(fields), switches),
+  };
+}
+
+/**
+ * The same log for a part that works for all requests together, such as a queue, a pool or a connection. Its lines have
+ * no request id, because the request that happens to run when it writes one has nothing to do with it.
+ */
+export function backgroundLog(log: Log): Log {
+  const outside =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (fields: object, message: string): void => {
+      outsideRequests(() => {
+        log[level](fields, message);
+      });
+    };
+  return {
+    debug: outside('debug'),
+    info: outside('info'),
+    warn: outside('warn'),
+    error: outside('error'),
+    access: (line, fields, message) => {
+      outsideRequests(() => {
+        log.access(line, fields, message);
+      });
+    },
+    child: (fields) => backgroundLog(log.child(fields)),
   };
 }
 

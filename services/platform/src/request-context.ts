@@ -29,6 +29,14 @@ export function currentTraceId(): string | undefined {
   return currentTrace.getStore();
 }
 
+/**
+ * Runs work that belongs to no request, such as a batch or a timer that many requests share. Whichever request happens
+ * to begin it would otherwise have its id on the log lines and the calls of the work, and so in the lines of others.
+ */
+export function outsideRequests<T>(work: () => T): T {
+  return current.exit(() => currentTrace.exit(work));
+}
+
 /** The header that passes the id on over HTTP. */
 export function requestIdHeader(): Readonly<Record<string, string>> {
   const requestId = currentRequestId();

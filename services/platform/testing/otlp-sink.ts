@@ -1,5 +1,7 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import https from 'node:https';
+import type { ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { spansIn } from './otlp-spans.ts';
@@ -11,16 +13,20 @@ export interface OtlpSink {
   readonly spans: readonly ReceivedSpan[];
   /** The headers of each request. */
   readonly headers: readonly IncomingMessage['headers'][];
-  /** Answers every further request with this status. */
+  /** Answers every further request with this status, and those that are held. */
   answer(status: number): void;
+  /** Reads every further request and answers it later, as a slow receiver does. */
+  hold(): void;
   close(): Promise<void>;
 }
 
-export async function openOtlpSink(): Promise<OtlpSink> {
+/** With settings of TLS it is an https:// receiver. */
+export async function openOtlpSink(tls?: ServerOptions): Promise<OtlpSink> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingMessage['headers'][] = [];
   let status = 200;
-  const server = createServer((request, response) => {
+  let held: (() => void)[] | undefined;
+  const listener: RequestListener = (request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
@@ -28,18 +34,27 @@ export async function openOtlpSink(): Promise<OtlpSink> {
       const body = Buffer.concat(parts);
       if (status === 200 && request.url === '/v1/traces')
         spans.push(...spansIn(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
-      response.writeHead(request.url === '/v1/traces' ? status : 404).end();
+      const answer = (): void => void response.writeHead(request.url === '/v1/traces' ? status : 404).end();
+      if (held === undefined) answer();
+      else held.push(answer);
     });
-  });
+  };
+  const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     headers,
     answer: (next) => {
       status = next;
+      const late = held ?? [];
+      held = undefined;
+      for (const answerNow of late) answerNow();
+    },
+    hold: () => {
+      held ??= [];
     },
     close: async () => {
       server.closeAllConnections();

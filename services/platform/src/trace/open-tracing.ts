@@ -1,13 +1,27 @@
+import { backgroundLog } from '../log.ts';
+import { countDroppedSpans, openDroppedSpans } from './dropped-spans.ts';
+import type { RecentDrops } from './dropped-spans.ts';
 import type { Tracing } from './trace.ts';
 import type { TracingDeps } from './tracing-deps.ts';
 import { NO_TRACING } from './trace-none.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** Loads the SDK only if spans are recorded: without it a start reads no file of it. */
-export async function openTracing(settings: TraceSettings | undefined, deps: TracingDeps): Promise<Tracing> {
-  if (settings === undefined) return NO_TRACING;
+export interface OpenedTracing {
+  readonly tracing: Tracing;
+  /** Counts the spans that were dropped lately; undefined: nothing is recorded. */
+  readonly recentDrops: (() => RecentDrops) | undefined;
+}
+
+/**
+ * Loads the SDK only if spans are recorded: without it a start reads no file of it. The counter of dropped spans is
+ * there in any case, so an alert never meets a series that is absent.
+ */
+export async function openTracing(settings: TraceSettings | undefined, deps: TracingDeps): Promise<OpenedTracing> {
+  const counter = countDroppedSpans(deps.metrics);
+  if (settings === undefined) return { tracing: NO_TRACING, recentDrops: undefined };
   if (settings.otherProtocol !== undefined)
     deps.log.warn({ asked: settings.otherProtocol, sent: 'http/protobuf' }, 'spans are sent over another protocol');
+  const dropped = openDroppedSpans(counter, { clock: deps.clock, log: backgroundLog(deps.log) });
   const { openOtelTracing } = await import('./otel-export.ts');
-  return openOtelTracing(settings, deps);
+  return { tracing: openOtelTracing(settings, deps, dropped), recentDrops: () => dropped.recent() };
 }

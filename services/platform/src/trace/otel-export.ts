@@ -1,4 +1,3 @@
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
   detectResources,
@@ -7,28 +6,26 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import type { Resource } from '@opentelemetry/resources';
+import type { DroppedSpans } from './dropped-spans.ts';
 import { otelQueue } from './otel-queue.ts';
 import { otelTracing } from './otel-tracing.ts';
+import { otlpReceiver } from './otlp-receiver.ts';
 import type { TracingDeps } from './tracing-deps.ts';
 import type { Tracing } from './trace.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** One request with spans, with its repeats. */
-const EXPORT_MS_MAX = 10_000;
-
 /** Records traces and sends them as OTLP. */
-export function openOtelTracing({ url, headers, sample, batch }: TraceSettings, deps: TracingDeps): Tracing {
-  const exporter = new OTLPTraceExporter({
-    url,
-    headers: async () => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
-    timeoutMillis: EXPORT_MS_MAX,
-  });
-  const queue = otelQueue(exporter, batch, deps);
-  return otelTracing({ sample, queue, resource: resourceOf(deps), random: deps.random, clock: deps.clock });
+export function openOtelTracing(
+  { sample, batch, ...receiver }: TraceSettings,
+  { random, clock, ...deps }: TracingDeps,
+  dropped: DroppedSpans,
+): Tracing {
+  const queue = otelQueue({ receiver: otlpReceiver(receiver), dropped, clock }, batch);
+  return otelTracing({ sample, queue, resource: resourceOf(deps), random, clock });
 }
 
 /** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` win over our own attributes. */
-function resourceOf({ name, newId }: TracingDeps): Resource {
+function resourceOf({ name, newId }: Pick<TracingDeps, 'name' | 'newId'>): Resource {
   const own = resourceFromAttributes({ 'service.name': name, 'service.instance.id': newId('process') });
   return defaultResource()
     .merge(own)

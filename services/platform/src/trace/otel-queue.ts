@@ -1,70 +1,68 @@
-import { ExportResultCode } from '@opentelemetry/core';
-import type { ExportResult } from '@opentelemetry/core';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
-import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { TracingDeps } from './tracing-deps.ts';
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { outsideRequests } from '../request-context.ts';
+import { openBatchSender } from './batch-sender.ts';
+import type { SendingDeps } from './batch-sender.ts';
 import type { BatchSettings } from './trace-settings.ts';
 
-/** A receiver that is away for long is one line a minute. */
-const SAID_EVERY_MS = 60_000;
+/** A stop waits this long for the receiver. */
+const STOP_MS_MAX = 2000;
 
 /**
- * Sends ended spans in batches. Their number is bounded. It counts those that it drops, which the library would do in
- * silence. No fault of the receiver reaches the work that is traced.
+ * Sends each ended span within the delay of a batch, whatever became of the batches before it. Only a receiver that
+ * takes nothing makes spans wait longer: in a queue with a bound, until it is back, or until their batch has been tried
+ * for `exportMs`. What is dropped is counted. No fault of the receiver reaches the work that is traced.
  */
-export function otelQueue(
-  exporter: SpanExporter,
-  { queueMax, batchMax, delayMs, exportMs }: BatchSettings,
-  deps: Pick<TracingDeps, 'metrics' | 'log' | 'clock'>,
-): SpanProcessor {
-  const note = dropped(deps);
-  let waiting = 0;
-  const sending: SpanExporter = {
-    export: (spans, done) => {
-      waiting -= spans.length;
-      exporter.export(spans, (result: ExportResult) => {
-        if (result.code !== ExportResultCode.SUCCESS) note('not_sent', spans.length, result.error);
-        done(result);
-      });
+export function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }: BatchSettings): SpanProcessor {
+  const { dropped, clock } = deps;
+  const stopping = new AbortController();
+  let waiting: ReadableSpan[] = [];
+  /** How many of those that wait, the oldest, have waited for their time. */
+  let due = 0;
+  let isFilling = false;
+  const sender = openBatchSender(deps, {
+    exportMs,
+    takeBatch: () => {
+      if (due === 0 && waiting.length < batchMax) return undefined;
+      const spans = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
+      due = Math.max(0, due - spans.length);
+      return spans;
     },
-    shutdown: () => exporter.shutdown(),
-  };
-  const batches = new BatchSpanProcessor({
-    exporter: sending,
-    maxQueueSize: queueMax,
-    maxExportBatchSize: batchMax,
-    scheduledDelayMillis: delayMs,
-    exportTimeoutMillis: exportMs,
   });
+  const fill = async (): Promise<void> => {
+    isFilling = true;
+    await clock.sleep(delayMs, stopping.signal);
+    isFilling = false;
+    due = waiting.length;
+    sender.send();
+  };
+  const flush = (): Promise<void> => {
+    due = waiting.length;
+    return outsideRequests(() => sender.whenSent());
+  };
   return {
     onStart: () => undefined,
     onEnd: (span) => {
-      if (waiting >= queueMax) {
-        note('queue_full', 1);
+      if (stopping.signal.aborted || waiting.length >= queueMax) {
+        dropped.note(stopping.signal.aborted ? 'not_sent' : 'queue_full', 1);
         return;
       }
-      waiting += 1;
-      batches.onEnd(span);
+      waiting.push(span);
+      // a span may end in a request, and its batch belongs to none
+      if (!isFilling) outsideRequests(() => void fill());
+      if (waiting.length >= batchMax)
+        outsideRequests(() => {
+          sender.send();
+        });
     },
-    forceFlush: () => batches.forceFlush(),
-    shutdown: () => batches.shutdown(),
-  };
-}
-
-type NoteDropped = (why: 'queue_full' | 'not_sent', spans: number, error?: Error) => void;
-
-function dropped({ metrics, log, clock }: Pick<TracingDeps, 'metrics' | 'log' | 'clock'>): NoteDropped {
-  const counter = metrics.counter(
-    'reelgate_trace_spans_dropped_total',
-    'Spans that were not sent: the queue was full, or the receiver did not take them',
-    ['reason'],
-  );
-  let [unsaid, saidAt] = [0, -Infinity];
-  return (reason, spans, error) => {
-    counter.labels(reason).inc(spans);
-    unsaid += spans;
-    if (clock.now() - saidAt < SAID_EVERY_MS) return;
-    log.warn({ dropped: unsaid, reason, fault: error?.message }, 'spans were dropped');
-    [unsaid, saidAt] = [0, clock.now()];
+    forceFlush: flush,
+    shutdown: async () => {
+      const sent = new AbortController();
+      await Promise.race([flush(), clock.sleep(STOP_MS_MAX, sent.signal)]);
+      sent.abort();
+      stopping.abort();
+      sender.stop();
+      if (waiting.length > 0) dropped.note('not_sent', waiting.length, 'the program stopped');
+    },
   };
 }

@@ -14,8 +14,6 @@ import type { Span, SpanKind, SpanOptions, TraceClass, Tracing, WrittenSpan } fr
 import type { SampleRates } from './trace-schema.ts';
 import { carrierOf, traceparentIn } from './traceparent.ts';
 
-/** The spans of a program that ends have this long to be sent. */
-const FLUSH_MS_MAX = 2000;
 /** A span that is written when it is over is sent after this time, with those that follow it until then. */
 const WRITTEN_MS_MAX = 200;
 const LIMITS = { attributeCountLimit: 64, attributeValueLengthLimit: 256, linkCountLimit: 16, eventCountLimit: 0 };
@@ -85,10 +83,7 @@ export function otelTracing({ sample, queue, resource, random, clock }: OtelTrac
     },
     stop: async () => {
       stopping.abort();
-      const done = new AbortController();
-      const sent = provider.shutdown().catch(() => undefined);
-      await Promise.race([sent, clock.sleep(FLUSH_MS_MAX, done.signal)]);
-      done.abort();
+      await provider.shutdown().catch(() => undefined);
     },
   };
 }

@@ -1,13 +1,9 @@
-import { ConfigError } from '../config/config-error.ts';
-import type { Secret } from '../secret.ts';
+import { receiverSettings, textIn } from './receiver-settings.ts';
+import type { Environment, ReceiverSettings } from './receiver-settings.ts';
 import type { SampleRates, TraceConfig } from './trace-schema.ts';
 
 /** The settings of a program that records traces. */
-export interface TraceSettings {
-  /** Takes spans as OTLP over HTTP, in protobuf. */
-  readonly url: string;
-  /** Besides those of the environment, which the exporter reads by itself. */
-  readonly headers: Readonly<Record<string, Secret>>;
+export interface TraceSettings extends ReceiverSettings {
   readonly sample: SampleRates;
   readonly batch: BatchSettings;
   /** A protocol that the environment asks for and that is not spoken. */
@@ -19,11 +15,11 @@ export interface BatchSettings {
   /** More are dropped. */
   readonly queueMax: number;
   readonly batchMax: number;
+  /** An ended span is sent within this time. */
   readonly delayMs: number;
+  /** How long a batch is tried while the receiver is away. */
   readonly exportMs: number;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const SAMPLE: SampleRates = { creates: 1, calls: 0.05, reads: 0.001 };
 /** More spans than any useful queue has; they still fit into memory. */
@@ -31,7 +27,6 @@ const COUNT_MAX = 100_000;
 const MS_MAX = 10 * 60_000;
 /** A process that is killed loses the spans that wait. The default of OpenTelemetry is 5 s. */
 const DELAY_MS = 500;
-const PATH = 'v1/traces';
 const PROTOCOL = 'http/protobuf';
 const SWITCHED_ON = /^true$/i;
 
@@ -42,12 +37,11 @@ const SWITCHED_ON = /^true$/i;
 export function traceSettings(config: TraceConfig, environment: Environment): TraceSettings | undefined {
   if (SWITCHED_ON.test(textIn(environment, 'OTEL_SDK_DISABLED') ?? '')) return undefined;
   if (textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none') return undefined;
-  const url = urlOf(config, environment);
-  if (url === undefined) return undefined;
+  const receiver = receiverSettings(config, environment);
+  if (receiver === undefined) return undefined;
   const sampled = sampledBy(environment);
   return {
-    url,
-    headers: config.headers,
+    ...receiver,
     sample: { ...SAMPLE, ...sampled, ...config.sample },
     batch: batchOf(environment),
     otherProtocol: otherProtocolIn(environment),
@@ -58,25 +52,6 @@ function otherProtocolIn(environment: Environment): string | undefined {
   const asked =
     textIn(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? textIn(environment, 'OTEL_EXPORTER_OTLP_PROTOCOL');
   return asked === PROTOCOL ? undefined : asked;
-}
-
-function urlOf({ endpoint }: TraceConfig, environment: Environment): string | undefined {
-  if (endpoint !== undefined) return below(endpoint);
-  const [signal, all] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const [whole, base] = [addressIn(environment, signal), addressIn(environment, all)];
-  return whole ?? (base === undefined ? undefined : below(base));
-}
-
-/** The path for traces below an address for every kind of telemetry. */
-function below(base: string): string {
-  return base.endsWith(`/${PATH}`) ? base : `${base.replace(/\/$/, '')}/${PATH}`;
-}
-
-function addressIn(environment: Environment, name: string): string | undefined {
-  const text = textIn(environment, name);
-  if (text === undefined) return undefined;
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new ConfigError(`${name}: must be an http:// or https:// address`);
 }
 
 /**
@@ -106,9 +81,4 @@ function batchOf(environment: Environment): BatchSettings {
 function numberIn(environment: Environment, name: string, fallback: number, max: number): number {
   const text = textIn(environment, name) ?? '';
   return /^[1-9]\d*$/.test(text) && Number(text) <= max ? Number(text) : fallback;
-}
-
-function textIn(environment: Environment, name: string): string | undefined {
-  const text = environment[name]?.trim();
-  return text === '' ? undefined : text;
 }
