@@ -84,6 +84,7 @@ describeWith(natsServer, 'four processes', (bus) => {
             'configuration',
             ...['gateway', 'tasks', 'billing', 'media'],
             ...['tasks', 'billing', 'media'].flatMap((name) => [`${name} database`, `${name} schema`, `${name} bus`]),
+            ...['gateway', 'tasks', 'billing', 'media'].map((name) => `${name} traces`),
             'tasks attention',
             'tasks outbox',
             'tasks settlement',

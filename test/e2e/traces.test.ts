@@ -3,6 +3,7 @@ import { openOtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { OtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { ReceivedSpan } from '@reelgate/platform/testing/otlp-spans';
 import { until } from '@reelgate/platform/testing/until';
+import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
@@ -110,6 +111,36 @@ test('no span holds a prompt, a key, the address of an upstream or a query', asy
   const forbidden = [PLANTED, 'planted', UPSTREAM_KEY, upstream.host, relay.host, '127.0.0.1', ...Object.values(KEYS)];
   expect(forbidden.filter((secret) => text.includes(secret))).toEqual([]);
 });
+
+test(
+  'the doctor says how many spans were dropped and why, and the warning in the log names no request',
+  async () => {
+    const tracesLine = async (): Promise<DoctorLine | undefined> =>
+      ((await program.command('doctor')).json as { readonly lines: readonly DoctorLine[] }).lines.find(
+        ({ part }) => part === 'traces',
+      );
+    expect(await tracesLine()).toMatchObject({ grade: 'ok', detail: expect.stringContaining('none was dropped') });
+
+    sink.answer(400);
+    await demo.call('GET', '/v1/models', undefined, { 'x-request-id': 'dropped-1' });
+    await until(() => program.output().includes('spans were dropped'));
+    sink.answer(200);
+
+    expect(await tracesLine()).toMatchObject({
+      grade: 'warn',
+      detail: expect.stringMatching(/^\d+ spans were dropped in 15 minutes: .* \(the receiver answered 400\)$/),
+      advice: expect.stringContaining('tracing.endpoint'),
+    });
+    const [line = ''] = program
+      .output()
+      .split('\n')
+      .filter((text) => text.includes('spans were dropped'));
+    expect(JSON.parse(line)).toMatchObject({ reason: 'not_sent', fault: 'the receiver answered 400' });
+    expect(Object.keys(JSON.parse(line) as object)).not.toEqual(expect.arrayContaining(['requestId']));
+    expect(Object.keys(JSON.parse(line) as object)).not.toEqual(expect.arrayContaining(['trace_id']));
+  },
+  TIMEOUT_MS,
+);
 
 test('a stop sends the spans that wait', async () => {
   await demo.call('GET', '/v1/models', undefined, { 'x-request-id': 'last-1' });
