@@ -9,7 +9,7 @@ import type { Resource } from '@opentelemetry/resources';
 import type { DroppedSpans } from './dropped-spans.ts';
 import { otelQueue } from './otel-queue.ts';
 import { otelTracing } from './otel-tracing.ts';
-import { otlpReceiver } from './otlp-receiver.ts';
+import { otlpReceiver } from './otel-receiver.ts';
 import type { TracingDeps } from './tracing-deps.ts';
 import type { Tracing } from './trace.ts';
 import type { TraceSettings } from './trace-settings.ts';

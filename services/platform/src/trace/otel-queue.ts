@@ -1,7 +1,7 @@
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { outsideRequests } from '../request-context.ts';
-import { openBatchSender } from './batch-sender.ts';
-import type { SendingDeps } from './batch-sender.ts';
+import { openBatchSender } from './otel-sender.ts';
+import type { SendingDeps } from './otel-sender.ts';
 import type { BatchSettings } from './trace-settings.ts';
 
 /** A stop waits this long for the receiver. */

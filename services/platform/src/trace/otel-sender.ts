@@ -1,7 +1,7 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { DroppedSpans } from './dropped-spans.ts';
-import type { SendResult, SpanReceiver } from './otlp-receiver.ts';
+import type { SendResult, SpanReceiver } from './otel-receiver.ts';
 
 /** Batches on their way at one time, so that those that follow do not wait for the answer of a slow receiver. */
 const SENDING_MAX = 8;
