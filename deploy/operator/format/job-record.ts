@@ -1,15 +1,17 @@
 import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { stateName } from './task-record.ts';
+import { given, stateName } from './task-record.ts';
 import { isoTime } from './times.ts';
 
 /** A job without the bytes of its request and its answer. */
 export function shownJob(record: JobRecord | undefined): object {
   if (record?.job === undefined) return {};
-  const { job, tokenId, endpoint, model, starts, events } = record;
+  const { job, tokenId, endpoint, model, starts, events, requestId, traceId } = record;
   return {
     id: job.id,
     account: job.accountId,
     token: tokenId,
+    request_id: given(requestId),
+    trace_id: given(traceId),
     endpoint,
     model,
     state: stateName(job.state) || undefined,

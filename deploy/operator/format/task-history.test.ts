@@ -48,6 +48,7 @@ function history(life: Life, nowS = 600): string[] {
     },
     tokenId: 'tok_1',
     requestId: 'req-1',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     admission,
     attempts: attempts.map(([channel, from, to, outcome, error = ''], index) => ({
       number: index + 1,
@@ -86,7 +87,7 @@ test('a task is told from its creation to its settlement, with the time of each 
 
   expect(lines).toEqual([
     'task_1  generation  Alpha-H3  completed',
-    'account demo  token tok_1  request req-1  created 2026-11-22 12:00:03 UTC',
+    'account demo  token tok_1  request req-1  trace 4bf92f3577b34da6a3ce929d0e0e4736  created 2026-11-22 12:00:03 UTC',
     '',
     '12:00:03  created',
     '12:00:03  held $0.42',

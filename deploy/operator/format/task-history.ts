@@ -34,7 +34,7 @@ export function historyOf(record: TaskRecord, money: GetHoldResponse | undefined
   return [headOf(record), '', ...lines, ...waitOf(record, money, now)].join('\n');
 }
 
-function headOf({ task, tokenId, requestId }: TaskRecord): string {
+function headOf({ task, tokenId, requestId, traceId }: TaskRecord): string {
   if (task === undefined) return '';
   const { id, order, state, accountId, createdAt } = task;
   const what = [id, KINDS[order?.kind ?? TaskKind.UNSPECIFIED], order?.model, stateName(state)];
@@ -42,6 +42,7 @@ function headOf({ task, tokenId, requestId }: TaskRecord): string {
     `account ${accountId}`,
     `token ${tokenId}`,
     requestId === '' ? undefined : `request ${requestId}`,
+    traceId === '' ? undefined : `trace ${traceId}`,
     createdAt === undefined ? undefined : `created ${dayOf(createdAt)} UTC`,
   ];
   return [what, whose].map((words) => words.filter((word) => word !== undefined).join('  ')).join('\n');

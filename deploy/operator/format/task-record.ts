@@ -32,10 +32,12 @@ const BASES: Readonly<Record<Basis, string>> = {
 
 /** A task with its private facts and its money, as one JSON object. */
 export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined): object {
-  const { task, tokenId, admission, upstreamStatus, attempts, events } = record;
+  const { task, tokenId, admission, upstreamStatus, attempts, events, requestId, traceId } = record;
   return {
     ...shownState(task),
     token: tokenId,
+    request_id: given(requestId),
+    trace_id: given(traceId),
     admission,
     upstream_status: given(upstreamStatus),
     attempts: attempts.map(shownAttempt),
@@ -107,7 +109,7 @@ function shownOrder(order: Order): object {
 }
 
 /** On the wire an empty text means no value. */
-function given(text: string): string | undefined {
+export function given(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 

@@ -28,7 +28,7 @@ async function open() {
 }
 
 async function started(world: JobWorld): Promise<{ readonly jobId: string; readonly lease: string }> {
-  await world.create();
+  await world.create({ span: world.tracing.root('create', { class: 'create' }) });
   const { taken, lease } = await leaseJobs(world.deps, 'gateway-1', 1);
   const own = { jobId: taken[0]!.job.id, lease };
   await startJob(world.deps, own);
@@ -56,6 +56,9 @@ test('a job is shown with its history, and without its request and answer', asyn
     model: 'some-model',
     starts: 1,
   });
+  const { requestId, trace } = (await world.deps.jobs.findJob(own.jobId))!;
+  expect(trace).toBeDefined();
+  expect(record).toMatchObject({ requestId, traceId: trace!.split('-')[1] });
   expect(record?.job?.answer?.body.value).toEqual(new Uint8Array());
   expect(record?.events.map(({ type }) => type)).toEqual(['created', 'started', 'completed']);
   await expect(client.showJob({ jobId: 'task_1' })).rejects.toMatchObject({ kind: 'not_found' });

@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
+import { sampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
@@ -44,5 +45,7 @@ export function operateJobs({
 
 export function jobRecord({ answer, ...job }: Job) {
   const shown = answer === undefined ? job : { ...job, answer: { ...answer, body: { inline: '' } } };
-  return { job: toWireJob(shown), tokenId: job.tokenId, endpoint: job.endpoint, model: job.model, starts: job.starts };
+  const { tokenId, endpoint, model, starts, requestId, trace } = job;
+  const traceId = sampledTraceId(trace) ?? '';
+  return { job: toWireJob(shown), tokenId, endpoint, model, starts, requestId, traceId };
 }

@@ -600,6 +600,20 @@ export declare type JobRecord = Message<"reelgate.tasks.v1.JobRecord"> & {
    * @generated from field: repeated reelgate.tasks.v1.TaskEvent events = 6;
    */
   events: TaskEvent[];
+
+  /**
+   * The id of the request that created the job; empty: it had none.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+
+  /**
+   * The trace that the job belongs to; empty: it is not recorded.
+   *
+   * @generated from field: string trace_id = 8;
+   */
+  traceId: string;
 };
 
 /**

@@ -840,6 +840,28 @@ export declare type DueWebhookDelivery = Message<"reelgate.tasks.v1.DueWebhookDe
    * @generated from field: reelgate.tasks.v1.Event event = 4;
    */
   event?: Event | undefined;
+
+  /**
+   * The W3C `traceparent` that the delivery goes on from. Empty: it is not recorded, or has a trace of its own.
+   *
+   * @generated from field: string trace = 5;
+   */
+  trace: string;
+
+  /**
+   * The W3C `traceparent` of work that is too old to go on in its trace: the delivery has a trace of its own, linked to
+   * this one. Empty: it has none.
+   *
+   * @generated from field: string linked_trace = 6;
+   */
+  linkedTrace: string;
+
+  /**
+   * The id of the request that created what the event is about. Empty: it is not known.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
 };
 
 /**
