@@ -4,8 +4,11 @@ import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { ClientEvent } from '../src/clients/client-event.ts';
+import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
+import type { Span } from '@reelgate/platform/trace/trace';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../src/clients/webhook-sender.ts';
 import type {
+  DeliveryOrigin,
   DueDelivery,
   LeasedReceiver,
   ReceiverLease,
@@ -18,6 +21,10 @@ import type { ReceiverPool, ReceiverPoolOptions } from '../src/webhooks/receiver
 export const LEASE_MS = 10_000;
 const DELIVERIES_MAX = 32;
 export const SECRET = new Secret(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+
+/** An event of work that is not recorded, and whose request is not known. */
+const NO_ORIGIN: DeliveryOrigin = { requestId: '', trace: undefined, linkedTrace: undefined };
+const NEVER = new AbortController().signal;
 
 export type Receiver = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
 
@@ -52,7 +59,7 @@ export interface FakeWork extends WebhookWork {
   /** Thrown by each record, while it is set. */
   refusal: ((records: readonly ReceiverRecord[]) => Error | undefined) | undefined;
   /** Makes deliveries due, one event each. */
-  queue(receiverId: string, count: number): void;
+  queue(receiverId: string, count: number, origin?: Partial<DeliveryOrigin>): void;
   /** Ends the leases that are held. */
   expire(): void;
   due(): number;
@@ -72,12 +79,13 @@ function fakeWork(): FakeWork {
     get leases() {
       return leases;
     },
-    queue: (receiverId, count) => {
+    queue: (receiverId, count, origin) => {
       const list = due.get(receiverId) ?? [];
       due.set(receiverId, list);
       for (let added = 0; added < count; added += 1) {
         const id = `${receiverId}-${String((queued += 1))}`;
-        list.push({ id, attempt: 1, url: `https://${receiverId}/`, event: anEvent({ id: `evt_${id}` }) });
+        const event = anEvent({ id: `evt_${id}` });
+        list.push({ id, attempt: 1, url: `https://${receiverId}/`, event, origin: { ...NO_ORIGIN, ...origin } });
       }
     },
     expire: () => {
@@ -126,6 +134,8 @@ function fakeWork(): FakeWork {
 export interface FakeSender extends WebhookSender {
   readonly receivers: Map<string, Receiver>;
   readonly requests: WebhookRequest[];
+  /** The span of each request. */
+  readonly spans: readonly (Span | undefined)[];
   running(host: string): number;
   most(host: string): number;
   /** The most hosts with requests at one time. */
@@ -134,6 +144,7 @@ export interface FakeSender extends WebhookSender {
 
 function fakeSender(): FakeSender {
   const [receivers, requests] = [new Map<string, Receiver>(), [] as WebhookRequest[]];
+  const spans: (Span | undefined)[] = [];
   const [running, most] = [new Map<string, number>(), new Map<string, number>()];
   let mostHosts = 0;
   const count = (host: string, change: number): void => {
@@ -144,10 +155,12 @@ function fakeSender(): FakeSender {
   return {
     receivers,
     requests,
+    spans,
     running: (host) => running.get(host) ?? 0,
     most: (host) => most.get(host) ?? 0,
     mostHosts: () => mostHosts,
-    send: async (request, signal) => {
+    send: async (request, { signal = NEVER, span }) => {
+      spans.push(span);
       const { host } = new URL(request.url);
       requests.push(request);
       count(host, 1);
@@ -196,6 +209,7 @@ export function aWebhookFixture(): WebhookFixture {
         drainMs: 5000,
         clock,
         log: { ...silentLog, warn: complain, error: complain },
+        tracing: NO_TRACING,
         ...options,
       }),
   };

@@ -44,7 +44,7 @@ describe('a webhook', () => {
       answerHead: Buffer.from('später'),
     });
 
-    expect(await sender.send(request, signal)).toEqual({
+    expect(await sender.send(request, { signal })).toEqual({
       status: 429,
       fault: '',
       durationMs: 12,
@@ -68,12 +68,12 @@ describe('a webhook', () => {
   ])('has an answer that can be stored for one with %s', async (_what, answerHead) => {
     const { sender } = opened({ statusCode: 200, answerHead });
 
-    expect((await sender.send(request, signal)).answerHead).toBe('a\ufffdb');
+    expect((await sender.send(request, { signal })).answerHead).toBe('a\ufffdb');
   });
 
   test('that media has no connection for is not answered but refused, so that it can be sent later', async () => {
     const { sender } = opened({ fault: 'busy' });
 
-    await expect(sender.send(request, signal)).rejects.toMatchObject({ kind: 'unavailable', reason: 'media_busy' });
+    await expect(sender.send(request, { signal })).rejects.toMatchObject({ kind: 'unavailable', reason: 'media_busy' });
   });
 });

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 
 /** The answer of media comes a little after the end of the exchange. */
@@ -35,21 +35,21 @@ export interface WebhookAnswer {
 /** Posts to the URLs of clients, over the guarded connections of the media service. */
 export interface WebhookSender {
   /** A receiver that cannot be reached is an answer. A refusal says that media could not send it. */
-  send(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
+  send(request: WebhookRequest, call: Pick<CallOptions, 'signal' | 'span'>): Promise<WebhookAnswer>;
 }
 
 export type SenderClient = Pick<Client<typeof MediaService>, 'sendWebhook'>;
 
 export function webhookSender(rpc: SenderClient): WebhookSender {
   return {
-    send: async ({ headers, timeoutMs, ...request }, signal) => {
+    send: async ({ headers, timeoutMs, ...request }, call) => {
       const { statusCode, fault, durationMs, retryAfterMs, answerHead } = await rpc.sendWebhook(
         {
           ...request,
           headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
           timeoutMs: BigInt(timeoutMs),
         },
-        { signal, timeoutMs: timeoutMs + DEADLINE_MARGIN_MS },
+        { ...call, timeoutMs: timeoutMs + DEADLINE_MARGIN_MS },
       );
       if (fault === BUSY) throw mediaBusy();
       return {

@@ -5,6 +5,7 @@ import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { LeasedWebhookReceiver, WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { fromWireEvent } from './client-event.ts';
 import type { ClientEvent } from './client-event.ts';
+import { textOf } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -15,6 +16,17 @@ export interface DueDelivery {
   readonly attempt: number;
   readonly url: string;
   readonly event: ClientEvent;
+  readonly origin: DeliveryOrigin;
+}
+
+/** What the spans and the log lines of a delivery belong to. */
+export interface DeliveryOrigin {
+  /** The request that created what the event is about. Empty: it is not known. */
+  readonly requestId: string;
+  /** The carrier that the delivery goes on from. */
+  readonly trace: string | undefined;
+  /** The carrier of work that is too old to go on in its trace. A trace of its own is linked to it. */
+  readonly linkedTrace: string | undefined;
 }
 
 /** The name of a lease is never used twice. */
@@ -105,8 +117,18 @@ function fromWireReceiver({ receiverId, payload, secrets, deliveries, ...who }: 
     failures: who.failures,
     circuit: Number(who.circuit),
     secrets: secrets.map((secret) => new Secret(secret)),
-    deliveries: deliveries.flatMap(({ deliveryId, attempt, url, event }) =>
-      event === undefined ? [] : [{ id: deliveryId, attempt, url, event: fromWireEvent(event) }],
+    deliveries: deliveries.flatMap(({ deliveryId, attempt, url, event, requestId, trace, linkedTrace }) =>
+      event === undefined
+        ? []
+        : [
+            {
+              id: deliveryId,
+              attempt,
+              url,
+              event: fromWireEvent(event),
+              origin: { requestId, trace: textOf(trace), linkedTrace: textOf(linkedTrace) },
+            },
+          ],
     ),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { Webhook } from 'standardwebhooks';
@@ -26,10 +27,17 @@ async function made(
     { sender, clock: fakeClock(NOW) },
     {
       receiver: aLeasedReceiver(receiver),
-      delivery: { id: 'whd_1', attempt: 3, url: 'https://receiver.example/hook', event: anEvent() },
+      delivery: {
+        id: 'whd_1',
+        attempt: 3,
+        url: 'https://receiver.example/hook',
+        event: anEvent(),
+        origin: { requestId: '', trace: undefined, linkedTrace: undefined },
+      },
       body: Buffer.from(BODY),
       circuit: 0,
       signal: new AbortController().signal,
+      span: NO_SPAN,
     },
   );
   return { attempt, request: requests[0]! };

@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { signatureOf } from '@reelgate/platform/webhooks/sign';
 import type { WebhookAnswer, WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
@@ -14,12 +15,13 @@ export interface AttemptOptions {
   readonly circuit: number;
   /** Cuts the attempt off. */
   readonly signal: AbortSignal;
+  readonly span: Span;
 }
 
 /** Signs a delivery and sends it. Throws a Problem if it could not be sent, which says nothing of the receiver. */
 export async function makeAttempt(
   { sender, clock }: { readonly sender: WebhookSender; readonly clock: Clock },
-  { receiver: { accountId, secrets }, delivery, body, circuit, signal }: AttemptOptions,
+  { receiver: { accountId, secrets }, delivery, body, circuit, ...call }: AttemptOptions,
 ): Promise<MadeAttempt> {
   const at = clock.now();
   const signed = { id: delivery.event.id, timestamp: Math.floor(at / 1000), body };
@@ -29,7 +31,7 @@ export async function makeAttempt(
     'webhook-timestamp': String(signed.timestamp),
   };
   const headers = { ...requestHeaders, 'webhook-signature': signatureOf(secrets, signed) };
-  const answer = await sender.send({ accountId, url: delivery.url, headers, body, timeoutMs: TIMEOUT_MS }, signal);
+  const answer = await sender.send({ accountId, url: delivery.url, headers, body, timeoutMs: TIMEOUT_MS }, call);
   return {
     deliveryId: delivery.id,
     number: delivery.attempt,

@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
+import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { LeasedReceiver, WebhookWork } from '../clients/webhook-work-client.ts';
 import { openAttemptRecords } from './attempt-records.ts';
@@ -29,6 +30,7 @@ export interface ReceiverPoolOptions {
   readonly drainMs: number;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tracing: Pick<Tracing, 'enter' | 'root'>;
 }
 
 export interface ReceiverPool {
@@ -45,7 +47,7 @@ export interface ReceiverPool {
 
 /** Leases receivers with due deliveries while workers are free, and serves each of them until its lease is given back. */
 export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
-  const { work, sender, eventBody, workers, drainMs, clock, log } = options;
+  const { work, sender, eventBody, workers, drainMs, clock, log, tracing } = options;
   const [stopping, over] = [new AbortController(), new AbortController()];
   const running = new Set<Promise<void>>();
   const permits = newSemaphore({ permits: workers, waitingMax: 0 });
@@ -58,7 +60,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
   ): void => {
     const held = leases.hold({ receiverId: receiver.id, lease: receiver.lease }, until);
     const session = { ...lease, held, receiver, stopping: stopping.signal, over: over.signal };
-    const done = serveReceiver({ sender, records, clock, log }, session)
+    const done = serveReceiver({ sender, records, clock, log, tracing }, session)
       .catch((error: unknown) => {
         log.error({ receiverId: receiver.id, err: error }, 'the deliveries of a receiver failed');
       })

@@ -1,9 +1,13 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
+import { inRequest, inTrace } from '@reelgate/platform/request-context';
+import { errorTypeOf } from '@reelgate/platform/trace/error-type';
+import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
 import type { AttemptRecords } from './attempt-records.ts';
+import { beginDelivery, deliveryFields, endDelivery } from './delivery-span.ts';
 import type { HeldLease } from './held-leases.ts';
 import { makeAttempt, unsentAttempt } from './make-attempt.ts';
 import { openCircuit } from './receiver-circuit.ts';
@@ -11,12 +15,15 @@ import type { BodyBytes } from './shared-bodies.ts';
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MAX_MS = 8000;
+const DELIVERED = 'a webhook was delivered';
+const NOT_TAKEN = 'a receiver did not take a webhook';
 
 export interface ServeDeps {
   readonly sender: WebhookSender;
   readonly records: Pick<AttemptRecords, 'add'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tracing: Pick<Tracing, 'enter' | 'root'>;
 }
 
 export interface ServeOptions {
@@ -72,28 +79,46 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
 
 /** Attempts a delivery, again and again while it cannot be sent. Undefined: no attempt may begin any more. */
 function attempter(
-  { sender, clock, log }: ServeDeps,
-  { receiver, bodyOf, stopping, over }: ServeOptions,
-  { mayBegin, count }: { readonly mayBegin: () => boolean; readonly count: () => number },
+  deps: ServeDeps,
+  options: ServeOptions,
+  state: { readonly mayBegin: () => boolean; readonly count: () => number },
 ): (delivery: DueDelivery) => Promise<MadeAttempt | undefined> {
-  return async (delivery) => {
-    for (let pause = PAUSE_FIRST_MS; mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
-      const at = clock.now();
-      const circuit = count();
+  const { clock, log } = deps;
+  const { receiver, bodyOf, stopping, over } = options;
+  const attemptOnce = async (delivery: DueDelivery, isFirst: boolean): Promise<MadeAttempt | 'later' | undefined> => {
+    const at = clock.now();
+    const circuit = state.count();
+    const about = { receiverId: receiver.id, ...deliveryFields(delivery) };
+    const span = beginDelivery(deps.tracing, receiver, delivery);
+    return inTrace(span.traceId, async () => {
       try {
         const body = await bodyOf(delivery.event, receiver.payload);
-        if (!mayBegin()) return undefined;
-        return await makeAttempt({ sender, clock }, { receiver, delivery, body, circuit, signal: over });
+        if (!state.mayBegin()) return undefined;
+        const made = await makeAttempt(deps, { receiver, delivery, body, circuit, signal: over, span });
+        endDelivery(span, made);
+        log.info(
+          { ...about, status: made.status, error: made.error, durationMs: made.durationMs },
+          made.error === '' ? DELIVERED : NOT_TAKEN,
+        );
+        return made;
       } catch (error) {
         if (over.aborted) return undefined;
-        if (pause === PAUSE_FIRST_MS || !isPassing(error))
-          log.warn({ receiverId: receiver.id, deliveryId: delivery.id, err: error }, 'a webhook could not be sent');
-        if (!isPassing(error)) return unsentAttempt(delivery, { at, circuit });
+        span.fail(errorTypeOf(error));
+        span.end();
+        if (isFirst || !isPassing(error)) log.warn({ ...about, err: error }, 'a webhook could not be sent');
+        return isPassing(error) ? 'later' : unsentAttempt(delivery, { at, circuit });
+      }
+    });
+  };
+  return (delivery) =>
+    inRequest(delivery.origin.requestId, async () => {
+      for (let pause = PAUSE_FIRST_MS; state.mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
+        const made = await attemptOnce(delivery, pause === PAUSE_FIRST_MS);
+        if (made !== 'later') return made;
         await clock.sleep(pause, stopping);
       }
-    }
-    return undefined;
-  };
+      return undefined;
+    });
 }
 
 /** Whether a repeat can succeed. */

@@ -18,7 +18,7 @@ interface WebhookParts {
 /** Starts the workers that deliver webhooks. */
 export async function startWebhooks(
   { webhooks: { workers, drainMs } }: GatewayConfig,
-  { clock, newId, log, metrics, bus }: Foundation,
+  { clock, newId, log, metrics, bus, tracing }: Foundation,
   { clients, eventBody }: WebhookParts,
   lifecycle: Lifecycle,
 ): Promise<ReceiverPool> {
@@ -30,6 +30,7 @@ export async function startWebhooks(
     drainMs,
     clock,
     log,
+    tracing,
   });
   lifecycle.add('webhook deliveries', () => pool.stop());
   const help = 'Receivers of webhooks that this process is delivering to';

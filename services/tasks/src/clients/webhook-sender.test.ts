@@ -27,7 +27,7 @@ test('a request is sent with its headers and its bytes, and with less time than 
   const { asked, sender } = over({ statusCode: 204 });
   const { signal } = new AbortController();
 
-  expect(await sender.send(REQUEST, signal)).toEqual({ status: 204 });
+  expect(await sender.send(REQUEST, { signal })).toEqual({ status: 204 });
 
   expect(asked).toEqual([
     [

@@ -1,4 +1,4 @@
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 
 const EXCHANGE_MS = 15_000;
@@ -16,12 +16,12 @@ export type WebhookAnswer = { readonly status: number } | { readonly fault: stri
 
 /** Sends a request to a receiver, over the guarded connections of media. */
 export interface WebhookSender {
-  send(request: WebhookRequest, signal?: AbortSignal): Promise<WebhookAnswer>;
+  send(request: WebhookRequest, call?: Pick<CallOptions, 'signal' | 'span'>): Promise<WebhookAnswer>;
 }
 
 export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhook'>): WebhookSender {
   return {
-    send: async ({ accountId, url, headers, body }, signal) => {
+    send: async ({ accountId, url, headers, body }, call) => {
       const { statusCode, fault } = await rpc.sendWebhook(
         {
           accountId,
@@ -30,7 +30,7 @@ export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhoo
           body: Buffer.from(body),
           timeoutMs: BigInt(EXCHANGE_MS),
         },
-        { timeoutMs: DEADLINE_MS, signal },
+        { ...call, timeoutMs: DEADLINE_MS },
       );
       return fault === '' ? { status: statusCode } : { fault };
     },

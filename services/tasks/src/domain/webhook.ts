@@ -13,6 +13,15 @@ export type Payload = 'thin' | 'full';
 export type DisabledReason = 'gone' | 'failing' | 'by_owner';
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
+/** The task or job that an event goes back to, for the spans and the log lines of its deliveries. */
+export interface EventOrigin {
+  /** The request that created it. */
+  readonly requestId?: string | undefined;
+  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  readonly trace?: string | undefined;
+  readonly createdAt: number;
+}
+
 /** What a client hears. */
 export interface ClientEvent {
   readonly id: string;
@@ -25,6 +34,8 @@ export interface ClientEvent {
   readonly url?: string | undefined;
   /** Further members of the event's data, as a JSON object. */
   readonly dataJson?: string | undefined;
+  /** Undefined: it is not about work, or the release before wrote it. */
+  readonly origin?: EventOrigin | undefined;
 }
 
 /** An event with its place in the order of all streams. */

@@ -69,8 +69,11 @@ function toWireReceiver({ payload, secrets, circuit, deliveries, ...receiver }: 
     circuit: BigInt(circuit),
     payload: PAYLOADS[payload],
     secrets: secrets.map((secret) => secret.reveal()),
-    deliveries: deliveries.map(({ event, subject, ...delivery }) => ({
+    deliveries: deliveries.map(({ event, subject, trace = '', linkedTrace = '', ...delivery }) => ({
       ...delivery,
+      trace,
+      linkedTrace,
+      requestId: event.origin?.requestId ?? '',
       event: toWireEvent(event, subject, now),
     })),
   };

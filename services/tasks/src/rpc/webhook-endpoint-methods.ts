@@ -63,8 +63,8 @@ export function endpointMethods(deps: WebhookDeps): EndpointMethods {
       const { endpoint, secret } = await rotateSecret(deps, { accountId, endpointId }, { keepOld });
       return { endpoint: toWireEndpoint(endpoint), secret: secret.reveal() };
     },
-    testWebhookEndpoint: async ({ accountId, endpointId, eventType }, { signal }) => ({
-      statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, signal),
+    testWebhookEndpoint: async ({ accountId, endpointId, eventType }, { signal, span }) => ({
+      statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, { signal, span }),
     }),
     ...ownersDeliveries(deps),
   };

@@ -8,6 +8,7 @@ import { AT as TASK_AT, accepted, started } from '../store/opened-store.ts';
 import { AT, anEvent, dispatched } from './opened-webhooks.ts';
 import type { OpenWebhooks, OpenedWebhooks } from './opened-webhooks.ts';
 
+const CARRIER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const FAILURE = { code: 'x', message: 'y' };
 
 /** Events: how they come into being, and how streams read them. */
@@ -81,6 +82,27 @@ export function eventsConformance(open: OpenWebhooks): void {
 
       expect(numbers(await written())).toEqual([
         { account_id: 'acme', type: `job.${state}`, subject_id: 'job_1', created_at: TASK_AT + 7, url: url ?? null },
+      ]);
+    });
+
+    test('the event of an end has the request, the trace and the time of what has ended', async () => {
+      const origin = { requestId: 'req-1', trace: CARRIER };
+      await accepted(tasks, 'task_1', origin);
+      await tasks.finish('task_1', { state: 'completed', at: TASK_AT + 7 });
+      await accepted(tasks, 'task_2', { requestId: undefined });
+      await tasks.finish('task_2', { state: 'completed', at: TASK_AT + 8 });
+      const lease = { name: 'lease_1', worker: 'gateway', until: TASK_AT + 1000 };
+      await jobs.beginJob(aNewJob('job_1', { ...origin, lease }));
+      await jobs.startJob({ jobId: 'job_1', lease: 'lease_1' }, TASK_AT);
+      await jobs.finishJob({ jobId: 'job_1', lease: 'lease_1' }, { state: 'completed', at: TASK_AT + 9 });
+
+      const ids = (await sql.read('SELECT id FROM events ORDER BY created_at')).map((row) => String(row['id']));
+      const found = await store.findEvents(ids);
+
+      expect(ids.map((id) => found.get(id)?.origin)).toEqual([
+        { ...origin, createdAt: (await tasks.find('task_1'))!.createdAt },
+        { requestId: undefined, trace: undefined, createdAt: (await tasks.find('task_2'))!.createdAt },
+        { ...origin, createdAt: (await jobs.findJob('job_1'))!.createdAt },
       ]);
     });
 

@@ -20,7 +20,7 @@ export type TracedWork = Pick<Task, 'id' | 'createdAt' | 'trace'>;
 
 /** The carrier that others go on from; undefined: the task is not recorded, or too old for its first trace. */
 export function traceToPassOn(
-  { clock }: Pick<SpanDeps, 'clock'>,
+  { clock }: { readonly clock: Pick<Clock, 'now'> },
   { createdAt, trace }: Pick<TracedWork, 'createdAt' | 'trace'>,
 ): string | undefined {
   return clock.now() - createdAt <= ONE_TRACE_MS ? trace : undefined;

@@ -9,6 +9,7 @@ import { leaseReceivers, renewReceivers } from './lease-receivers.ts';
 
 /** How long a receiver waits for a worker that is gone. */
 const LEASE_MS = 10_000;
+const CARRIER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const numbered = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}_${String(index).padStart(3, '0')}`);
 
@@ -41,6 +42,35 @@ describeOnEngines('a lease of receivers', (open) => {
         },
       ],
     });
+  });
+
+  test('says what a delivery goes on from: the trace of its work, or for old work a link to it', async () => {
+    const world = await openDeliveryWorld(open());
+    await world.addEndpoint('whe_1');
+    const [trace, requestId, createdAt] = [CARRIER, 'req-1', world.clock.now()];
+    await world.happen(
+      { id: 'evt_1', origin: { trace, requestId, createdAt } },
+      { id: 'evt_2', origin: { trace, createdAt: createdAt - 30 * 60_000 - 1 } },
+      { id: 'evt_3', origin: { requestId, createdAt } },
+      { id: 'evt_4' },
+    );
+    await world.dispatch();
+
+    const [receiver] = await world.lease();
+
+    expect(
+      receiver!.deliveries.map(({ event, ...delivery }) => [
+        event.id,
+        event.origin?.requestId,
+        delivery.trace,
+        delivery.linkedTrace,
+      ]),
+    ).toEqual([
+      ['evt_1', 'req-1', CARRIER, undefined],
+      ['evt_2', undefined, undefined, CARRIER],
+      ['evt_3', 'req-1', undefined, undefined],
+      ['evt_4', undefined, undefined, undefined],
+    ]);
   });
 
   test('that ends is taken again, with the same events, and the numbers of the attempts go on', async () => {

@@ -5,6 +5,7 @@ import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
 import { secretOwnerOf } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
 import type { DeliveryStore, EventStore, LeasedReceiver, ReceiverLease } from '../../store/webhook-store.ts';
+import { traceToPassOn } from '../tracing/work-span.ts';
 import { subjectsOf } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -39,6 +40,9 @@ export interface DueDelivery {
   readonly event: ClientEvent;
   /** Of a full payload, if it is kept. */
   readonly subject?: Subject | undefined;
+  /** The carrier that the delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
+  readonly trace?: string | undefined;
+  readonly linkedTrace?: string | undefined;
 }
 
 export interface DueReceiver {
@@ -118,9 +122,16 @@ async function withContent(deps: LeaseDeps, leased: readonly LeasedReceiver[]): 
         url: delivery.url,
         event: eventOf(delivery),
         subject: payloadOf(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined,
+        ...tracesOf(deps, eventOf(delivery)),
       })),
     ),
   }));
+}
+
+function tracesOf(deps: Pick<LeaseDeps, 'clock'>, { origin }: ClientEvent): Pick<DueDelivery, 'trace' | 'linkedTrace'> {
+  if (origin?.trace === undefined) return {};
+  const trace = traceToPassOn(deps, { createdAt: origin.createdAt, trace: origin.trace });
+  return trace === undefined ? { linkedTrace: origin.trace } : { trace };
 }
 
 function eventIdsOf(receivers: readonly LeasedReceiver[]): readonly string[] {

@@ -1,3 +1,5 @@
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
 import { signatureOf } from '@reelgate/platform/webhooks/sign';
 import { overloaded } from '../task-refusals.ts';
 import { checkedEventType } from './checked-event-types.ts';
@@ -24,7 +26,7 @@ export async function testEndpoint(
   deps: WebhookDeps,
   { accountId, endpointId }: EndpointName,
   eventType: string,
-  signal?: AbortSignal,
+  { signal, span }: { readonly signal?: AbortSignal; readonly span?: Span } = {},
 ): Promise<number> {
   const type = checkedEventType(eventType, 'event_type');
   const { url } = await mustFindEndpoint(deps, accountId, endpointId);
@@ -38,7 +40,14 @@ export async function testEndpoint(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatureOf(secrets, { id, timestamp, body }),
   };
-  const answer = await deps.sender.send({ accountId, url, headers, body }, signal);
+  const attributes = { 'reelgate.account.id': accountId, 'reelgate.event.id': id, 'reelgate.event.type': type };
+  const answer = await inSpan(span, 'deliver webhook', { kind: 'client', attributes }, async (delivering) => {
+    const given = await deps.sender.send({ accountId, url, headers, body }, { signal, span: delivering });
+    if ('fault' in given) delivering.fail(given.fault);
+    else delivering.set({ 'http.response.status_code': given.status });
+    return given;
+  });
+  deps.log.info({ accountId, endpointId, eventId: id, ...answer }, 'a test webhook was sent');
   if (!('fault' in answer)) return answer.status;
   if (answer.fault === 'busy') throw overloaded();
   throw notReached(FAULTS[answer.fault] ?? NOT_REACHED);

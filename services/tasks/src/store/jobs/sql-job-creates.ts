@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import type { JobStore, NewJob } from '../job-store.ts';
 import type { Permit } from '../tasks/counter-shards.ts';
@@ -13,9 +13,12 @@ import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
 
 /** What the end of a job needs of its row. */
-const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url`;
+const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url, request_id, trace, created_at`;
 type CountedJobRow = CountedRow & { readonly token_id: string };
-type EndedRow = CountedJobRow & { readonly account_id: string; readonly webhook_url: SqlValue };
+type EndedRow = CountedJobRow & { readonly account_id: string } & Pick<
+    SqlRow,
+    'webhook_url' | 'request_id' | 'trace' | 'created_at'
+  >;
 
 interface EndWrites {
   readonly note: WriteNote;
@@ -82,6 +85,11 @@ function sqlJobEnd(sql: Sql, { note, writeEvent }: EndWrites): Pick<JobStore, 'f
             subjectId: jobId,
             createdAt: finished.at,
             url: optionalText(row.webhook_url),
+            origin: {
+              requestId: optionalText(row.request_id),
+              trace: optionalText(row.trace),
+              createdAt: Number(row.created_at),
+            },
           }),
         ]);
         if (finished.attention !== undefined)

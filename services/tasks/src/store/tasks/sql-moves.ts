@@ -110,6 +110,7 @@ function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites):
         subjectId: taskId,
         createdAt: finish.at,
         url: optionalText(row.webhook_url),
+        origin: { requestId: task.requestId, trace: task.trace, createdAt: task.createdAt },
       }),
       resolveAttention(query, note, taskId, { resolution: 'ended', actor: 'service', at: finish.at }),
       note(query, taskId, finish.at, {

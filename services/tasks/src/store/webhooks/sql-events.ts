@@ -16,8 +16,9 @@ export function sqlEvents(sql: Sql): Omit<EventStore, 'dispatch'> {
   return {
     addEvent: async (event) => {
       await sql.write(
-        `INSERT INTO events (id, account_id, type, subject_id, created_at, url, data_json)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING`,
+        `INSERT INTO events (id, account_id, type, subject_id, created_at, url, data_json, request_id, trace,
+           work_created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING`,
         [
           event.id,
           event.accountId,
@@ -26,6 +27,9 @@ export function sqlEvents(sql: Sql): Omit<EventStore, 'dispatch'> {
           event.createdAt,
           event.url ?? null,
           event.dataJson ?? null,
+          event.origin?.requestId ?? null,
+          event.origin?.trace ?? null,
+          event.origin?.createdAt ?? null,
         ],
       );
     },

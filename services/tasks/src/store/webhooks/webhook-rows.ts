@@ -7,6 +7,7 @@ import type {
   DisabledReason,
   DispatchedEvent,
   Endpoint,
+  EventOrigin,
   EventType,
   Health,
   Payload,
@@ -17,7 +18,8 @@ import { optionalNumber, optionalText, text } from '../tasks/task-rows.ts';
 export const ENDPOINT_COLUMNS = `id, account_id, name, url, event_types_json, payload, created_at, updated_at,
   disabled_at, disabled_reason`;
 export const SECRET_COLUMNS = 'owner_id, account_id, sealed, hint, old_sealed, old_until, created_at, updated_at';
-export const EVENT_COLUMNS = 'id, account_id, type, subject_id, created_at, url, data_json, seq';
+export const EVENT_COLUMNS = `id, account_id, type, subject_id, created_at, url, data_json, seq, request_id, trace,
+  work_created_at`;
 export const HEALTH_COLUMNS = 'failures, failing_since, open_until, last_success_at, last_failure_at';
 /** An endpoint that is disabled hears nothing, and a circuit that is open lets nothing through. */
 const NEXT_ATTEMPT_AT = `CASE WHEN e.disabled_at IS NOT NULL THEN NULL
@@ -81,7 +83,14 @@ export function fromEventRow(row: SqlRow): ClientEvent {
     createdAt: Number(row['created_at']),
     url: optionalText(row['url']),
     dataJson: optionalText(row['data_json']),
+    origin: fromOriginColumns(row),
   };
+}
+
+function fromOriginColumns(row: SqlRow): EventOrigin | undefined {
+  const createdAt = optionalNumber(row['work_created_at']);
+  if (createdAt === undefined) return undefined;
+  return { requestId: optionalText(row['request_id']), trace: optionalText(row['trace']), createdAt };
 }
 
 export function fromDispatchedRow(row: SqlRow): DispatchedEvent {
