@@ -37,12 +37,12 @@ export const caseFiles = (): readonly string[] => readdirSync(CASES).map((name) 
 
 interface CaseFile {
   readonly tests: readonly {
-    readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+    readonly alert_rule_test?: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
   }[];
 }
 
 export const alertCases = (): readonly AlertCase[] =>
   caseFiles()
     .flatMap((file) => firstDocument<CaseFile>(file).tests)
-    .flatMap(({ alert_rule_test: cases }) => cases)
+    .flatMap(({ alert_rule_test: cases = [] }) => cases)
     .map(({ alertname, exp_alerts: expected }) => ({ alert: alertname, fires: expected.length > 0 }));

@@ -40,7 +40,8 @@ export function requestCounter(metrics: Metrics): CountRequest {
 /** The successes and the failures of every route begin at 0, because alerts watch their rates. */
 export function beginRequests(metrics: Metrics, routes: readonly RouteEntry[]): void {
   const sets = routes.flatMap((entry) => {
-    const statuses = [entry.doc.status ?? OK, ...failuresOf(entry)].map(String);
+    const successes = [entry.doc.status ?? OK, ...Object.keys(entry.doc.also ?? {})];
+    const statuses = [...successes, ...failuresOf(entry)].map(String);
     const methods = entry.methods === 'all' ? [] : entry.methods;
     return methods.flatMap((method) => statuses.map((status) => [entry.path, entry.kind, method, status]));
   });
