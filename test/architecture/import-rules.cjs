@@ -118,9 +118,9 @@ const pages = [
   ),
   rule(
     'the-server-knows-the-types-of-pages',
-    'The gateway takes from the pages the types of their answers and the table of their addresses.',
+    'The gateway takes from the pages the types of their answers and the tables of their addresses.',
     { path: '^services/gateway/src/', pathNot: tests },
-    { path: '^services/gateway/console/', pathNot: '^services/gateway/console/(api/|routes\\.ts$)' },
+    { path: '^services/gateway/console/', pathNot: '^services/gateway/console/(api/|(client-|operator-)?routes\\.ts$)' },
   ),
 ];
 

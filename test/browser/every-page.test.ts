@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PAGES } from '../../services/gateway/console/routes.ts';
+import { DOOR_FILES } from '../../services/gateway/src/console/assets/door-files.ts';
 import type { Door } from '../../services/gateway/console/routes.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
@@ -41,7 +41,7 @@ describeInBrowser('every page of the console', () => {
   afterAll(() => world.stop(), START_TIMEOUT_MS);
 
   const pages = (['client', 'operator'] as const).flatMap((door) =>
-    PAGES[door].map(({ path }) => [door, path] as const),
+    DOOR_FILES[door].pages.map(({ path }) => [door, path] as const),
   );
   const addressOf = (path: string): string => {
     const filled = path.replace(/:(\w+)/g, (_all, name: string) => ids[name] ?? `no-${name}`);

@@ -108,6 +108,26 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
     expect(said.filter((line) => missed.test(line))).toEqual([]);
   });
 
+  test('each console serves its pages, and every module that one of its modules names', () => {
+    const { out, err } = runModule(`const assets = '/app/services/gateway/src/console/assets';
+      const { prepareAssets } = await import(assets + '/prepare-assets.js');
+      const { DOOR_FILES, assetPath } = await import(assets + '/door-files.js');
+      const named = (path, text) => [...text.matchAll(/['"](\\.{1,2}\\/[^'"\\s]+\\.(?:js|ts|css))['"]/g)]
+        .map(([, specifier]) => new URL(specifier, 'file:///' + path).pathname.slice(1));
+      const doors = Object.entries(prepareAssets()).map(([door, { files }]) => {
+        const wanted = [...files].flatMap(([path, { plain }]) => named(path, Buffer.from(plain).toString()));
+        const pages = DOOR_FILES[door].pages.map(({ module }) => assetPath(module));
+        return [door, pages.length > 5, [...new Set([...wanted, ...pages])].filter((file) => !files.has(file))];
+      });
+      console.log(JSON.stringify(doors));`);
+
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toEqual([
+      ['client', true, []],
+      ['operator', true, []],
+    ]);
+  });
+
   test('ffmpeg decodes a video', () => {
     const video = readFileSync(path.join(FIXTURES, 'testing/fixtures/clip.webm'));
     const { status, out } = run(

@@ -3,13 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
 import { loadModule } from './state/load-page.ts';
-import type { Visitor } from './state/door.ts';
+import type { Me, OperatorMe } from './api/session.ts';
+import type { ConsoleDoor } from './state/door.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
+import { Boundary, BrokenPage } from './parts/boundary.ts';
 import { LiveSwitch } from './parts/live-switch.ts';
 import { SignOut } from './parts/sign-out.ts';
-import { PAGES, findPage } from './routes.ts';
-import type { Door } from './routes.ts';
+import { findPage } from './routes.ts';
 import { words } from './words.ts';
 
 /** What every page gets: the parameters of its address. */
@@ -20,19 +21,25 @@ export interface PageProps {
 
 type Page = ComponentType<PageProps>;
 
+export interface FrameProps {
+  readonly door: Pick<ConsoleDoor<Me | OperatorMe>, 'pages' | 'navigation'>;
+  /** Who is signed in. */
+  readonly who: string;
+  readonly onSignedOut: (notice: string) => void;
+}
+
 /** The header, the navigation and the page of the address. */
-export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut: (notice: string) => void }): VNode {
+export function Frame({ door, who, onSignedOut }: FrameProps): VNode {
   const { path, query } = useAddress();
-  const { route, params } = findPage(visitor.door, path);
+  const { route, params } = findPage(door.pages, path);
   const { page: Shown, isMissing } = usePage(route.module);
   const main = useRef<HTMLElement>(null);
   useFocusOnNavigation(main, path, Shown !== undefined || isMissing);
-  const who = visitor.door === 'client' ? visitor.me.accountId : `${visitor.me.name} (${visitor.me.role})`;
   return html`
     <a class="skip" href="#content">${words.skip}</a>
     <header class="top">
       <a class="brand" href="/console">${words.product}</a>
-      <${Navigation} door=${visitor.door} path=${path} />
+      <${Navigation} door=${door} path=${path} />
       <div class="who">
         <${LiveSwitch} />
         <span>${who}</span>
@@ -42,19 +49,18 @@ export function Frame({ visitor, onSignedOut }: { visitor: Visitor; onSignedOut:
     <main id="content" tabindex="-1" ref=${main}>
       ${
         isMissing
-          ? html`<${MissingPage} />`
+          ? html`<${BrokenPage} what=${words.missingPage} />`
           : Shown === undefined
             ? html`<p class="quiet">${words.loading}</p>`
-            : html`<${Shown} key=${path} params=${params} query=${query} />`
+            : html`<${Boundary} key=${path}><${Shown} params=${params} query=${query} /><//>`
       }
     </main>
     <${Announcer} />
   `;
 }
 
-function Navigation({ door, path }: { door: Door; path: string }): VNode {
-  const shown = PAGES[door].filter(({ nav }) => nav !== undefined);
-  const names: Readonly<Record<string, string>> = words.nav;
+function Navigation({ door, path }: { door: FrameProps['door']; path: string }): VNode {
+  const shown = door.pages.filter(({ nav }) => nav !== undefined);
   const isCurrent = (own: string): boolean =>
     own === '' ? /^\/console\/?$/.test(path) : `${path}/`.startsWith(`/console/${own}/`);
   return html`<nav aria-label=${words.navigation}>
@@ -63,7 +69,7 @@ function Navigation({ door, path }: { door: Door; path: string }): VNode {
         ({ path: own, nav = '' }) =>
           html`<li key=${own}>
             <a href=${own === '' ? '/console' : `/console/${own}`} aria-current=${isCurrent(own) ? 'page' : undefined}>
-              ${names[nav]}
+              ${door.navigation[nav]}
             </a>
           </li>`,
       )}
@@ -79,15 +85,6 @@ function Announcer(): VNode {
   return html`<div class="spoken" role="status" aria-live="polite">${text}</div>`;
 }
 
-/** Says that a file of the page did not arrive. Only the person at the page tries again. */
-function MissingPage(): VNode {
-  return html`<div class="refusal" role="alert">
-    <h1>${words.missingPage.title}</h1>
-    <p>${words.missingPage.text}</p>
-    <button type="button" onClick=${() => location.reload()}>${words.tryAgain}</button>
-  </div>`;
-}
-
 interface LoadedPage {
   readonly page: Page | undefined;
   /** A file of the page cannot be loaded. */
@@ -99,10 +96,10 @@ function usePage(module: string): LoadedPage {
   const [loaded, setLoaded] = useState<(LoadedPage & { readonly module: string }) | undefined>(undefined);
   useEffect(() => {
     let isWanted = true;
-    const load = (): Promise<{ readonly page: Page }> => import(`./${module}`);
+    const load = (): Promise<{ readonly page?: Page }> => import(module);
     loadModule(load).then(
       ({ page }) => {
-        if (isWanted) setLoaded({ module, page, isMissing: false });
+        if (isWanted) setLoaded({ module, page, isMissing: page === undefined });
       },
       () => {
         if (isWanted) setLoaded({ module, page: undefined, isMissing: true });

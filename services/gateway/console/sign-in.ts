@@ -3,23 +3,20 @@ import type { Me, OperatorMe } from './api/session.ts';
 import { ApiError, api } from './state/api.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
-import type { Door } from './routes.ts';
+import type { SignInField } from './state/door.ts';
 import { words } from './words.ts';
 
-const FIELDS = { client: 'token', operator: 'key' } as const;
-
 export interface SignInProps {
-  readonly door: Door;
+  readonly door: SignInField;
   /** What is to be said of the session before; can be empty. */
   readonly notice: string;
   readonly onSignedIn: (me: Me | OperatorMe) => void;
 }
 
 /** One field. The token goes into a sealed cookie and stays nowhere else. */
-export function SignIn({ door, notice, onSignedIn }: SignInProps): VNode {
+export function SignIn({ door: { field, label, hasDocs }, notice, onSignedIn }: SignInProps): VNode {
   const [fault, setFault] = useState(notice);
   const [isBusy, setBusy] = useState(false);
-  const field = FIELDS[door];
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -41,7 +38,7 @@ export function SignIn({ door, notice, onSignedIn }: SignInProps): VNode {
     <h1>${words.product}</h1>
     <form class="card" onSubmit=${(event: SubmitEvent) => void submit(event)}>
       <h2>${words.signIn.title}</h2>
-      <label for="key">${words.signIn[field]}</label>
+      <label for="key">${label}</label>
       <input
         id="key"
         name=${field}
@@ -54,7 +51,7 @@ export function SignIn({ door, notice, onSignedIn }: SignInProps): VNode {
       <p id="fault" class="fault" role="alert">${fault}</p>
       <p id="kept" class="quiet">${words.signIn.kept}</p>
       <button type="submit" class="main" disabled=${isBusy}>${words.signIn.submit}</button>
-      ${door === 'client' ? html`<p><a href="/docs">${words.signIn.docs}</a></p>` : null}
+      ${hasDocs ? html`<p><a href="/docs">${words.signIn.docs}</a></p>` : null}
     </form>
   </main>`;
 }

@@ -1,8 +1,8 @@
 import type { Lane, Step } from './api/task.ts';
 
 /**
- * Every text of the console that is not data is in this file, or in that of the operators' pages. Here is what all pages
- * share.
+ * Every text of the console that is not data is in this file, or in that of the operators' pages. Clients load this one,
+ * so nothing in it is about operators. Here is what all pages share.
  */
 export const words = {
   product: 'Reelgate',
@@ -34,7 +34,11 @@ export const words = {
   tryAgain: 'Try again',
   missingPage: {
     title: 'This page cannot be loaded',
-    text: 'A file of the console did not arrive. The other pages may still work.',
+    text: 'A file of the console did not arrive, or is broken. The other pages may still work.',
+  },
+  failedPage: {
+    title: 'This page has failed',
+    text: 'Something on it could not be drawn. The other pages may still work.',
   },
   chartMissing: 'The chart cannot be loaded. The table below has the same numbers.',
   notFound: { title: 'Page not found', text: 'The console has no page at this address.', home: 'Go to the first page' },
@@ -68,18 +72,10 @@ export const words = {
     usage: 'Usage',
     webhooks: 'Webhooks',
     tokens: 'Tokens',
-    now: 'Now',
-    attention: 'Attention',
-    channels: 'Channels',
-    money: 'Money',
-    accounts: 'Accounts',
-    jobs: 'Jobs',
-    configuration: 'Configuration',
   },
   signIn: {
     title: 'Sign in',
     token: 'Token',
-    key: 'Operator key',
     submit: 'Sign in',
     kept: 'The browser keeps it in an encrypted cookie that pages cannot read, for 12 hours at most.',
     docs: 'Documentation of the API',
@@ -601,8 +597,8 @@ export const tokensWords = {
   caption: 'Tokens, each below the token that made it',
   none: 'There are no tokens.',
   noRight:
-    'The token that you are signed in with may not see the tokens of its account. Ask your operator for a token with ' +
-    'the right tokens: read or tokens: write.',
+    'The token that you are signed in with may not see the tokens of its account. That takes the right ' +
+    'tokens: read or tokens: write. Ask for a token with it where you got this one.',
   readOnly: 'The token that you are signed in with may see tokens, and neither make nor revoke them.',
   own: 'you are signed in with it',
   unnamed: 'without a name',

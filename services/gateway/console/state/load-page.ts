@@ -2,6 +2,9 @@
 const RELEASE = /\/console\/a\/([^/"]+)\//;
 const SHELL_DEADLINE_MS = 10_000;
 const RELOADED_FOR = 'reelgate.reloaded-for';
+/** What the shell says once a file is known to be missing. */
+const LOST = 'data-lost';
+const OWN_STYLES = 'link[rel=stylesheet][href^="/console/a/"]';
 
 export interface Releases {
   /** The release of the files that run here. */
@@ -27,12 +30,37 @@ export async function loadModule<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
-    const served = await readServedRelease();
-    const releases = { own: readRelease(import.meta.url), served, reloadedFor: readReloaded() };
-    if (served === undefined || !needsReload(releases) || !keepReloaded(served)) throw error;
-    location.reload();
+    if (!(await reloadForRelease())) throw error;
     return new Promise<never>(() => undefined);
   }
+}
+
+/**
+ * Loads the console. Until it draws, the tab has the text of the shell, which says that a file is missing. The text
+ * appears after some seconds by its style alone, so it also does where this module is what is missing.
+ */
+export function startConsole(load: () => Promise<unknown>): void {
+  loadModule(load).catch((error: unknown) => {
+    reportError(error);
+    for (const waiting of document.querySelectorAll<HTMLElement>(`[${LOST}]`)) {
+      waiting.textContent = waiting.getAttribute(LOST);
+      waiting.closest('.unloaded')?.classList.add('lost');
+    }
+  });
+  addEventListener('load', () => {
+    // without its style the console is plain, and works
+    const isPlain = [...document.querySelectorAll<HTMLLinkElement>(OWN_STYLES)].some(({ sheet }) => sheet === null);
+    if (isPlain) void reloadForRelease();
+  });
+}
+
+/** Reloads the tab if another release is served and the tab was not reloaded for it. Returns whether it does. */
+async function reloadForRelease(): Promise<boolean> {
+  const served = await readServedRelease();
+  const releases = { own: readRelease(import.meta.url), served, reloadedFor: readReloaded() };
+  if (served === undefined || !needsReload(releases) || !keepReloaded(served)) return false;
+  location.reload();
+  return true;
 }
 
 async function readServedRelease(): Promise<string | undefined> {

@@ -40,7 +40,7 @@ export interface ConsolesDeps {
   readonly pauses: ChannelPauses;
 }
 
-/** The consoles of both doors. They have the same files. */
+/** The consoles of both doors. Each serves the files of its own pages. */
 export async function openConsoles(
   config: Pick<GatewayConfig, 'admin' | 'adminUrl' | 'console'>,
   { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,

@@ -511,6 +511,17 @@ const booksWords = {
 
 /** The texts of the operators' pages. A client never loads them. */
 export const operatorWords = {
+  nav: {
+    now: 'Now',
+    attention: 'Attention',
+    tasks: 'Tasks',
+    channels: 'Channels',
+    money: 'Money',
+    accounts: 'Accounts',
+    jobs: 'Jobs',
+    configuration: 'Configuration',
+  },
+  signIn: { key: 'Operator key' },
   /** Told instead of what a visitor may not do. */
   needsRole: (needed: OperatorMe['role'], to: string) => `You need the role ${needed} to ${to}.`,
   acts: {

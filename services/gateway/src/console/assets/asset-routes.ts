@@ -4,13 +4,14 @@ import type { Door } from '../../../console/routes.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-doc.ts';
-import type { Asset, Assets } from './prepare-assets.ts';
+import type { Asset, Assets, DoorAssets } from './prepare-assets.ts';
 import { shellOf } from './shell.ts';
 
 const KEPT_FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /** The pages of one door, and the files that they load. Every address of a page has the same shell. */
-export function assetRoutes(door: Door, assets: () => Promise<Assets>): RouteEntry[] {
+export function assetRoutes(door: Door, load: () => Promise<DoorAssets>): RouteEntry[] {
+  const assets = async (): Promise<Assets> => (await load())[door];
   const shell = async (exchange: Exchange): Promise<void> => {
     const { html, headers } = shellOf(await assets(), door, exchange.path);
     exchange.set(headers);

@@ -1,54 +1,148 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PAGES, findPage } from '../../../console/routes.ts';
+import { findPage } from '../../../console/routes.ts';
+import { operatorWords } from '../../../console/pages/operator/operator-words.ts';
+import * as clientWords from '../../../console/words.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { DOOR_FILES, assetPath } from './door-files.ts';
 import { prepareAssets } from './prepare-assets.ts';
-import type { Assets } from './prepare-assets.ts';
+import type { DoorAssets } from './prepare-assets.ts';
 import { shellOf } from './shell.ts';
 
 const FIRST_LOAD_BYTES_MAX = 60 * 1024;
 
 let under: GatewayUnderTest;
-let assets: Assets;
+let assets: DoorAssets;
 beforeAll(async () => {
   under = await startGatewayUnderTest();
   assets = prepareAssets();
 });
 afterAll(() => under.stop());
 
-const gzipped = (file: string): number => assets.files.get(file)?.gzip.length ?? Number.NaN;
+const DOORS = ['client', 'operator'] as const;
+type DoorName = (typeof DOORS)[number];
+const gzipped = (door: DoorName, file: string): number => assets[door].files.get(file)?.gzip.length ?? Number.NaN;
+const textOf = (door: DoorName, file: string): string =>
+  Buffer.from(assets[door].files.get(file)?.plain ?? []).toString();
+const pages = DOORS.flatMap((door) => DOOR_FILES[door].pages.map(({ path, module }) => [door, path, module] as const));
 
-test('every page of the table is a file that is served', () => {
-  const missing = Object.values(PAGES)
-    .flat()
-    .filter(({ module }) => !assets.files.has(module));
-
-  expect(missing).toEqual([]);
+test('every page of the tables is a file that its door serves', () => {
+  expect(pages.filter(([door, , module]) => !assets[door].files.has(assetPath(module)))).toEqual([]);
 });
 
-test('no test, no type and no server code is served', () => {
-  const texts = [...assets.files].filter(([path]) => path.endsWith('.ts'));
+test.each(DOORS)('no test, no type and no server code is served at the door of the %s', (door) => {
+  const texts = [...assets[door].files.keys()].filter((path) => path.endsWith('.ts'));
 
-  expect([...assets.files.keys()].filter((path) => /\.test\.|^api\/|tsconfig/.test(path))).toEqual([]);
-  expect(texts.filter(([, { plain }]) => /from 'node:|@reelgate\//.test(Buffer.from(plain).toString()))).toEqual([]);
+  expect([...assets[door].files.keys()].filter((path) => /\.test\.|^api\/|tsconfig/.test(path))).toEqual([]);
+  expect(texts.filter((path) => /from 'node:|@reelgate\//.test(textOf(door, path)))).toEqual([]);
 });
 
-test.each(
-  (['client', 'operator'] as const).flatMap((door) =>
-    PAGES[door].map(({ path, module }) => [door, path, module] as const),
-  ),
-)('the first load of the %s page "%s" is at most 60 KB', (door, path) => {
-  const { html } = shellOf(assets, door, `/console/${path}`);
+test.each(DOORS)('every file that a file of the door of the %s names by its path is served there', (door) => {
+  const named = [...assets[door].files.keys()].flatMap((path) =>
+    [...textOf(door, path).matchAll(/['"](\.{1,2}\/[^'"\s]+\.(?:ts|css|svg))['"]/g)].map(([, specifier = '']) => [
+      path,
+      new URL(specifier, `file:///${path}`).pathname.slice(1),
+    ]),
+  );
+
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(([, file = '']) => !assets[door].files.has(file))).toEqual([]);
+});
+
+test.each(pages)('the first load of the %s page "%s" is at most 60 KB', (door, path) => {
+  const { html } = shellOf(assets[door], door, `/console/${path}`);
   const named = [...html.matchAll(/(?:href|src)="\/console\/a\/[0-9a-f]+\/([^"]+)"/g)].map(([, file = '']) => file);
-  const chart = assets.files.get(findPage(door, `/console/${path}`).route.module)?.plain;
-  const lazy = Buffer.from(chart ?? []).includes("'uplot'") ? ['packages/uplot.js', 'packages/uplot.css'] : [];
+  const page = findPage(DOOR_FILES[door].pages, `/console/${path}`).route.module;
+  const loaded = [assetPath(page), ...(assets[door].files.get(assetPath(page))?.imports ?? [])];
+  const hasChart = loaded.some((file) => textOf(door, file).includes("import('uplot')"));
+  const lazy = hasChart ? ['packages/uplot.js', 'packages/uplot.css'] : [];
   const bytes = [...new Set([...named, ...lazy])].reduce(
-    (sum, file) => sum + gzipped(file),
+    (sum, file) => sum + gzipped(door, file),
     Buffer.byteLength(html) / 3,
   );
 
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+});
+
+describe('the public door', () => {
+  const nameOfFile = (file: string): string => file.split('/').at(-1) ?? '';
+  const isOfOperators = (file: string): boolean => /operator/.test(file);
+  const hidden = (): string[] => [...assets.operator.files.keys()].filter((file) => !assets.client.files.has(file));
+  const get = async (path: string): Promise<readonly [number, string]> => {
+    const answer = await fetch(under.url + path);
+    return [answer.status, (await answer.text()).replaceAll(path, 'PATH')];
+  };
+  /** Every text of some words that is at least two words long, in the parts around what is filled in. */
+  const phrasesOf = (value: unknown): string[] => {
+    if (typeof value === 'string') return [value];
+    if (typeof value === 'function') return String(value).match(/(?<=[`'}])[^`'${}]+(?=[`'$])/g) ?? [];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(phrasesOf) : [];
+  };
+  const long = (texts: readonly string[]): string[] =>
+    texts.map((text) => text.trim()).filter((text) => /^[A-Z].*\w \w/.test(text));
+
+  test('serves no file of operators, under its own hash or under theirs, and answers as for any unknown file', async () => {
+    const unknown = await get(`/console/a/${assets.client.hash}/pages/client/nothing.ts`);
+    const files = hidden();
+    const answers = await Promise.all(
+      DOORS.flatMap((door) => files.map((file) => get(`/console/a/${assets[door].hash}/${file}`))),
+    );
+
+    expect(files.filter(isOfOperators).length).toBeGreaterThan(50);
+    expect([...assets.client.files.keys()].filter(isOfOperators)).toEqual([]);
+    expect(unknown[0]).toBe(404);
+    expect(answers.filter((answer) => answer.join() !== unknown.join())).toEqual([]);
+  });
+
+  test('names in no file a page, an address, a role or a text of operators', () => {
+    const known = JSON.stringify(phrasesOf(clientWords)) + DOOR_FILES.client.pages.map(({ path }) => path).join(' ');
+    const isKnown = (word: string): boolean => new RegExp(`\\b${word}`, 'i').test(known);
+    const segments = DOOR_FILES.operator.pages.flatMap(({ path }) => path.split('/'));
+    const words = [
+      'operator',
+      'treasurer',
+      'viewer',
+      ...segments.filter((one) => /^[a-z]{4}/.test(one) && !isKnown(one)),
+    ];
+    const phrases = long(phrasesOf(operatorWords)).filter((phrase) => !known.includes(phrase));
+    const addresses = segments.filter((one) => one !== '' && !isKnown(one)).map((one) => `/console/${one}`);
+    const own = new Set([...assets.client.files.keys()].map(nameOfFile));
+    const modules = hidden()
+      .map(nameOfFile)
+      .filter((name) => !own.has(name));
+    const shells = DOOR_FILES.client.pages.map(({ path }) => shellOf(assets.client, 'client', `/console/${path}`).html);
+    const texts = new Map([
+      ...[...assets.client.files.keys()]
+        .filter((file) => !file.startsWith('packages/'))
+        .map((file) => [file, textOf('client', file)] as const),
+      ...shells.map((html, at) => [`shell ${String(at)}`, html] as const),
+    ]);
+    const shown = (text: string): string[] => [
+      ...words.filter((word) => new RegExp(`(?<![a-z])${word}`, 'i').test(text)),
+      ...[...phrases, ...addresses, ...modules.map((name) => `/${name}`)].filter((phrase) => text.includes(phrase)),
+    ];
+
+    expect(words).toEqual(expect.arrayContaining(['attention', 'channels', 'accounts', 'jobs', 'configuration']));
+    expect(phrases.length).toBeGreaterThan(150);
+    expect(
+      [...texts].map(([file, text]) => [file, shown(text)]).filter(([, found]) => (found?.length ?? 0) > 0),
+    ).toEqual([]);
+  });
+
+  test.each(['/', '/docs', '/docs/start.js', '/openapi.json'])(
+    'says in %s nothing of operators or of what they see',
+    async (path) => {
+      const [status, text] = await get(path);
+
+      expect(status).toBe(200);
+      expect(text.match(/.{0,40}(?:operator|treasurer|\battention\b|gateway\.admin).{0,40}/gi) ?? []).toEqual([]);
+    },
+  );
+
+  test('tells nothing of the other door by its hash', () => {
+    expect(assets.client.hash).not.toBe(assets.operator.hash);
+  });
 });
 
 describe('the shell', () => {
@@ -91,7 +185,7 @@ describe('the shell', () => {
 });
 
 describe('a file', () => {
-  const at = (file: string): string => `${under.url}/console/a/${assets.hash}/${file}`;
+  const at = (file: string): string => `${under.url}/console/a/${assets.client.hash}/${file}`;
 
   test.each([
     ['gzip', (bytes: Buffer) => gunzipSync(bytes)],
@@ -112,7 +206,7 @@ describe('a file', () => {
         .end();
     });
 
-    expect(decode(bytes).toString()).toBe(Buffer.from(assets.files.get('main.ts')?.plain ?? []).toString());
+    expect(decode(bytes).toString()).toBe(textOf('client', 'main.ts'));
   });
 
   test.each([
@@ -121,6 +215,6 @@ describe('a file', () => {
     ['that does not exist', '/console/a/HASH/nothing.ts'],
     ['of the API', '/console/api/nothing'],
   ])('%s is not found', async (_what, path) => {
-    expect((await fetch(under.url + path.replace('HASH', assets.hash))).status).toBe(404);
+    expect((await fetch(under.url + path.replace('HASH', assets.client.hash))).status).toBe(404);
   });
 });

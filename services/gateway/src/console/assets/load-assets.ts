@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Assets } from './prepare-assets.ts';
+import type { DoorAssets } from './prepare-assets.ts';
 
-/** The files of the console. They are prepared at the first request, so a gateway without visitors pays nothing. */
-export function loadAssets(): () => Promise<Assets> {
-  let loading: Promise<Assets> | undefined;
+/** The files of both doors. They are prepared at the first request, so a gateway without visitors pays nothing. */
+export function loadAssets(): () => Promise<DoorAssets> {
+  let loading: Promise<DoorAssets> | undefined;
   return () => {
     loading ??= inThread().catch((error: unknown) => {
       loading = undefined;
@@ -14,10 +14,10 @@ export function loadAssets(): () => Promise<Assets> {
   };
 }
 
-async function inThread(): Promise<Assets> {
+async function inThread(): Promise<DoorAssets> {
   const worker = new Worker(new URL('./asset-worker.ts', import.meta.url));
   try {
-    const [assets] = (await once(worker, 'message')) as [Assets];
+    const [assets] = (await once(worker, 'message')) as [DoorAssets];
     return assets;
   } finally {
     await worker.terminate();

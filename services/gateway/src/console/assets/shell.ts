@@ -1,11 +1,16 @@
 import { hash } from 'node:crypto';
-import { pageModuleOf } from '../../../console/routes.ts';
+import { findPage } from '../../../console/routes.ts';
 import type { Door } from '../../../console/routes.ts';
 import { PACKAGES } from './console-files.ts';
+import { DOOR_FILES, assetPath } from './door-files.ts';
 import type { Assets } from './prepare-assets.ts';
 
-const START = 'main.ts';
-const STYLE = 'style.css';
+/** What a tab says until the console draws. It appears after seconds, so it does not flash while the files load. */
+const UNLOADED = {
+  late: 'A file of the console has not arrived. On a slow line it may still come.',
+  lost: 'A file of the console cannot be loaded.',
+  again: 'Try again',
+};
 
 export interface Shell {
   readonly html: string;
@@ -15,15 +20,14 @@ export interface Shell {
 /** The page that every address of the console begins with: it names the modules, which then draw the page. */
 export function shellOf(assets: Assets, door: Door, path: string): Shell {
   const base = `/console/a/${assets.hash}/`;
-  const fileOf = (name: string): string => (assets.files.has(name) ? name : name.replace(/\.ts$/, '.js'));
+  const { start, main, styles, pages } = DOOR_FILES[door];
+  const packages = Object.entries(PACKAGES).filter(([, { file }]) => assets.files.has(file));
   const importMap = JSON.stringify({
-    imports: Object.fromEntries(Object.entries(PACKAGES).map(([name, { file }]) => [name, base + file])),
+    imports: Object.fromEntries(packages.map(([name, { file }]) => [name, base + file])),
   });
-  const start = fileOf(START);
-  const page = fileOf(pageModuleOf(door, path));
-  const modules = new Set([start, page].flatMap((name) => [name, ...(assets.files.get(name)?.imports ?? [])]));
-  const packages = ['preact', 'preact/hooks', 'htm'].flatMap((name) => PACKAGES[name]?.file ?? []);
-  const preloads = [...packages, ...modules].map((name) => `<link rel="modulepreload" href="${base}${name}">`);
+  const first = [start, main, findPage(pages, path).route.module].map(assetPath);
+  const modules = new Set(first.flatMap((name) => [name, ...(assets.files.get(name)?.imports ?? [])]));
+  const preloads = [...modules].map((name) => `<link rel="modulepreload" href="${base}${name}">`);
   const html = `<!doctype html>
 <html lang="en" data-door="${door}">
 <head>
@@ -32,14 +36,20 @@ export function shellOf(assets: Assets, door: Door, path: string): Shell {
 <meta name="color-scheme" content="light dark">
 <title>Reelgate</title>
 <link rel="icon" href="${base}icon.svg">
-<link rel="stylesheet" href="${base}${STYLE}">
+${styles.map((style) => `<link rel="stylesheet" href="${base}${style}">`).join('\n')}
 <script type="importmap">${importMap}</script>
 ${preloads.join('\n')}
-<script type="module" src="${base}${start}"></script>
+<script type="module" src="${base}${assetPath(start)}"></script>
 </head>
 <body>
 <noscript>The console needs JavaScript.</noscript>
-<div id="console"></div>
+<div id="console">
+<main class="alone unloaded">
+<h1>Reelgate</h1>
+<p role="alert" data-lost="${UNLOADED.lost}">${UNLOADED.late}</p>
+<p><a class="button main" href="">${UNLOADED.again}</a></p>
+</main>
+</div>
 </body>
 </html>
 `;

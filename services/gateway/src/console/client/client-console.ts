@@ -3,7 +3,7 @@ import type { ConsoleConfig } from '../../config.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
-import type { Assets } from '../assets/prepare-assets.ts';
+import type { DoorAssets } from '../assets/prepare-assets.ts';
 import { clientSessions } from '../session/client-sessions.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import type { EndedSessions } from '../session/ended-sessions.ts';
@@ -32,7 +32,7 @@ export interface ClientConsoleDeps {
   readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
   /** What the stream of changes is made of. */
   readonly streams: StreamParts & FollowParts;
-  readonly assets: () => Promise<Assets>;
+  readonly assets: () => Promise<DoorAssets>;
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
 }

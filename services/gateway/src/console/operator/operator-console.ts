@@ -13,7 +13,7 @@ import type { observer } from '../../http/observe.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
-import type { Assets } from '../assets/prepare-assets.ts';
+import type { DoorAssets } from '../assets/prepare-assets.ts';
 import type { EndedSessions } from '../session/ended-sessions.ts';
 import { operatorsInUse } from '../session/operators-in-use.ts';
 import { operatorSessions, formatSubject } from '../session/operator-sessions.ts';
@@ -34,7 +34,7 @@ const PLAIN = { origin: undefined, protocol: 'http:' };
 
 export interface OperatorConsoleDeps {
   readonly foundation: Foundation;
-  readonly assets: () => Promise<Assets>;
+  readonly assets: () => Promise<DoorAssets>;
   /** What the stream of changes is made of. */
   readonly streams: StreamParts & FollowParts;
   readonly clients: OperatorClients;

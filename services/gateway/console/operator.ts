@@ -1,0 +1,12 @@
+import type { OperatorMe } from './api/session.ts';
+import { drawConsole } from './main.ts';
+import { OPERATOR_FILES } from './operator-routes.ts';
+import { operatorWords } from './pages/operator/operator-words.ts';
+
+drawConsole<OperatorMe>({
+  name: 'operator',
+  pages: OPERATOR_FILES.pages,
+  navigation: operatorWords.nav,
+  signIn: { field: 'key', label: operatorWords.signIn.key, hasDocs: false },
+  describe: ({ name, role }) => `${name} (${role})`,
+});
