@@ -63,9 +63,11 @@ export function toWireSettlement({ amount, basis, at }: Settlement): MessageInit
   return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
 }
 
-export function toWireCharge({ held, end, ...charge }: Charge): MessageInitShape<typeof ChargeSchema> {
+export function toWireCharge({ held, end, wanted, ...charge }: Charge): MessageInitShape<typeof ChargeSchema> {
   if (end === undefined) return { ...charge, heldNanos: held };
-  return { ...charge, heldNanos: held, chargedNanos: end.amount, basis: BASES[end.basis] };
+  const basis = BASES[end.basis];
+  if (end.basis !== 'deferred') return { ...charge, heldNanos: held, chargedNanos: end.amount, basis };
+  return { ...charge, heldNanos: held, basis, ...(wanted === undefined ? {} : { deferredNanos: wanted }) };
 }
 
 export function toWireLine({ eventKey, book, amount, at }: LedgerLine): MessageInitShape<typeof LedgerLineSchema> {

@@ -123,7 +123,7 @@ test('the reads of the console find their rows through an index', async () => {
   await sqlMoneyStore(sql).settled({ from: 0, to: 1 });
   await sqlMoneyStore(sql).counted({ from: 0, to: 1 });
 
-  expect(asked.size).toBe(13);
+  expect(asked.size).toBe(14);
   expect(await scans()).toEqual([expect.stringMatching(/^SCAN operator_acts USING INDEX .*: SELECT id, at/)]);
 });
 

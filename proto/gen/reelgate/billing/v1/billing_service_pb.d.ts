@@ -620,20 +620,20 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
 export declare const GetHoldResponseSchema: GenMessage<GetHoldResponse>;
 
 /**
- * ListChargesRequest names tasks.
+ * ListChargesRequest names tasks and jobs.
  *
  * @generated from message reelgate.billing.v1.ListChargesRequest
  */
 export declare type ListChargesRequest = Message<"reelgate.billing.v1.ListChargesRequest"> & {
   /**
-   * Only tasks of this account. Empty is all, for callers of every account.
+   * Only those of this account. Empty is all, for callers of every account.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * System task ids, at most 100.
+   * System task ids and ids of jobs, at most 100.
    *
    * @generated from field: repeated string task_ids = 2;
    */
@@ -774,7 +774,7 @@ export declare const BillingService: GenService<{
     output: typeof GetHoldResponseSchema;
   },
   /**
-   * ListCharges returns the money of some tasks in short, in any order. A task without a hold is left out.
+   * ListCharges returns the money of some tasks and jobs in short, in any order. One without a hold is left out.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.ListCharges
    */

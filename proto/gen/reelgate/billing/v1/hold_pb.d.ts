@@ -123,13 +123,13 @@ export declare type Settlement = Message<"reelgate.billing.v1.Settlement"> & {
 export declare const SettlementSchema: GenMessage<Settlement>;
 
 /**
- * Charge is the money of a task in short.
+ * Charge is the money of a task or a job in short.
  *
  * @generated from message reelgate.billing.v1.Charge
  */
 export declare type Charge = Message<"reelgate.billing.v1.Charge"> & {
   /**
-   * System task id.
+   * System task id, or the id of a job.
    *
    * @generated from field: string task_id = 1;
    */
@@ -169,6 +169,13 @@ export declare type Charge = Message<"reelgate.billing.v1.Charge"> & {
    * @generated from field: string currency = 6;
    */
   currency: string;
+
+  /**
+   * For a deferred settlement: the price of its usage, in billionths; absent if it is too large for an amount.
+   *
+   * @generated from field: optional int64 deferred_nanos = 7;
+   */
+  deferredNanos?: bigint | undefined;
 };
 
 /**

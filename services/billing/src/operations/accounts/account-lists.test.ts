@@ -128,4 +128,19 @@ describeOnEngines('the charges of tasks', (open) => {
     expect((await on.billing.listCharges({ accountId: 'b', taskIds })).charges).toEqual([]);
     expect((await on.billing.listCharges({ taskIds })).charges).toHaveLength(3);
   });
+
+  test('say of usage far above the hold that it waits for a person, and what it costs', async () => {
+    const on = await open(many);
+    await on.billing.placeHold(order(on, 'task_1'));
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n });
+
+    const { charges } = await on.billing.listCharges({ taskIds: ['task_1'] });
+
+    expect(charges).toMatchObject([{ heldNanos: 40n * CENT, basis: Basis.DEFERRED, deferredNanos: 408n * CENT }]);
+    expect(charges[0]?.chargedNanos).toBeUndefined();
+    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 51n, confirmed: true });
+    const [charge] = (await on.billing.listCharges({ taskIds: ['task_1'] })).charges;
+    expect(charge).toMatchObject({ chargedNanos: 408n * CENT, basis: Basis.USAGE });
+    expect(charge?.deferredNanos).toBeUndefined();
+  });
 });

@@ -31,6 +31,23 @@ async function reasons({ calls }: TestBilling, orders: ReturnType<typeof callOrd
   return placed.map(({ result }) => (result.case === 'refusal' ? result.value.reason : 'held'));
 }
 
+describeOnEngines('the charges of calls', (open) => {
+  test('are listed by their ids, for their own account', async () => {
+    const on = await open(chatConfig());
+    await on.calls.placeCalls({ calls: many(on, 2) });
+    await on.calls.settleCalls({ ends: [{ callId: nameOf(1), basis: Basis.HOLD }] });
+    const taskIds = [nameOf(0), nameOf(1), 'call_none'];
+
+    const { charges } = await on.billing.listCharges({ taskIds });
+
+    expect(charges.map(({ taskId, accountId, basis }) => [taskId, accountId, basis]).sort()).toEqual([
+      [nameOf(0), 'demo', Basis.UNSPECIFIED],
+      [nameOf(1), 'demo', Basis.HOLD],
+    ]);
+    expect((await on.billing.listCharges({ accountId: 'b', taskIds })).charges).toEqual([]);
+  });
+});
+
 describeOnEngines('calls', (open) => {
   test('return their refusals alone when the caller asks for no more', async () => {
     const on = await open(chatConfig({ credit: '0.01' }));

@@ -16,7 +16,7 @@ export interface Outcome {
   readonly isNew: boolean;
 }
 
-/** The money of a task in short. */
+/** The money of a task or a job in short. */
 export interface Charge {
   readonly taskId: string;
   readonly accountId: string;
@@ -25,6 +25,8 @@ export interface Charge {
   readonly currency: string;
   /** Undefined: it is not settled. */
   readonly end: Pick<Settlement, 'amount' | 'basis'> | undefined;
+  /** What the usage of a deferred settlement costs; undefined: it is not deferred, or beyond the largest amount. */
+  readonly wanted?: Nanos | undefined;
 }
 
 /**
