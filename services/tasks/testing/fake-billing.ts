@@ -65,7 +65,9 @@ export function fakeBilling(): FakeBilling {
       },
       releaseHold: async (taskId) => {
         const hold = holds.get(taskId);
-        if (hold?.state !== 'settled') holds.set(taskId, { ...hold, state: 'released' });
+        if (hold?.state === 'settled') return 'charged';
+        holds.set(taskId, { ...hold, state: 'released' });
+        return 'released';
       },
       precludeHold: async (taskId) => {
         if (holds.has(taskId)) return false;
@@ -73,8 +75,9 @@ export function fakeBilling(): FakeBilling {
         return true;
       },
       settle: async (taskId, usage, { confirmed = false } = {}) => {
-        if (billing.overrun.has(taskId) && !confirmed) return 'deferred';
         const hold = holds.get(taskId);
+        if (hold?.state === 'held' && billing.overrun.has(taskId) && !confirmed) return 'deferred';
+        if (hold?.state === 'released') return 'released';
         if (hold?.state === 'held') holds.set(taskId, { ...hold, state: 'settled', usage });
         return 'settled';
       },

@@ -4,7 +4,11 @@ import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import { QuotePriceResponseSchema, SettleHoldResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
+import {
+  QuotePriceResponseSchema,
+  ReleaseHoldResponseSchema,
+  SettleHoldResponseSchema,
+} from '@reelgate/proto/billing/v1/billing_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { billingClient } from './billing.ts';
@@ -94,12 +98,24 @@ describe('an answer of billing', () => {
   test.each([
     [Basis.DEFERRED, 'deferred'],
     [Basis.USAGE, 'settled'],
-    [Basis.RELEASED, 'settled'],
+    [Basis.RELEASED, 'released'],
     [Basis.UNSPECIFIED, 'settled'],
   ])('with the basis %s means that the task is %s', async (basis, settled) => {
     const settleHold = create(SettleHoldResponseSchema, { settlement: { basis } });
 
     expect(await over({ settleHold }).billing.settle('task_1', undefined)).toBe(settled);
+  });
+
+  test.each([
+    [Basis.RELEASED, 'released'],
+    [Basis.UNSPECIFIED, 'released'],
+    [Basis.USAGE, 'charged'],
+    [Basis.ESTIMATE, 'charged'],
+    [Basis.HOLD, 'charged'],
+  ])('with the basis %s means that a hold to release is %s', async (basis, ended) => {
+    const releaseHold = create(ReleaseHoldResponseSchema, { settlement: { basis } });
+
+    expect(await over({ releaseHold }).billing.releaseHold('task_1')).toBe(ended);
   });
 
   test('may be a refusal, which is passed on unchanged', async () => {

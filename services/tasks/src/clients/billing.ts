@@ -37,12 +37,22 @@ export interface Billing {
   checkHold(hold: Omit<HoldOrder, 'taskId'>, signal?: AbortSignal): Promise<void>;
   placeHold(hold: HoldOrder, options?: CallOptions): Promise<void>;
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
-  releaseHold(taskId: string, options?: CallOptions): Promise<void>;
+  /** Returns how the hold has ended: an earlier charge stands. */
+  releaseHold(taskId: string, options?: CallOptions): Promise<'released' | 'charged'>;
   /** Blocks a hold that was never placed. Returns whether the task has none and can get none. */
   precludeHold(taskId: string, options?: CallOptions): Promise<boolean>;
-  /** `deferred`: the usage is far above the hold, nothing was charged, and a person must decide. */
-  settle(taskId: string, usage: Usage | undefined, options?: SettleOptions): Promise<'settled' | 'deferred'>;
+  /**
+   * Returns how the hold has ended: an earlier release stands. `deferred`: the usage is far above the hold, nothing was
+   * charged, and a person must decide.
+   */
+  settle(
+    taskId: string,
+    usage: Usage | undefined,
+    options?: SettleOptions,
+  ): Promise<'settled' | 'deferred' | 'released'>;
 }
+
+const CHARGED: ReadonlySet<Basis> = new Set([Basis.USAGE, Basis.ESTIMATE, Basis.HOLD]);
 
 export function billingClient(rpc: Client<typeof BillingService>): Billing {
   return {
@@ -67,7 +77,8 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
       await repeatIfLost(() => rpc.extendHold(request, options), options);
     },
     releaseHold: async (taskId, options) => {
-      await rpc.releaseHold({ taskId }, options);
+      const { settlement } = await rpc.releaseHold({ taskId }, options);
+      return CHARGED.has(settlement?.basis ?? Basis.RELEASED) ? 'charged' : 'released';
     },
     precludeHold: async (taskId, options) => (await rpc.precludeHold({ taskId }, options)).precluded,
     settle: async (taskId, usage, { confirmed = false, channel, ...options } = {}) => {
@@ -82,7 +93,8 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
         },
         options,
       );
-      return settlement?.basis === Basis.DEFERRED ? 'deferred' : 'settled';
+      if (settlement?.basis === Basis.DEFERRED) return 'deferred';
+      return settlement?.basis === Basis.RELEASED ? 'released' : 'settled';
     },
   };
 }

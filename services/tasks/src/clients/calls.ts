@@ -4,8 +4,8 @@ import type { Client } from '@reelgate/platform/rpc/service';
 
 /** The money of calls over which a person decides. */
 export interface Calls {
-  /** Charges or releases the hold of a call. The first end is final. */
-  end(callId: string, how: 'charged' | 'released'): Promise<void>;
+  /** Charges or releases the hold of a call. The first end is final; returns which it was. */
+  end(callId: string, how: 'charged' | 'released'): Promise<'charged' | 'released'>;
 }
 
 const BASES = { charged: Basis.HOLD, released: Basis.RELEASED } as const;
@@ -13,7 +13,10 @@ const BASES = { charged: Basis.HOLD, released: Basis.RELEASED } as const;
 export function callsClient(rpc: Client<typeof CallService>): Calls {
   return {
     end: async (callId, how) => {
-      await rpc.settleCalls({ ends: [{ callId, basis: BASES[how] }], withoutSettlements: true });
+      const { settlements } = await rpc.settleCalls({ ends: [{ callId, basis: BASES[how] }] });
+      const basis = settlements[0]?.basis ?? Basis.UNSPECIFIED;
+      if (basis === Basis.UNSPECIFIED) return how;
+      return basis === Basis.RELEASED ? 'released' : 'charged';
     },
   };
 }

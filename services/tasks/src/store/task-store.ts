@@ -62,6 +62,15 @@ export interface Finish {
   readonly trace?: string | undefined;
   /** How long media took to fetch and keep the result, for the history. */
   readonly fetchMs?: number | undefined;
+  /** The decision that ends it. Without one that waits, such an end changes nothing. */
+  readonly decision?: PersonDecision | undefined;
+}
+
+/** What a person decided, who, and why. */
+export interface PersonDecision {
+  readonly resolution: string;
+  readonly actor: string;
+  readonly why: string;
 }
 
 /** When the phases of a task began. Absent: unknown. */

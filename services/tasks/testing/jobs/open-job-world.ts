@@ -100,7 +100,12 @@ async function openJobWorld(
       journal,
     ),
     media: recorded('media', media.port, journal),
-    calls: { end: async (callId, how) => void ended.push(`${how} ${callId}`) },
+    calls: {
+      end: async (callId, how) => {
+        ended.push(`${how} ${callId}`);
+        return how;
+      },
+    },
     attention: tasks,
     clock,
     newId,

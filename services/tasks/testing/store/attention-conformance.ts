@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, accepted, eventTypes } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
@@ -9,8 +10,13 @@ const item = (taskId: string, since = AT) => ({ taskId, reason: 'unknown_status'
 export function attentionConformance(open: OpenStore): void {
   let store: TaskStore;
   let other: TaskStore;
+  let sql: Sql;
+  const actsOver = async (subject: string): Promise<readonly string[]> =>
+    (await sql.read('SELECT actor, reason FROM operator_acts WHERE subject = $1', [subject])).map(
+      ({ actor, reason }) => `${String(actor)}: ${String(reason)}`,
+    );
   beforeEach(async () => {
-    ({ store, other } = await open());
+    ({ store, other, sql } = await open());
     await accepted(store, 'task_1');
   });
 
@@ -67,6 +73,29 @@ export function attentionConformance(open: OpenStore): void {
     test('that was never raised is not resolved', async () => {
       expect(await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT })).toBe(false);
       expect(await store.waits('task_1')).toBe(false);
+    });
+
+    test('ends with its task by a decision, in one step and with one act', async () => {
+      await store.raise(item('task_1'));
+      const decision = { resolution: 'failed', actor: 'ann', why: 'it is lost' };
+      const end = { state: 'failed', at: AT + 9, decision } as const;
+
+      const ended = await Promise.all([store.finish('task_1', end), other.finish('task_1', end)]);
+
+      expect(ended.filter((times) => times !== undefined)).toEqual([expect.objectContaining({ hasWaited: true })]);
+      expect([await store.open(), await actsOver('task_1')]).toEqual([[], ['ann: it is lost']]);
+    });
+
+    test('that another decision has ended leaves its task as it is', async () => {
+      await store.raise(item('task_1'));
+      await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT, why: 'it goes on' });
+      const decision = { resolution: 'failed', actor: 'bob', why: 'it is lost' };
+
+      expect(await store.finish('task_1', { state: 'failed', at: AT + 9, decision })).toBeUndefined();
+
+      expect(await store.find('task_1')).toMatchObject({ state: 'queued' });
+      expect(await actsOver('task_1')).toEqual(['ann: it goes on']);
+      expect(await sql.read('SELECT id FROM outbox')).toEqual([]);
     });
 
     test('lists the waiting tasks, the longest first', async () => {

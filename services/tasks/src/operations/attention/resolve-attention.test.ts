@@ -14,6 +14,11 @@ const USAGE = { totalSeconds: 500 };
 
 const resolve = ({ deps }: World, { id }: Task, resolution: Resolution): Promise<Task> =>
   resolveAttention(deps, id, { resolution, actor: 'ann', reason: '' });
+/** The decisions that were recorded as acts, each by one person. */
+const actsOn = async ({ sql }: World, { id }: Task): Promise<readonly Resolution[]> =>
+  (await sql.read('SELECT detail_json FROM operator_acts WHERE subject = $1', [id])).map(
+    (row) => (JSON.parse(String(row['detail_json'])) as { resolution: Resolution }).resolution,
+  );
 const holdOf = ({ billing }: World, { id }: Task) => billing.holds.get(id);
 
 /** An unfinished task that waits for a decision. */
@@ -85,6 +90,79 @@ describe('a decision on an unfinished task', () => {
 
     expect(world.upstream.submitted).toHaveLength(1);
   });
+});
+
+describe('a decision that the store fails to write', () => {
+  test.each<[Resolution, string]>([
+    ['completed', 'store.finish'],
+    ['failed', 'store.finish'],
+    ['retry', 'store.makeDue'],
+  ])('as %s leaves the task waiting, and is made again without harm', async (resolution, call) => {
+    const { world, task } = await withWaiting();
+    world.journal.fail(call, new Error('the store is away'));
+
+    await expect(resolve(world, task, resolution)).rejects.toThrow('the store is away');
+
+    expect(await world.deps.store.waits(task.id)).toBe(true);
+    await resolve(world, task, resolution);
+    expect(await world.deps.store.open()).toEqual([]);
+    expect(await actsOn(world, task)).toHaveLength(1);
+  });
+});
+
+describe('decisions of two persons at the same moment', () => {
+  test.each<[Resolution, Resolution]>([
+    ['completed', 'failed'],
+    ['failed', 'completed'],
+    ['failed', 'retry'],
+    ['retry', 'failed'],
+  ])('over an unfinished task, as %s and as %s, are one act that its end agrees with', async (one, other) => {
+    const { world, task } = await withWaiting();
+
+    const made = await Promise.allSettled([resolve(world, task, one), resolve(world, task, other)]);
+
+    const [act, ...more] = await actsOn(world, task);
+    const { state } = (await world.deps.store.find(task.id))!;
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(more).toEqual([]);
+    expect(state).toBe({ completed: 'completed', failed: 'failed', retry: 'queued' }[act!]);
+  });
+
+  test.each<[Resolution, Resolution]>([
+    ['completed', 'failed'],
+    ['failed', 'completed'],
+  ])('over an overrun, as %s and as %s, are one act that the money agrees with', async (one, other) => {
+    const { world, task } = await withOverrun();
+
+    const made = await Promise.allSettled([resolve(world, task, one), resolve(world, task, other)]);
+
+    const acts = await actsOn(world, task);
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect([acts, holdOf(world, task)?.state]).toEqual([[one], one === 'completed' ? 'settled' : 'released']);
+  });
+
+  test.each<[Resolution, Resolution, RegExp]>([
+    ['completed', 'failed', /was charged already/],
+    ['failed', 'completed', /was released already/],
+  ])(
+    'over an overrun: after money that moved as %s, %s is refused and the entry stays',
+    async (first, second, message) => {
+      const { world, task } = await withOverrun();
+      // the process ends between the money and the act
+      world.journal.fail('store.resolve', new Error('killed'));
+      await expect(resolve(world, task, first)).rejects.toThrow('killed');
+
+      await expect(resolve(world, task, second)).rejects.toMatchObject({
+        kind: 'conflict',
+        reason: 'already_settled',
+        message: expect.stringMatching(message),
+      });
+
+      expect([await world.deps.store.waits(task.id), await actsOn(world, task)]).toEqual([true, []]);
+      await resolve(world, task, first);
+      expect(await actsOn(world, task)).toEqual([first]);
+    },
+  );
 });
 
 describe('a decision on usage far above the hold', () => {

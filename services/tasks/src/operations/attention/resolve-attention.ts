@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
+import type { PersonDecision } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { taskNotFound } from '../task-refusals.ts';
@@ -16,22 +17,33 @@ export interface Decision {
 
 const BY_OPERATOR = { code: 'operator', message: 'the task was ended by the operator; nothing was charged' };
 
-const UNFINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
-  completed: async (deps, task) => {
-    await endTask(deps, task, { state: 'completed', at: deps.clock.now(), usage: task.usage });
+type CarryOut = (deps: Deps, task: Task, by: PersonDecision) => Promise<boolean>;
+
+/** Each returns whether the decision was the one that counts. The end of a task and the act over it are written together. */
+const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
+  completed: (deps, task, decision) =>
+    endTask(deps, task, { state: 'completed', at: deps.clock.now(), usage: task.usage, decision }),
+  failed: (deps, task, decision) =>
+    endTask(deps, task, { state: 'failed', at: deps.clock.now(), failure: BY_OPERATOR, decision }),
+  retry: async (deps, task, decision) => {
+    await deps.store.makeDue(task.id, deps.clock.now());
+    return deps.store.resolve(task.id, { ...decision, at: deps.clock.now() });
   },
-  failed: async (deps, task) => {
-    await endTask(deps, task, { state: 'failed', at: deps.clock.now(), failure: BY_OPERATOR });
-  },
-  retry: (deps, task) => deps.store.makeDue(task.id, deps.clock.now()),
 };
 
-/** For a finished task only its money is open. */
+/**
+ * For a finished task only its money is open. It comes before the act, because nothing would retry it later, and moves
+ * once: repeating it is harmless, and another decision over it is refused.
+ */
 const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
   completed: async (deps, task) => {
-    await deps.billing.settle(task.id, task.usage, { confirmed: true, channel: task.mapping?.channel });
+    const settled = await deps.billing.settle(task.id, task.usage, { confirmed: true, channel: task.mapping?.channel });
+    if (settled === 'released') throw alreadySettled(settled);
   },
-  failed: (deps, task) => deps.billing.releaseHold(task.id),
+  failed: async (deps, task) => {
+    const settled = await deps.billing.releaseHold(task.id);
+    if (settled === 'charged') throw alreadySettled(settled);
+  },
   retry: async (deps, task) => {
     if ((await deps.billing.settle(task.id, task.usage, { channel: task.mapping?.channel })) === 'deferred')
       throw new Problem({
@@ -49,6 +61,15 @@ export const notWaiting = (): Problem =>
     message: 'this task does not wait for a decision; `attention list` shows the tasks that do',
   });
 
+/** Refuses a decision over money that another decision has moved. */
+export function alreadySettled(settled: 'charged' | 'released'): Problem {
+  const message = {
+    charged: 'the work was charged already; decide as completed',
+    released: 'the hold was released already; decide as failed',
+  };
+  return new Problem({ kind: 'conflict', reason: 'already_settled', message: message[settled] });
+}
+
 /** Carries out a person's decision, and records who made it. */
 export async function resolveAttention(
   deps: Deps,
@@ -58,10 +79,11 @@ export async function resolveAttention(
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
   if (!(await deps.store.waits(taskId))) throw notWaiting();
-  // Money comes first, because nothing would retry it later. Repeating it is harmless.
+  const by = { resolution, actor, why: reason };
   if (isTerminal(task.state)) await FINISHED[resolution](deps, task);
-  const by = { resolution, actor, why: reason, at: deps.clock.now() };
-  if (!(await deps.store.resolve(taskId, by))) throw notWaiting();
-  if (!isTerminal(task.state)) await UNFINISHED[resolution](deps, task);
+  const counts = isTerminal(task.state)
+    ? await deps.store.resolve(taskId, { ...by, at: deps.clock.now() })
+    : await UNFINISHED[resolution](deps, task, by);
+  if (!counts) throw notWaiting();
   return (await deps.store.find(taskId)) ?? task;
 }

@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Job } from '../../domain/job.ts';
 import type { JobDeps } from './job-deps.ts';
 import type { Decision, Resolution } from '../attention/resolve-attention.ts';
-import { notWaiting } from '../attention/resolve-attention.ts';
+import { alreadySettled, notWaiting } from '../attention/resolve-attention.ts';
 
 const MONEY: Readonly<Record<Exclude<Resolution, 'retry'>, 'charged' | 'released'>> = {
   completed: 'charged',
@@ -27,6 +27,7 @@ export async function resolveJob(
         'decide as completed to charge the hold, or as failed to release it',
     });
   if (!(await attention.waits(job.id))) throw notWaiting();
-  await calls.end(job.id, MONEY[resolution]);
+  const ended = await calls.end(job.id, MONEY[resolution]);
+  if (ended !== MONEY[resolution]) throw alreadySettled(ended);
   if (!(await attention.resolve(job.id, { resolution, actor, why: reason, at: clock.now() }))) throw notWaiting();
 }

@@ -22,12 +22,7 @@ export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): Att
     raise: (item) => sql.transaction((query) => raiseIn(query, note, item)),
     waits: async (taskId) =>
       (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
-    resolve: (taskId, by) =>
-      sql.transaction(async (query) => {
-        const hasWaited = await resolveAttention(query, note, taskId, by);
-        if (hasWaited && by.why !== undefined) await writeAct(query, actOf(taskId, by, by.why));
-        return hasWaited;
-      }),
+    resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, { note, writeAct }, taskId, by)),
     open: async () =>
       (await sql.read(OPEN, [OPEN_MAX])).map((row) => ({
         taskId: text(row['task_id']),
@@ -64,19 +59,30 @@ export async function raiseIn(
   return raised.length > 0;
 }
 
-/** Ends the wait for a person, within a transaction. Returns whether the task waited. */
+export interface AttentionWrites {
+  readonly note: WriteNote;
+  readonly writeAct: WriteAct;
+}
+
+/**
+ * Ends the wait for a person, within a transaction, with the act of the person who decided. Returns whether the task
+ * waited.
+ */
 export async function resolveAttention(
   query: SqlQuery,
-  note: WriteNote,
+  { note, writeAct }: AttentionWrites,
   taskId: string,
-  { resolution, actor, at, reason, why = '' }: Parameters<AttentionStore['resolve']>[1],
+  by: Parameters<AttentionStore['resolve']>[1],
 ): Promise<boolean> {
+  const { resolution, actor, at, reason, why } = by;
   const rows = await query(
     `UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3
      WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id`,
     [at, resolution, actor, taskId, reason ?? null],
   );
-  const detail = { resolution, actor, ...(why === '' ? {} : { reason: why }) };
-  if (rows.length > 0) await note(query, taskId, at, { type: 'attention_resolved', detail });
-  return rows.length > 0;
+  if (rows.length === 0) return false;
+  const detail = { resolution, actor, ...(why === undefined || why === '' ? {} : { reason: why }) };
+  await note(query, taskId, at, { type: 'attention_resolved', detail });
+  if (why !== undefined) await writeAct(query, actOf(taskId, by, why));
+  return true;
 }

@@ -6,6 +6,7 @@ import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, toJson } from 
 import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
+import type { AttentionWrites } from './sql-attention.ts';
 import { UNFINISHED, sqlDueTimes, sqlLeases } from './sql-leases.ts';
 import type { WriteNote } from './sql-notes.ts';
 import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
@@ -15,8 +16,9 @@ import type { Finish, MoveStore, PhaseTimes } from '../task-store.ts';
 /** Makes the event of a finished task for other services. */
 export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
-interface FinishWrites {
-  readonly note: WriteNote;
+const ENDED_BY_SERVICE = { resolution: 'ended', actor: 'service' };
+
+interface FinishWrites extends AttentionWrites {
   readonly finishedEvent: FinishedEvent;
   readonly writeEvent: WriteEvent;
 }
@@ -79,7 +81,11 @@ const PHASE_COLUMNS =
   'working_at, (SELECT MAX(ended_at) FROM attempts WHERE attempts.task_id = tasks.id) AS accepted_at';
 type FinishedRow = CountedRow & Pick<SqlRow, 'working_at' | 'accepted_at' | 'webhook_url'>;
 
-function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites): Pick<MoveStore, 'finish'> {
+/** Takes an end back whose decision did not wait any more. */
+class NotWaiting extends Error {}
+
+function sqlFinish(sql: Sql, writes: FinishWrites): Pick<MoveStore, 'finish'> {
+  const { note, finishedEvent, writeEvent } = writes;
   const finishIn = async (query: SqlQuery, taskId: string, finish: Finish): Promise<PhaseTimes | undefined> => {
     const [row] = await query<FinishedRow>(
       `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
@@ -112,20 +118,30 @@ function sqlFinish(sql: Sql, { note, finishedEvent, writeEvent }: FinishWrites):
         url: optionalText(row.webhook_url),
         origin: { requestId: task.requestId, trace: task.trace, createdAt: task.createdAt },
       }),
-      resolveAttention(query, note, taskId, { resolution: 'ended', actor: 'service', at: finish.at }),
+      resolveAttention(query, writes, taskId, { ...(finish.decision ?? ENDED_BY_SERVICE), at: finish.at }),
       note(query, taskId, finish.at, {
         type: finish.state,
         detail: { ...finish.failure, usage: finish.usage, fetch_ms: finish.fetchMs },
       }),
       leaveCounters(query, taskId, row),
     ]);
+    if (finish.decision !== undefined && !hasWaited) throw new NotWaiting();
     return {
       acceptedAt: optionalNumber(row.accepted_at),
       workingAt: optionalNumber(row.working_at),
       ...(hasWaited ? { hasWaited } : {}),
     };
   };
-  return { finish: (taskId, finish) => sql.transaction((query) => finishIn(query, taskId, finish), finish.trace) };
+  return {
+    finish: async (taskId, finish) => {
+      try {
+        return await sql.transaction((query) => finishIn(query, taskId, finish), finish.trace);
+      } catch (error) {
+        if (error instanceof NotWaiting) return undefined;
+        throw error;
+      }
+    },
+  };
 }
 
 function sqlAfterEnd(sql: Sql): Pick<MoveStore, 'markSettled' | 'putOffSettlement' | 'remove'> {

@@ -23,14 +23,15 @@ export function sqlTaskStore(
   shardsMax = shardsOn(sql),
 ): TaskStore {
   const note = sqlNotes(newId);
+  const writeAct = sqlActWrites(newId);
   const reads = sqlReads(sql);
   return {
     ...sqlCreates(sql, note, sqlPermits(sql, shardsMax)),
     ...reads,
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),
-    ...sqlMoves(sql, { note, finishedEvent, writeEvent: sqlEventWrites(newId) }),
-    ...sqlAttention(sql, note, sqlActWrites(newId)),
+    ...sqlMoves(sql, { note, writeAct, finishedEvent, writeEvent: sqlEventWrites(newId) }),
+    ...sqlAttention(sql, note, writeAct),
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),
     ...sqlRetention(sql),
