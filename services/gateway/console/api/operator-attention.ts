@@ -27,8 +27,8 @@ export interface Decision {
   /** Undefined: it can be made. */
   readonly refusedBecause?: string;
   /**
-   * Whether its amounts are not known here, as for a job or while billing is away. `completed` then charges the hold or
-   * the usage, and `failed` releases the hold.
+   * Whether its amounts are not known here, as while billing is away. `completed` then charges the hold or the usage, and
+   * `failed` releases the hold.
    */
   readonly isUnpriced?: true;
 }
@@ -39,10 +39,28 @@ export interface AttentionList {
   readonly hasMore: boolean;
   /** Whether the visitor may decide. */
   readonly canDecide: boolean;
+  /** The name that the acts of the visitor have. */
+  readonly you: string;
 }
 
-/** POST /attention/{id}. It answers {}. */
+/** POST /attention/{id}. The same decision of the same visitor again answers as the first one, and decides nothing. */
 export interface DecisionRequest {
   readonly resolution: Resolution;
   readonly reason: string;
+}
+
+/** What came of a decision. */
+export interface DecisionAnswer {
+  readonly resolution: Resolution;
+  readonly at: number;
+  /** Undefined: it could not be read. */
+  readonly money?: DecidedMoney;
+}
+
+export interface DecidedMoney {
+  readonly held: Money;
+  /** Undefined: nothing is charged or released yet. */
+  readonly charged?: Money;
+  /** What went back to the account; set together with `charged`. */
+  readonly released?: Money;
 }

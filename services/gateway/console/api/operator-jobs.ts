@@ -1,3 +1,4 @@
+import type { Act } from './operator-acts.ts';
 import type { HistoryEntry } from './operator-tasks.ts';
 import type { State } from './tasks.ts';
 
@@ -23,5 +24,7 @@ export interface JobList {
 export interface JobView {
   readonly job: JobRow & { readonly tokenId: string };
   readonly history: readonly HistoryEntry[];
+  /** What operators did about it, the newest first. */
+  readonly acts: readonly Act[];
   readonly isInAttention: boolean;
 }

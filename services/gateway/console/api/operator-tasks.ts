@@ -35,6 +35,23 @@ export interface HistoryEntry {
   readonly detail: unknown;
 }
 
+/** Seconds, images and tokens as an upstream counts them. What it did not report is absent. */
+export type ReportedUsage = Readonly<
+  Partial<
+    Record<
+      | 'totalSeconds'
+      | 'inputSeconds'
+      | 'outputSeconds'
+      | 'inputImageCount'
+      | 'inputAudioSeconds'
+      | 'totalTokens'
+      | 'promptTokens'
+      | 'completionTokens',
+      number
+    >
+  >
+>;
+
 /** GET /tasks/{taskId} on the operator port. */
 export interface OperatorTaskView extends Omit<
   TaskView,
@@ -55,6 +72,8 @@ export interface OperatorTaskView extends Omit<
   readonly attempts: readonly AttemptRow[];
   readonly history: readonly HistoryEntry[];
   readonly acts: readonly Act[];
+  /** What the upstream reported when the work ended; undefined: nothing yet. */
+  readonly usage?: ReportedUsage;
   /** Whether it waits for a decision. */
   readonly isInAttention: boolean;
 }

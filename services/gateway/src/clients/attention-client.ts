@@ -10,19 +10,19 @@ import { msOf } from './wire-values.ts';
 const DEADLINE_MS = 10_000;
 /** Of one call to billing. */
 const CHARGES_MAX = 100;
-/** Deferred settlements whose price is read. More than a few at one time mean that a price or an upstream is wrong. */
-const DEFERRED_MAX = 20;
 
 type Caller = Pick<CallOptions, 'requestId' | 'span'>;
 type WaitingState = 'queued' | 'in_progress' | 'completed' | 'failed';
 export type Resolution = 'completed' | 'failed' | 'retry';
 
-/** The money of a task that waits for a decision, in billionths. */
+/** The money of a task or a job that waits for a decision, in billionths. */
 export interface OpenMoney {
   readonly heldNanos: bigint;
   readonly currency: string;
   /** `deferred`: its usage was far above the hold, so it was not charged. */
-  readonly settled: 'not' | 'deferred' | 'ended';
+  readonly settled: 'not' | 'deferred' | 'charged' | 'released';
+  /** What was charged; zero while it is not settled. */
+  readonly chargedNanos: bigint;
   /** What the usage of a deferred settlement costs; undefined: it is not known, or too large for an amount. */
   readonly usageNanos: bigint | undefined;
 }
@@ -43,8 +43,8 @@ export interface WaitingItem {
 export interface AttentionQueue {
   /** The oldest first. */
   list(caller: Caller): Promise<readonly WaitingItem[]>;
-  /** By task; a task without a hold, and every job, is left out. */
-  money(tasks: readonly WaitingItem[], caller: Caller): Promise<ReadonlyMap<string, OpenMoney>>;
+  /** By task or job; one without a hold is left out. */
+  money(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, OpenMoney>>;
   decide(
     decision: {
       readonly id: string;
@@ -71,21 +71,14 @@ const RESOLUTIONS: Readonly<Record<Resolution, WireResolution>> = {
 
 export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks' | 'billing'>): AttentionQueue {
   const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
-  const usageOf = async (taskId: string, caller: Caller): Promise<readonly [string, bigint | undefined]> => {
-    const { deferredAmountNanos } = await billing.getHold({ taskId }, bounded(caller));
-    return [taskId, deferredAmountNanos];
-  };
   return {
     list: async (caller) => (await tasks.listAttention({}, bounded(caller))).items.map(fromWireItem),
-    money: async (items, caller) => {
-      const ids = items.filter(({ isJob }) => !isJob).map(({ id }) => id);
+    money: async (ids, caller) => {
       const answers = await Promise.all(
         piecesOf(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, bounded(caller))),
       );
       const charges = answers.flatMap((answer) => answer.charges);
-      const deferred = charges.filter(({ basis }) => basis === Basis.DEFERRED).slice(0, DEFERRED_MAX);
-      const usage = new Map(await Promise.all(deferred.map(({ taskId }) => usageOf(taskId, caller))));
-      return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge, usage.get(charge.taskId))]));
+      return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
     },
     decide: async ({ id, resolution, actor, reason }, caller) => {
       await tasks.resolveAttention({ taskId: id, resolution: RESOLUTIONS[resolution], actor, reason }, bounded(caller));
@@ -107,9 +100,17 @@ function fromWireItem({ taskId, since, reason, detail, accountId, model, channel
   };
 }
 
-function fromWireCharge({ heldNanos, currency, basis }: Charge, usageNanos: bigint | undefined): OpenMoney {
-  const ended = basis === Basis.UNSPECIFIED ? 'not' : 'ended';
-  return { heldNanos, currency, usageNanos, settled: basis === Basis.DEFERRED ? 'deferred' : ended };
+const SETTLED: Readonly<Record<Basis, OpenMoney['settled']>> = {
+  [Basis.UNSPECIFIED]: 'not',
+  [Basis.USAGE]: 'charged',
+  [Basis.ESTIMATE]: 'charged',
+  [Basis.HOLD]: 'charged',
+  [Basis.RELEASED]: 'released',
+  [Basis.DEFERRED]: 'deferred',
+};
+
+function fromWireCharge({ heldNanos, currency, basis, chargedNanos = 0n, deferredNanos }: Charge): OpenMoney {
+  return { heldNanos, currency, chargedNanos, usageNanos: deferredNanos, settled: SETTLED[basis] };
 }
 
 function piecesOf<T>(list: readonly T[], size: number): T[][] {

@@ -1,21 +1,24 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import type { AttentionList } from '../../api/operator-attention.ts';
-import { setQuery } from '../../state/address.ts';
-import { announce } from '../../state/announce.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { AttentionItem } from './parts/attention-item.ts';
+import { BatchForm } from './parts/batch-form.ts';
+import { BatchResults } from './parts/batch-results.ts';
+import { ChosenBar, QueueBar } from './parts/queue-bar.ts';
 import { QueueList } from './parts/queue-list.ts';
-import { mergedQueue, movedBy } from './parts/queue.ts';
-import type { QueueEntry } from './parts/queue.ts';
+import { movedBy } from './parts/queue.ts';
+import { useDesk } from './parts/use-desk.ts';
+import type { Desk } from './parts/use-desk.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
 import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.attention;
+const NEXT = 'n';
 
 export function page({ query }: PageProps): VNode {
   const view = useView<AttentionList>('/attention', ['attention']);
@@ -34,77 +37,77 @@ export interface AttentionViewProps {
 }
 
 export function AttentionView({ list, open, onChanged }: AttentionViewProps): VNode {
-  const { entries, clear } = useQueue(list);
+  const desk = useDesk(list, open, onChanged);
+  const { entries, clear, chosen, shown, showTogether, openEntry, goNext } = desk;
   const [isOn, setOn] = useShortcutSwitch();
-  const opened = entries.find(({ row }) => row.id === open);
   const queue = useRef<HTMLElement>(null);
-  const pane = usePaneFocus(open);
+  const pane = usePaneFocus(`${shown} ${open} ${String(desk.batch.run === undefined)}`);
   useKeys(isOn, (event) => {
-    const buttons = [...(queue.current?.querySelectorAll('button') ?? [])];
+    const buttons = [...(queue.current?.querySelectorAll<HTMLButtonElement>('button.entry') ?? [])];
     const to = movedBy(event.key, placeOf(buttons, open), buttons.length);
-    if (to === undefined) return;
+    if (event.key === NEXT) goNext();
+    else if (to !== undefined) buttons[to]?.focus();
+    else return;
     event.preventDefault();
-    buttons[to]?.focus();
   });
-  const onDecided = (id: string): void => {
-    announce(words.done(id));
-    onChanged();
-  };
+  const isEmpty = list.items.length === 0;
   return html`
-    <p class="lead">${list.items.length === 0 ? words.empty : words.intro}</p>
+    <p class="lead">${isEmpty ? words.empty : words.intro}</p>
     ${list.canDecide ? null : html`<p class="quiet" id="may-not-decide">${operatorWords.needsRole('operator', words.needed)}</p>`}
-    <div class="queue-bar">
-      <span>${list.items.length === 0 ? '' : words.count(list.items.length, list.hasMore)}</span>
-      <label>
-        <input
-          type="checkbox"
-          role="switch"
-          checked=${isOn}
-          onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-            setOn(currentTarget.checked);
-          }}
-        />
-        ${words.shortcuts}
-      </label>
-      ${isOn ? html`<span class="small quiet">${words.shortcutsHint}</span>` : null}
-    </div>
+    <${QueueBar} count=${isEmpty ? '' : words.count(list.items.length, list.hasMore)} isOn=${isOn} onSwitch=${setOn} />
     ${
       entries.length === 0
         ? null
         : html`<div class="split">
             <section aria-label=${words.queue} ref=${queue}>
-              <${QueueList} entries=${entries} open=${open} onOpen=${openEntry} onClear=${clear} />
+              ${list.canDecide && !isEmpty ? html`<${ChosenBar} chosen=${chosen} onTogether=${showTogether} />` : null}
+              <${QueueList}
+                entries=${entries}
+                open=${open}
+                onOpen=${openEntry}
+                onClear=${clear}
+                choosing=${list.canDecide ? chosen : undefined}
+              />
             </section>
             <section class="card" ref=${pane}>
-              ${
-                opened === undefined
-                  ? html`<p class="quiet">${open === '' ? words.choose : words.gone}</p>`
-                  : html`<${AttentionItem}
-                      key=${opened.row.id}
-                      entry=${opened}
-                      canDecide=${list.canDecide}
-                      onDecided=${onDecided}
-                    />`
-              }
+              <${Pane} list=${list} open=${open} desk=${desk} onChanged=${onChanged} />
             </section>
           </div>`
     }
   `;
 }
 
-function openEntry(id: string): void {
-  setQuery({ open: id }, { replace: true });
+/** What is open beside the queue: an entry, several that are decided together, or what came of them. */
+function Pane({ list, open, desk, onChanged }: AttentionViewProps & { desk: Desk }): VNode {
+  const { entries, chosen, batch, shown, made, onDecided, goNext, decideTogether } = desk;
+  if (shown === 'end') return html`<h2 tabindex="-1">${list.hasMore ? words.moreWait : words.nothingLeft}</h2>`;
+  if (shown === 'together' && batch.run !== undefined)
+    return html`<${BatchResults} run=${batch.run} batch=${batch} onNext=${goNext} />`;
+  if (shown === 'together' && chosen.rows.length > 0)
+    return html`<${BatchForm} rows=${chosen.rows} onConfirm=${decideTogether} />`;
+  const opened = entries.find(({ row }) => row.id === open);
+  if (opened === undefined) return html`<p class="quiet">${open === '' ? words.choose : words.gone}</p>`;
+  return html`<${AttentionItem}
+    key=${opened.row.id}
+    entry=${opened}
+    canDecide=${list.canDecide}
+    you=${list.you}
+    made=${made.get(opened.row.id)}
+    onDecided=${onDecided}
+    onChanged=${onChanged}
+    onNext=${goNext}
+  />`;
 }
 
 /** An entry that a reader opens is read next, so the focus goes to its heading. */
-function usePaneFocus(open: string): RefObject<HTMLElement | null> {
+function usePaneFocus(shown: string): RefObject<HTMLElement | null> {
   const pane = useRef<HTMLElement>(null);
-  const before = useRef(open);
+  const before = useRef(shown);
   useEffect(() => {
-    if (before.current === open) return;
-    before.current = open;
+    if (before.current === shown) return;
+    before.current = shown;
     pane.current?.querySelector('h2')?.focus();
-  }, [open]);
+  }, [shown]);
   return pane;
 }
 
@@ -112,16 +115,4 @@ function usePaneFocus(open: string): RefObject<HTMLElement | null> {
 function placeOf(buttons: readonly HTMLButtonElement[], open: string): number {
   const focused = buttons.findIndex((button) => button === document.activeElement);
   return focused >= 0 ? focused : buttons.findIndex(({ dataset }) => dataset['id'] === open);
-}
-
-/** The queue as the reader has it before the eyes. */
-function useQueue(list: AttentionList): { readonly entries: readonly QueueEntry[]; readonly clear: () => void } {
-  const [entries, setEntries] = useState<readonly QueueEntry[]>(() => mergedQueue([], list.items));
-  useEffect(() => {
-    setEntries((shown) => mergedQueue(shown, list.items));
-  }, [list]);
-  const clear = useCallback(() => {
-    setEntries((shown) => shown.filter(({ isDecided }) => !isDecided));
-  }, []);
-  return { entries, clear };
 }

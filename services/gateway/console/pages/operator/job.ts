@@ -7,6 +7,7 @@ import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { At, durationText } from '../../parts/time.ts';
+import { ActList } from './parts/act-list.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
 import { operatorWords } from './operator-words.ts';
@@ -20,7 +21,7 @@ export function page({ params }: PageProps): VNode {
     <${Loaded} view=${view}>${(job: JobView) => html`<${OneJobView} view=${job} />`}<//>`;
 }
 
-export function OneJobView({ view: { job, history, isInAttention } }: { view: JobView }): VNode {
+export function OneJobView({ view: { job, history, acts, isInAttention } }: { view: JobView }): VNode {
   const { id, accountId, tokenId, endpoint, model, state, starts, createdAt, endedAt, failure } = job;
   return html`
     <p><${StateBadge} state=${state} /> <${CopyButton} text=${id} what=${id} /></p>
@@ -48,6 +49,7 @@ export function OneJobView({ view: { job, history, isInAttention } }: { view: Jo
         ${endedAt === undefined ? words.notEnded : html`<${At} at=${endedAt} /> (${durationText(endedAt - createdAt)})`}
       </dd>
     </dl>
+    <${ActList} acts=${acts} title=${operatorWords.task.acts} />
     <h2>${words.history}</h2>
     <${HistoryList} history=${history} isOpen=${true} />
   `;

@@ -80,6 +80,7 @@ const list: AttentionList = {
   ],
   hasMore: false,
   canDecide: true,
+  you: 'ada',
 };
 
 describe('attention', () => {
@@ -102,6 +103,11 @@ describe('attention', () => {
 
     expect(shown).toContain('<fieldset disabled aria-describedby="may-not-decide">');
     expect(text(shown)).toContain('You need the role operator to ');
+  });
+
+  test('lets several entries of the queue be chosen, by who may decide', () => {
+    expect(view({})).toMatch(/<label class="choose".*Choose task_1.*<input type="checkbox"/);
+    expect(view({ canDecide: false })).not.toContain('class="choose"');
   });
 
   test('says that the queue is empty', () => {

@@ -133,7 +133,7 @@ test('a job shows its failure, its calls, and the decision that it waits for', (
     state: 'failed' as const,
     failure: { code: 'unknown_outcome', message: 'the answer is lost' },
   };
-  const shown = renderToString(h(OneJobView, { view: { job, history: [], isInAttention: true } }));
+  const shown = renderToString(h(OneJobView, { view: { job, history: [], acts: [], isInAttention: true } }));
 
   expect(text(shown)).toContain('the answer is lost unknown_outcome');
   expect(text(shown)).toContain('Calls of the upstream started 2');

@@ -66,18 +66,18 @@ test.each(pages)('the first load of the %s page "%s" is at most 60 KB', (door, p
 });
 
 describe('the public door', () => {
-  const nameOfFile = (file: string): string => file.split('/').at(-1) ?? '';
-  const isOfOperators = (file: string): boolean => /operator/.test(file);
+  const readName = (file: string): string => file.split('/').at(-1) ?? '';
+  const namesOperators = (file: string): boolean => /operator/.test(file);
   const hidden = (): string[] => [...assets.operator.files.keys()].filter((file) => !assets.client.files.has(file));
   const get = async (path: string): Promise<readonly [number, string]> => {
     const answer = await fetch(under.url + path);
     return [answer.status, (await answer.text()).replaceAll(path, 'PATH')];
   };
   /** Every text of some words that is at least two words long, in the parts around what is filled in. */
-  const phrasesOf = (value: unknown): string[] => {
+  const listPhrases = (value: unknown): string[] => {
     if (typeof value === 'string') return [value];
     if (typeof value === 'function') return String(value).match(/(?<=[`'}])[^`'${}]+(?=[`'$])/g) ?? [];
-    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(phrasesOf) : [];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listPhrases) : [];
   };
   const long = (texts: readonly string[]): string[] =>
     texts.map((text) => text.trim()).filter((text) => /^[A-Z].*\w \w/.test(text));
@@ -89,14 +89,14 @@ describe('the public door', () => {
       DOORS.flatMap((door) => files.map((file) => get(`/console/a/${assets[door].hash}/${file}`))),
     );
 
-    expect(files.filter(isOfOperators).length).toBeGreaterThan(50);
-    expect([...assets.client.files.keys()].filter(isOfOperators)).toEqual([]);
+    expect(files.filter(namesOperators).length).toBeGreaterThan(50);
+    expect([...assets.client.files.keys()].filter(namesOperators)).toEqual([]);
     expect(unknown[0]).toBe(404);
     expect(answers.filter((answer) => answer.join() !== unknown.join())).toEqual([]);
   });
 
   test('names in no file a page, an address, a role or a text of operators', () => {
-    const known = JSON.stringify(phrasesOf(clientWords)) + DOOR_FILES.client.pages.map(({ path }) => path).join(' ');
+    const known = JSON.stringify(listPhrases(clientWords)) + DOOR_FILES.client.pages.map(({ path }) => path).join(' ');
     const isKnown = (word: string): boolean => new RegExp(`\\b${word}`, 'i').test(known);
     const segments = DOOR_FILES.operator.pages.flatMap(({ path }) => path.split('/'));
     const words = [
@@ -105,11 +105,11 @@ describe('the public door', () => {
       'viewer',
       ...segments.filter((one) => /^[a-z]{4}/.test(one) && !isKnown(one)),
     ];
-    const phrases = long(phrasesOf(operatorWords)).filter((phrase) => !known.includes(phrase));
+    const phrases = long(listPhrases(operatorWords)).filter((phrase) => !known.includes(phrase));
     const addresses = segments.filter((one) => one !== '' && !isKnown(one)).map((one) => `/console/${one}`);
-    const own = new Set([...assets.client.files.keys()].map(nameOfFile));
+    const own = new Set([...assets.client.files.keys()].map(readName));
     const modules = hidden()
-      .map(nameOfFile)
+      .map(readName)
       .filter((name) => !own.has(name));
     const shells = DOOR_FILES.client.pages.map(({ path }) => shellOf(assets.client, 'client', `/console/${path}`).html);
     const texts = new Map([

@@ -44,7 +44,7 @@ export function prepareAssets(): DoorAssets {
   const sources = new Map(
     consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? thinned(path, text) : text]),
   );
-  const files = new Map([...sources].map(([path, text]) => [path, compressed(path, text, sources)]));
+  const files = new Map([...sources].map(([path, text]) => [path, compress(path, text, sources)]));
   const assetsOf = (door: Door): Assets => {
     const selected = selectFiles(DOOR_FILES[door], sources);
     const own = [...sources].filter(([path]) => selected.has(path));
@@ -56,7 +56,7 @@ export function prepareAssets(): DoorAssets {
   return { client: assetsOf('client'), operator: assetsOf('operator') };
 }
 
-function compressed(path: string, text: string, sources: ReadonlyMap<string, string>): Asset {
+function compress(path: string, text: string, sources: ReadonlyMap<string, string>): Asset {
   return {
     type: TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
     plain: Buffer.from(text),

@@ -6,6 +6,7 @@ const money = (over: Partial<OpenMoney> = {}): OpenMoney => ({
   heldNanos: 400_000_000n,
   currency: 'USD',
   settled: 'not',
+  chargedNanos: 0n,
   usageNanos: undefined,
   ...over,
 });
@@ -16,6 +17,7 @@ const shown = (item: Parameters<typeof decisionsOf>[0], of: OpenMoney | undefine
     release?.amount,
     refusedBecause ?? isUnpriced,
   ]);
+const JOB = 'the call may have taken place, so it cannot be made again';
 const DEFERRED = 'the usage is still far above the hold; decide as completed or failed';
 const TOO_LARGE = 'the price of the usage is larger than the largest amount';
 
@@ -52,23 +54,43 @@ describe('the decisions over', () => {
       ],
     ],
     [
-      'a task whose money has ended move none',
+      'a task that was charged already move nothing, and cannot be its release',
       { isJob: false, state: 'completed' },
-      money({ settled: 'ended' }),
+      money({ settled: 'charged' }),
       [
         ['completed', undefined, undefined, undefined],
+        ['failed', undefined, undefined, 'the work was charged already; decide as completed'],
+        ['retry', undefined, undefined, undefined],
+      ],
+    ],
+    [
+      'a task that was released already move nothing, and cannot be its charge',
+      { isJob: false, state: 'completed' },
+      money({ settled: 'released' }),
+      [
+        ['completed', undefined, undefined, 'the hold was released already; decide as failed'],
         ['failed', undefined, undefined, undefined],
         ['retry', undefined, undefined, undefined],
       ],
     ],
     [
-      'a job have no amounts here, and it is not called again',
+      'a job charge or release the hold of its call, which is not made again',
+      { isJob: true, state: 'failed' },
+      money(),
+      [
+        ['completed', '0.4', '0', undefined],
+        ['failed', '0', '0.4', undefined],
+        ['retry', undefined, undefined, JOB],
+      ],
+    ],
+    [
+      'a job without readable money have no amounts, and it is not called again',
       { isJob: true, state: 'failed' },
       undefined,
       [
         ['completed', undefined, undefined, true],
         ['failed', undefined, undefined, true],
-        ['retry', undefined, undefined, 'the call may have taken place, so it cannot be made again'],
+        ['retry', undefined, undefined, JOB],
       ],
     ],
   ])('%s', (_what, item, of, decisions) => {

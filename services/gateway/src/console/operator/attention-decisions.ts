@@ -6,6 +6,8 @@ const REFUSED = {
   job: 'the call may have taken place, so it cannot be made again',
   deferred: 'the usage is still far above the hold; decide as completed or failed',
   tooLarge: 'the price of the usage is larger than the largest amount',
+  charged: 'the work was charged already; decide as completed',
+  released: 'the hold was released already; decide as failed',
 } as const;
 
 /**
@@ -13,24 +15,22 @@ const REFUSED = {
  * of an item, the decisions say that their amounts are not known.
  */
 export function decisionsOf(item: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision[] {
-  const hasEnded = item.state === 'completed' || item.state === 'failed';
-  if (money === undefined) {
-    return [
-      { resolution: 'completed', isUnpriced: true },
-      { resolution: 'failed', isUnpriced: true },
-      { resolution: 'retry', ...(item.isJob ? { refusedBecause: REFUSED.job } : {}) },
-    ];
-  }
-  return [
-    hasEnded ? chargedByUsage(money) : charged(money, money.heldNanos),
-    released(money),
-    { resolution: 'retry', ...(hasEnded && money.settled === 'deferred' ? { refusedBecause: REFUSED.deferred } : {}) },
-  ];
+  const retry = planRetry(item, money);
+  if (money === undefined)
+    return [{ resolution: 'completed', isUnpriced: true }, { resolution: 'failed', isUnpriced: true }, retry];
+  return [planCompleted(money), released(money), retry];
 }
 
-/** The money of an ended task that is not deferred has ended too: a decision only takes it off the list. */
-function chargedByUsage(money: OpenMoney): Decision {
-  if (money.settled === 'ended') return { resolution: 'completed' };
+function planRetry({ isJob, state }: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision {
+  if (isJob) return { resolution: 'retry', refusedBecause: REFUSED.job };
+  const isDeferred = (state === 'completed' || state === 'failed') && money?.settled === 'deferred';
+  return { resolution: 'retry', ...(isDeferred ? { refusedBecause: REFUSED.deferred } : {}) };
+}
+
+/** Money that has moved already does not move again: then a decision only takes the entry off the list. */
+function planCompleted(money: OpenMoney): Decision {
+  if (money.settled === 'charged') return { resolution: 'completed' };
+  if (money.settled === 'released') return { resolution: 'completed', refusedBecause: REFUSED.released };
   if (money.settled === 'not') return charged(money, money.heldNanos);
   if (money.usageNanos === undefined) return { resolution: 'completed', refusedBecause: REFUSED.tooLarge };
   return charged(money, money.usageNanos);
@@ -42,6 +42,7 @@ function charged({ heldNanos, currency }: OpenMoney, nanos: bigint): Decision {
 }
 
 function released({ heldNanos, currency, settled }: OpenMoney): Decision {
-  if (settled === 'ended') return { resolution: 'failed' };
+  if (settled === 'released') return { resolution: 'failed' };
+  if (settled === 'charged') return { resolution: 'failed', refusedBecause: REFUSED.charged };
   return { resolution: 'failed', charge: moneyOf(0n, currency), release: moneyOf(heldNanos, currency) };
 }

@@ -1,6 +1,5 @@
-import type { Log } from '@reelgate/platform/log';
 import type { AttentionList, DecisionRequest } from '../../../console/api/operator-attention.ts';
-import type { AttentionQueue, OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
+import type { OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { covers } from '../../domain/operator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -8,6 +7,8 @@ import { readJsonBody } from '../read-json-body.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { moneyOf } from '../views/money.ts';
 import { decisionsOf } from './attention-decisions.ts';
+import { decide } from './decide.ts';
+import type { DecideParts } from './decide.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { operatorOf } from './operator-session-routes.ts';
@@ -22,14 +23,13 @@ const decision = bodyValidator<DecisionRequest>({
   properties: { resolution: { enum: ['completed', 'failed', 'retry'] }, reason: REASON_SCHEMA },
 });
 
-export interface AttentionParts {
-  readonly attention: AttentionQueue;
+export interface AttentionParts extends DecideParts {
   readonly budget: BodyBudget;
-  readonly log: Log;
 }
 
 /** The tasks and jobs that wait for a person, and the decisions over them. */
-export function attentionRoutes({ attention, budget, log }: AttentionParts): OperatorRouteEntry[] {
+export function attentionRoutes(parts: AttentionParts): OperatorRouteEntry[] {
+  const { attention, budget, log } = parts;
   return [
     operatorRoute({
       method: 'GET',
@@ -39,11 +39,19 @@ export function attentionRoutes({ attention, budget, log }: AttentionParts): Ope
       answer: async (exchange): Promise<AttentionList> => {
         const all = await attention.list(exchange.state);
         const items = all.slice(0, ITEMS_MAX);
-        const money = await ifReadable(log, 'money', attention.money(items, exchange.state));
+        const money = await ifReadable(
+          log,
+          'money',
+          attention.money(
+            items.map(({ id }) => id),
+            exchange.state,
+          ),
+        );
         return {
           items: items.map((item) => rowOf(item, money?.get(item.id))),
           hasMore: all.length > items.length,
           canDecide: covers(operatorOf(exchange).role, 'operator'),
+          you: operatorOf(exchange).name,
         };
       },
     }),
@@ -58,8 +66,7 @@ export function attentionRoutes({ attention, budget, log }: AttentionParts): Ope
         const reason = reasonIn(body);
         const id = exchange.params['id'] ?? '';
         const { name: actor } = operatorOf(exchange);
-        await attention.decide({ id, resolution, actor, reason }, exchange.state);
-        return {};
+        return decide(parts, { id, resolution, actor, reason }, exchange.state);
       },
     }),
   ];

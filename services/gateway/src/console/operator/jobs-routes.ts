@@ -1,8 +1,11 @@
 import type { JobList, JobRow, JobView } from '../../../console/api/operator-jobs.ts';
+import type { Log } from '@reelgate/platform/log';
+import type { ReadActs } from '../../clients/acts-client.ts';
 import type { JobRecord, JobRecords } from '../../clients/job-records-client.ts';
 import type { JobState } from '../../clients/jobs-client.ts';
 import { enumValueOf } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { idOf, textOf } from './read-query.ts';
@@ -16,8 +19,12 @@ const STATES: Readonly<Record<JobState, JobState>> = {
   failed: 'failed',
 };
 
+const ACTS_SHOWN = 20;
+
 interface Parts {
   readonly jobs: JobRecords;
+  readonly acts: ReadActs;
+  readonly log: Log;
 }
 
 /** The calls of synchronous routes that are made later, of every account. */
@@ -53,10 +60,15 @@ async function jobList({ jobs: client }: Parts, { querystring, state }: Exchange
   return { jobs: jobs.map(jobRow), ...(hasMore && last !== undefined ? { after: last.id } : {}) };
 }
 
-async function jobView({ jobs }: Parts, { params, state }: Exchange): Promise<JobView> {
+async function jobView({ jobs, acts, log }: Parts, { params, state }: Exchange): Promise<JobView> {
   const { job_id: id = '' } = params;
-  const [record, isInAttention] = await Promise.all([jobs.get(id, state), jobs.isInAttention(id, state)]);
-  return { job: { ...jobRow(record), tokenId: record.tokenId }, history: record.history, isInAttention };
+  const [record, isInAttention, page] = await Promise.all([
+    jobs.get(id, state),
+    jobs.isInAttention(id, state),
+    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, state)),
+  ]);
+  const { tokenId, history } = record;
+  return { job: { ...jobRow(record), tokenId }, history, acts: page?.acts ?? [], isInAttention };
 }
 
 function jobRow({ id, accountId, endpoint, model, state, starts, createdAt, endedAt, failure }: JobRecord): JobRow {

@@ -58,14 +58,14 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   ];
   return [
     nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
-    ...attentionRoutes({ ...parts, attention: attentionQueue(clients) }),
+    ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts }),
     ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),
     ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
-    ...jobsRoutes({ jobs: jobRecordsClient(clients) }),
+    ...jobsRoutes({ ...parts, acts, jobs: jobRecordsClient(clients) }),
     configurationRoute(clients.configuration),
     ...actsRoutes({ acts }),
   ];

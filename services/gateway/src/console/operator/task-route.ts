@@ -1,4 +1,4 @@
-import type { OperatorTaskView } from '../../../console/api/operator-tasks.ts';
+import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { AccountCaller } from '../../clients/account-caller.ts';
 import type { Act, ReadActs } from '../../clients/acts-client.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
@@ -64,10 +64,28 @@ async function viewOf(parts: TaskParts, exchange: Exchange): Promise<OperatorTas
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...present({ endedAt }) })),
     history: record.history,
     acts,
+    ...present({ usage: readUsage(record.wire.usage) }),
     isInAttention,
     unavailable,
     now,
   };
+}
+
+const USAGE = [
+  'totalSeconds',
+  'inputSeconds',
+  'outputSeconds',
+  'inputImageCount',
+  'inputAudioSeconds',
+  'totalTokens',
+  'promptTokens',
+  'completionTokens',
+] as const satisfies readonly (keyof ReportedUsage)[];
+
+/** Undefined: the upstream reported nothing. */
+function readUsage(usage: TaskRecord['wire']['usage']): ReportedUsage | undefined {
+  const reported = USAGE.flatMap((name) => (usage?.[name] === undefined ? [] : [[name, Number(usage[name])]]));
+  return reported.length === 0 ? undefined : (Object.fromEntries(reported) as ReportedUsage);
 }
 
 function taskOf(

@@ -117,6 +117,7 @@ test('a task has its attempts and its history, the facts of its video without a 
     attempts: [{ number: 1, channel: 'one', startedAt: 3 }],
     history: [{ at: 4, type: 'polled', detail: { status: 'SUCCESS' } }],
     acts: [{ action: 'attention_resolved', subject: TASK_ID }],
+    usage: { totalSeconds: 5, outputSeconds: 5 },
     isInAttention: true,
     unavailable: [],
   });

@@ -1,7 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
+import type { Act } from '../../../api/operator-acts.ts';
+import type { TaskMoney } from '../../../api/money.ts';
 import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import { useRefreshWhile } from '../../../state/refresh-while.ts';
 import { useView } from '../../../state/use-view.ts';
+import type { View } from '../../../state/use-view.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
@@ -10,6 +15,7 @@ import { moneyText } from '../../../parts/money.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
+import { DecidedNote } from './decided-note.ts';
 import { DecisionForm } from './decision-form.ts';
 import { JobEvidence, TaskEvidence } from './evidence.ts';
 import type { QueueEntry } from './queue.ts';
@@ -20,49 +26,98 @@ const words = operatorWords.attention;
 export interface AttentionItemProps {
   readonly entry: QueueEntry;
   readonly canDecide: boolean;
-  readonly onDecided: (id: string) => void;
+  readonly you: string;
+  /** What the visitor decided over it on this page; undefined: nothing. */
+  readonly made: DecisionAnswer | undefined;
+  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  /** The queue has changed in a way that the page does not know. */
+  readonly onChanged: () => void;
+  readonly onNext: () => void;
 }
 
-/** An entry of the queue: what is known about it, and what can be decided. */
-export function AttentionItem({ entry: { row, isDecided }, canDecide, onDecided }: AttentionItemProps): VNode {
+/** An entry of the queue: what was ordered, what is known, and what each decision does. */
+export function AttentionItem(props: AttentionItemProps): VNode {
+  return props.entry.row.isJob ? html`<${JobItem} ...${props} />` : html`<${TaskItem} ...${props} />`;
+}
+
+function TaskItem(props: AttentionItemProps): VNode {
+  const { entry, made } = props;
+  const { row } = entry;
+  const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(row.id)}`, [`task:${row.id}`]);
+  const money = bookedMoney(view.data?.money) ?? made?.money;
+  // the money of a task that just ended follows its end
+  useRefreshWhile(made !== undefined && made.resolution !== 'retry' && money?.charged === undefined, view.refresh);
+  return html`<${Item} ...${props} view=${view} acts=${view.data?.acts} money=${money}>
+    ${(task: OperatorTaskView) => html`<${TaskEvidence} view=${task} row=${row} />`}
+  <//>`;
+}
+
+function JobItem(props: AttentionItemProps): VNode {
+  const view = useView<JobView>(`/jobs/${encodeURIComponent(props.entry.row.id)}`);
+  return html`<${Item} ...${props} view=${view} acts=${view.data?.acts} money=${props.made?.money}>
+    ${(job: JobView) => html`<${JobEvidence} view=${job} />`}
+  <//>`;
+}
+
+function bookedMoney(money: TaskMoney | undefined): DecidedMoney | undefined {
+  if (money?.charged === undefined) return undefined;
+  const { held, charged, returned } = money;
+  return { held, charged, ...(returned === undefined ? {} : { released: returned }) };
+}
+
+interface ItemProps<T> extends AttentionItemProps {
+  readonly view: View<T>;
+  readonly acts: readonly Act[] | undefined;
+  readonly money: DecidedMoney | undefined;
+  readonly children: (data: T) => VNode;
+}
+
+function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>): VNode {
+  const { row } = entry;
+  const { canDecide, you, made, onDecided, onChanged, onNext } = props;
+  const isDecided = entry.isDecided || made !== undefined;
   const heading = useRef<HTMLHeadingElement>(null);
+  const { refresh } = view;
   useEffect(() => {
+    if (!isDecided) return;
+    // who decided is among its acts
+    refresh();
     // the form that had the focus is gone
-    if (isDecided && document.activeElement === document.body) heading.current?.focus();
-  }, [isDecided]);
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [isDecided, refresh]);
   const href = `/console/${row.isJob ? 'jobs' : 'tasks'}/${encodeURIComponent(row.id)}`;
   return html`
-    <h2 ref=${heading} tabindex="-1">${reasonText(row.reason)}</h2>
-    <p><span class="id">${row.id}</span> <${CopyButton} text=${row.id} what=${row.id} /></p>
+    <div class="item-head">
+      <h2 ref=${heading} tabindex="-1">${reasonText(row.reason)}</h2>
+      <button type="button" class=${isDecided ? 'main' : 'quiet'} onClick=${onNext}>${words.next}</button>
+    </div>
+    <p>
+      <span class="id">${row.id}</span> <${CopyButton} text=${row.id} what=${row.id} /> ${' '}<a href=${href}
+        >${row.isJob ? words.openJob : words.openTask}</a
+      >
+    </p>
+    ${isDecided ? html`<${DecidedNote} row=${row} you=${you} made=${made} acts=${acts} money=${money} />` : null}
     <p>${row.detail}</p>
-    <dl class="facts">
-      <dt>${words.since}</dt>
-      <dd><${Ago} at=${row.since} /></dd>
-      <dt>${words.state}</dt>
-      <dd><${StateBadge} state=${row.state} /></dd>
-      <dt>${words.account}</dt>
-      <dd><a href=${`/console/accounts/${encodeURIComponent(row.accountId)}`}>${row.accountId}</a></dd>
-      <dt>${words.heldNow}</dt>
-      <dd>${row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>
-    </dl>
-    <p><a href=${href}>${row.isJob ? words.openJob : words.openTask}</a></p>
-    <h3>${words.evidence}</h3>
-    ${row.isJob ? html`<${JobFacts} id=${row.id} />` : html`<${TaskFacts} id=${row.id} />`}
-    <h3>${words.decision}</h3>
+    <${RowFacts} row=${row} />
+    <${Loaded} view=${view}>${children}<//>
     ${
       isDecided
-        ? html`<p><span aria-hidden="true">✓</span> ${words.gone}</p>`
-        : html`<${DecisionForm} row=${row} canDecide=${canDecide} onDecided=${onDecided} />`
+        ? null
+        : html`<h3>${words.decision}</h3>
+            <${DecisionForm} row=${row} canDecide=${canDecide} onDecided=${onDecided} onChanged=${onChanged} />`
     }
   `;
 }
 
-function TaskFacts({ id }: { id: string }): VNode {
-  const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
-  return html`<${Loaded} view=${view}>${(task: OperatorTaskView) => html`<${TaskEvidence} view=${task} />`}<//>`;
-}
-
-function JobFacts({ id }: { id: string }): VNode {
-  const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
-  return html`<${Loaded} view=${view}>${(job: JobView) => html`<${JobEvidence} view=${job} />`}<//>`;
+function RowFacts({ row }: { row: QueueEntry['row'] }): VNode {
+  return html`<dl class="facts">
+    <dt>${words.since}</dt>
+    <dd><${Ago} at=${row.since} /></dd>
+    <dt>${words.state}</dt>
+    <dd><${StateBadge} state=${row.state} /></dd>
+    <dt>${words.account}</dt>
+    <dd><a href=${`/console/accounts/${encodeURIComponent(row.accountId)}`}>${row.accountId}</a></dd>
+    <dt>${words.heldNow}</dt>
+    <dd>${row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>
+  </dl>`;
 }

@@ -1,5 +1,6 @@
-import type { Decision } from '../../../api/operator-attention.ts';
+import type { DecidedMoney, Decision, Resolution } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
+import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 
@@ -15,6 +16,21 @@ export function consequenceText({ resolution, charge, release, isUnpriced }: Mov
   if (charged !== undefined && released !== undefined) return words.consequence.both(charged, released);
   if (charged !== undefined) return words.consequence.charge(charged);
   return released === undefined ? words.consequence.nothing : words.consequence.release(released);
+}
+
+/** What a decision has done to the money, for the person who made it. */
+export function outcomeText(resolution: Resolution, money: DecidedMoney | undefined): string {
+  if (resolution === 'retry') return words.outcome.retry;
+  if (money === undefined) return words.outcome.unknown;
+  const { held, charged, released } = money;
+  if (charged === undefined) return words.outcome.pending(moneyText(held.amount, held.currency));
+  const reserved = nanosOf(held.amount) ?? 0n;
+  const taken = nanosOf(charged.amount) ?? 0n;
+  const back = amountOf(released);
+  if (taken === 0n) return back === undefined ? words.outcome.nothing : words.outcome.returned(back);
+  const charge = moneyText(charged.amount, charged.currency);
+  const used = moneyText(decimalOf(taken < reserved ? taken : reserved), held.currency);
+  return words.outcome.charged(charge, used, back);
 }
 
 /** What the button of the second step says: the money that it moves. */

@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
-import type { AttentionRow, Decision, Resolution } from '../../../api/operator-attention.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { AttentionRow, Decision, DecisionAnswer, Resolution } from '../../../api/operator-attention.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
@@ -9,15 +9,18 @@ import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 
 const words = operatorWords.attention;
+const DECIDED_ALREADY = 'not_in_attention';
 
 export interface DecisionFormProps {
   readonly row: AttentionRow;
   readonly canDecide: boolean;
-  readonly onDecided: (id: string) => void;
+  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  /** Somebody else has decided meanwhile. */
+  readonly onChanged: () => void;
 }
 
 /** The possible decisions with what they do to the money, a reason, and a second step. */
-export function DecisionForm({ row, canDecide, onDecided }: DecisionFormProps): VNode {
+export function DecisionForm({ row, canDecide, onDecided, onChanged }: DecisionFormProps): VNode {
   const [chosen, setChosen] = useState<Resolution | undefined>(undefined);
   const [reason, setReason] = useState('');
   const [isReviewed, setReviewed] = useState(false);
@@ -61,6 +64,7 @@ export function DecisionForm({ row, canDecide, onDecided }: DecisionFormProps): 
             decision=${decision}
             reason=${reason.trim()}
             onDecided=${onDecided}
+            onChanged=${onChanged}
             onBack=${() => {
               setReviewed(false);
             }}
@@ -104,19 +108,21 @@ function explanation({ isJob, state }: AttentionRow, resolution: Resolution): st
   return words.explained[resolution][state === 'completed' || state === 'failed' ? 'finished' : 'unfinished'];
 }
 
-interface SecondStepProps {
-  readonly row: AttentionRow;
+interface SecondStepProps extends Omit<DecisionFormProps, 'canDecide'> {
   readonly decision: Decision;
   readonly reason: string;
-  readonly onDecided: (id: string) => void;
   readonly onBack: () => void;
 }
 
-function SecondStep({ row, decision, reason, onDecided, onBack }: SecondStepProps): VNode {
-  const { act, isBusy, fault } = useAct(() => {
+function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: SecondStepProps): VNode {
+  const { act, isBusy, fault } = useAct((answer: DecisionAnswer) => {
     onBack();
-    onDecided(row.id);
+    onDecided(row.id, answer);
   });
+  const isLate = fault?.code === DECIDED_ALREADY;
+  useEffect(() => {
+    if (isLate) onChanged();
+  }, [isLate, onChanged]);
   return html`<${ConfirmDialog}
     title=${words.confirmTitle}
     confirm=${confirmText(decision)}

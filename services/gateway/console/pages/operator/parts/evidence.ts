@@ -5,14 +5,48 @@ import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
 import { AttemptTable } from './attempt-table.ts';
+import { FoldedText } from './folded-text.ts';
 import { HistoryList } from './history-list.ts';
+import { OrderedAndReported } from './ordered-and-reported.ts';
+import type { OrderedAndReportedProps } from './ordered-and-reported.ts';
+import { orderLine } from './task-facts.ts';
+import { OrderMedia } from './task-order.ts';
 
 const words = operatorWords.evidence;
 const NONE = '–';
 
-/** What an operator needs to know before a decision over a task. */
-export function TaskEvidence({ view: { task, attempts, history } }: { view: OperatorTaskView }): VNode {
+export interface TaskEvidenceProps {
+  readonly view: OperatorTaskView;
+  readonly row: OrderedAndReportedProps['row'];
+}
+
+/** What an operator needs to know before a decision over a task: the order beside its prompt, and what became of it. */
+export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
+  const { task, attempts, history, text } = view;
   return html`
+    <div class="beside">
+      <section>
+        <h3>${words.ordered}</h3>
+        <p>${orderLine(task)}</p>
+        <${OrderedAndReported} view=${view} row=${row} />
+        <${OrderMedia} task=${task} />
+      </section>
+      <section>
+        <h3>${words.prompt}</h3>
+        ${
+          task.fullPrompt === ''
+            ? html`<p class="quiet">${operatorWords.task.noPrompt}</p>`
+            : html`<${FoldedText} text=${task.fullPrompt} name=${words.prompt} />`
+        }
+        ${
+          text === undefined
+            ? null
+            : html`<h3>${operatorWords.task.answer}</h3>
+                <${FoldedText} text=${text} name=${operatorWords.task.answer} />`
+        }
+      </section>
+    </div>
+    <h3>${words.known}</h3>
     <dl class="facts">
       <dt>${words.upstreamId}</dt>
       <dd class="id">${task.upstreamId === '' ? NONE : task.upstreamId}</dd>
@@ -36,6 +70,10 @@ export function JobEvidence({ view: { job, history } }: { view: JobView }): VNod
     <dl class="facts">
       <dt>${words.endpoint}</dt>
       <dd>${job.endpoint}</dd>
+      <dt>${words.model}</dt>
+      <dd>${job.model === '' ? NONE : job.model}</dd>
+      <dt>${words.created}</dt>
+      <dd><${At} at=${job.createdAt} /></dd>
       <dt>${words.starts}</dt>
       <dd>${job.starts}</dd>
       ${

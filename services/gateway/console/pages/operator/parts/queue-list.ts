@@ -13,16 +13,27 @@ export interface QueueListProps {
   readonly open: string;
   readonly onOpen: (id: string) => void;
   readonly onClear: () => void;
+  /** Undefined: the visitor may not decide. */
+  readonly choosing: Choosing | undefined;
+}
+
+/** The entries that are to be decided together. */
+export interface Choosing {
+  readonly chosen: ReadonlySet<string>;
+  /** Returns why an entry cannot be chosen now; undefined: it can. */
+  readonly refuse: (row: AttentionRow) => string | undefined;
+  readonly onChoose: (id: string, isChosen: boolean) => void;
 }
 
 /** The queue: one button an entry, the oldest first. */
-export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): VNode {
+export function QueueList({ entries, open, onOpen, onClear, choosing }: QueueListProps): VNode {
   const decided = entries.filter(({ isDecided }) => isDecided).length;
   return html`
     <ol class="queue">
       ${entries.map(
         ({ row, isDecided }) =>
           html`<li key=${row.id}>
+            ${choosing === undefined || isDecided ? null : html`<${ChooseBox} row=${row} choosing=${choosing} />`}
             <button
               type="button"
               class=${isDecided ? 'entry decided' : 'entry'}
@@ -39,6 +50,21 @@ export function QueueList({ entries, open, onOpen, onClear }: QueueListProps): V
     </ol>
     ${decided === 0 ? null : html`<button type="button" class="quiet" onClick=${onClear}>${words.clear(decided)}</button>`}
   `;
+}
+
+function ChooseBox({ row, choosing: { chosen, refuse, onChoose } }: { row: AttentionRow; choosing: Choosing }): VNode {
+  const refusal = refuse(row);
+  return html`<label class="choose" title=${refusal}>
+    <span class="spoken">${words.batch.choose(row.id)}</span>
+    <input
+      type="checkbox"
+      checked=${chosen.has(row.id)}
+      disabled=${refusal !== undefined}
+      onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        onChoose(row.id, currentTarget.checked);
+      }}
+    />
+  </label>`;
 }
 
 function Entry({ row, isDecided }: QueueEntry): VNode {

@@ -17,6 +17,13 @@ export function mergedQueue(shown: readonly QueueEntry[], now: readonly Attentio
   return [...kept, ...now.filter(({ id }) => !known.has(id)).map((row) => ({ row, isDecided: false }))];
 }
 
+/** The entry after the open one that still waits for a decision, or else the first one; undefined: none waits. */
+export function findNext(entries: readonly QueueEntry[], open: string): QueueEntry | undefined {
+  const at = entries.findIndex(({ row }) => row.id === open);
+  const ordered = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
+  return ordered.find(({ row, isDecided }) => !isDecided && row.id !== open);
+}
+
 /** The place that a key moves to; undefined: the key moves nothing. */
 export function movedBy(key: string, at: number, count: number): number | undefined {
   if (count === 0 || (key !== 'j' && key !== 'k')) return undefined;

@@ -4,6 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ExternalLink } from '../../../parts/external-link.ts';
 import { operatorWords } from '../operator-words.ts';
+import { FoldedText } from './folded-text.ts';
 import { orderLine } from './task-facts.ts';
 import { leavesOf } from './value-tree.ts';
 
@@ -11,30 +12,36 @@ const words = operatorWords.task;
 
 /** What the client ordered: the prompt, the media and the settings. */
 export function TaskOrder({ task, text }: { task: OperatorTaskView['task']; text: string | undefined }): VNode {
-  const { fullPrompt, references, settings } = task;
-  const set = Object.keys(settings).length === 0 ? [] : leavesOf(settings);
+  const { fullPrompt } = task;
   return html`
     <p>${orderLine(task)}</p>
-    <blockquote>${fullPrompt === '' ? words.noPrompt : fullPrompt}</blockquote>
+    <${FoldedText} text=${fullPrompt === '' ? words.noPrompt : fullPrompt} name=${words.order} />
     ${
       text === undefined
         ? null
         : html`<h3>${words.answer}</h3>
-            <blockquote>${text}</blockquote>`
+            <${FoldedText} text=${text} name=${words.answer} />`
     }
-    <dl class="facts">
-      ${references.map(
-        (reference, at) =>
-          html`<dt key=${at}>${reference.role.replaceAll('_', ' ')}</dt>
-            <dd><${Source} reference=${reference} /></dd>`,
-      )}
-      ${set.map(
-        ({ path, text: value }) =>
-          html`<dt key=${path}>${path}</dt>
-            <dd>${value}</dd>`,
-      )}
-    </dl>
+    <${OrderMedia} task=${task} />
   `;
+}
+
+/** The media and the settings of an order. */
+export function OrderMedia({ task: { references, settings } }: { task: OperatorTaskView['task'] }): VNode | null {
+  const set = Object.keys(settings).length === 0 ? [] : leavesOf(settings);
+  if (references.length === 0 && set.length === 0) return null;
+  return html`<dl class="facts">
+    ${references.map(
+      (reference, at) =>
+        html`<dt key=${at}>${(reference.role === '' ? reference.kind : reference.role).replaceAll('_', ' ')}</dt>
+          <dd><${Source} reference=${reference} /></dd>`,
+    )}
+    ${set.map(
+      ({ path, text: value }) =>
+        html`<dt key=${path}>${path}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
 }
 
 function Source({ reference: { kind, url } }: { reference: Reference }): VNode {

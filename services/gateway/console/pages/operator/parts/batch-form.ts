@@ -1,0 +1,150 @@
+import { useState } from 'preact/hooks';
+import type { AttentionRow, DecisionRequest, Resolution } from '../../../api/operator-attention.ts';
+import type { Money } from '../../../api/money.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { DataTable } from '../../../parts/data-table.ts';
+import type { Column } from '../../../parts/data-table.ts';
+import { moneyText } from '../../../parts/money.ts';
+import { operatorWords } from '../operator-words.ts';
+import { confirmBatchText, sumDecisions, sumText } from './batch.ts';
+import { reasonText } from './queue-list.ts';
+import { ReasonField } from './reason-field.ts';
+
+const words = operatorWords.attention;
+const NONE = '–';
+
+export interface BatchFormProps {
+  /** Of one cause. */
+  readonly rows: readonly AttentionRow[];
+  readonly onConfirm: (decision: DecisionRequest) => void;
+}
+
+/** One decision over several entries: what it does to the money of each and of all, one reason, and a second step. */
+export function BatchForm({ rows, onConfirm }: BatchFormProps): VNode {
+  const [chosen, setChosen] = useState<Resolution | undefined>(undefined);
+  const [reason, setReason] = useState('');
+  const [isTried, setTried] = useState(false);
+  const [isReviewed, setReviewed] = useState(false);
+  const review = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    setReviewed(chosen !== undefined && reason.trim() !== '');
+  };
+  return html`
+    <h2 tabindex="-1">${words.batch.title(rows.length, reasonText(rows[0]?.reason ?? ''))}</h2>
+    <p>${words.batch.each}</p>
+    <form novalidate onSubmit=${review}>
+      <${BatchChoices}
+        rows=${rows}
+        chosen=${chosen}
+        onChoose=${setChosen}
+        isFaulty=${isTried && chosen === undefined}
+      />
+      <${BatchTable} rows=${rows} resolution=${chosen} />
+      <${ReasonField}
+        value=${reason}
+        onInput=${setReason}
+        fault=${isTried && reason.trim() === '' ? operatorWords.reason.missing : undefined}
+      />
+      <div class="actions"><button type="submit" class="main">${words.batch.review(rows.length)}</button></div>
+    </form>
+    ${
+      isReviewed && chosen !== undefined
+        ? html`<${ConfirmDialog}
+            title=${words.batch.confirmTitle(rows.length)}
+            confirm=${confirmBatchText(sumDecisions(rows, chosen), rows.length)}
+            cancel=${operatorWords.dialog.back}
+            onCancel=${() => {
+              setReviewed(false);
+            }}
+            onConfirm=${() => {
+              onConfirm({ resolution: chosen, reason: reason.trim() });
+            }}
+          >
+            <p><strong>${words.resolutions[chosen]}.</strong> ${sumText(sumDecisions(rows, chosen))}</p>
+            <dl class="facts">
+              <dt>${words.batch.entries}</dt>
+              <dd>${rows.length}</dd>
+              <dt>${operatorWords.reason.label}</dt>
+              <dd>${reason.trim()}</dd>
+            </dl>
+            <p>${words.batch.final}</p>
+          <//>`
+        : null
+    }
+  `;
+}
+
+interface BatchChoicesProps {
+  readonly rows: readonly AttentionRow[];
+  readonly chosen: Resolution | undefined;
+  readonly onChoose: (resolution: Resolution) => void;
+  readonly isFaulty: boolean;
+}
+
+function BatchChoices({ rows, chosen, onChoose, isFaulty }: BatchChoicesProps): VNode {
+  return html`<fieldset aria-describedby="decision-fault">
+    <legend>${words.whatHappened}</legend>
+    ${rows[0]?.decisions.map(
+      ({ resolution, refusedBecause }) =>
+        html`<label class="choice" key=${resolution}>
+          <input
+            type="radio"
+            name="resolution"
+            value=${resolution}
+            checked=${resolution === chosen}
+            disabled=${refusedBecause !== undefined}
+            onChange=${() => {
+              onChoose(resolution);
+            }}
+          />
+          <span>
+            <strong>${words.resolutions[resolution]}</strong>
+            <span class="consequence">${refusedBecause ?? sumText(sumDecisions(rows, resolution))}</span>
+          </span>
+        </label>`,
+    )}
+    <p id="decision-fault" class="fault" role="alert">${isFaulty ? words.chooseOne : ''}</p>
+  </fieldset>`;
+}
+
+function BatchTable({
+  rows,
+  resolution,
+}: {
+  rows: readonly AttentionRow[];
+  resolution: Resolution | undefined;
+}): VNode {
+  const decisionOn = ({ decisions }: AttentionRow) => decisions.find((one) => one.resolution === resolution);
+  const columns: readonly Column<AttentionRow>[] = [
+    { name: words.batch.entry, cell: ({ id }) => html`<span class="id">${id}</span>`, isHead: true },
+    { name: words.account, cell: ({ accountId }) => accountId },
+    { name: words.heldNow, cell: ({ held }) => amountText(held), isNumber: true },
+    ...(resolution === undefined
+      ? []
+      : [
+          {
+            name: words.batch.charges,
+            cell: (row: AttentionRow) => amountText(decisionOn(row)?.charge),
+            isNumber: true,
+          },
+          {
+            name: words.batch.returns,
+            cell: (row: AttentionRow) => amountText(decisionOn(row)?.release),
+            isNumber: true,
+          },
+        ]),
+  ];
+  return html`<${DataTable}
+    caption=${words.batch.entries}
+    columns=${columns}
+    rows=${rows}
+    keyOf=${({ id }: AttentionRow) => id}
+  />`;
+}
+
+function amountText(money: Money | undefined): string {
+  return money === undefined ? NONE : moneyText(money.amount, money.currency);
+}

@@ -1,0 +1,34 @@
+import { useId, useState } from 'preact/hooks';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { operatorWords } from '../operator-words.ts';
+
+/** A longer text is cut until a reader asks for all of it. It then scrolls in its own place. */
+const SHOWN_CHARACTERS = 600;
+
+/** A text of a client, such as a prompt of many thousand characters. */
+export function FoldedText({ text, name }: { text: string; name: string }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const characters = [...text];
+  if (characters.length <= SHOWN_CHARACTERS) return html`<blockquote>${text}</blockquote>`;
+  const words = operatorWords.folded;
+  return html`<div>
+    ${
+      isOpen
+        ? html`<blockquote id=${id} class="scrolls" tabindex="0" role="region" aria-label=${name}>${text}</blockquote>`
+        : html`<blockquote id=${id}>${characters.slice(0, SHOWN_CHARACTERS).join('')}…</blockquote>`
+    }
+    <button
+      type="button"
+      class="quiet"
+      aria-expanded=${isOpen ? 'true' : 'false'}
+      aria-controls=${id}
+      onClick=${() => {
+        setOpen(!isOpen);
+      }}
+    >
+      ${isOpen ? words.less : words.more(characters.length.toLocaleString('en'))}
+    </button>
+  </div>`;
+}

@@ -1,0 +1,74 @@
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
+import type { Act, ReadActs } from '../../clients/acts-client.ts';
+import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { moneyOf } from '../views/money.ts';
+import { present } from '../views/present.ts';
+
+/** The refusal of the tasks service for what nobody needs to decide any more. */
+const DECIDED_ALREADY = 'not_in_attention';
+const DECISION = 'attention_resolved';
+/** A decision is the last act over its subject, or one of the last few. */
+const ACTS_READ = 20;
+
+export interface DecideParts {
+  readonly attention: AttentionQueue;
+  readonly acts: ReadActs;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface WantedDecision extends DecisionRequest {
+  readonly id: string;
+  readonly actor: string;
+}
+
+/**
+ * Carries out a decision, and answers what it did to the money. A page that never saw the answer sends the decision
+ * again, and gets the answer to the first one. A decision of another person is told.
+ */
+export async function decide(
+  parts: DecideParts,
+  wanted: WantedDecision,
+  caller: Pick<CallOptions, 'requestId' | 'span'>,
+): Promise<DecisionAnswer> {
+  const { attention, acts, clock, log } = parts;
+  const { id, resolution } = wanted;
+  const at = await attention.decide(wanted, caller).then(
+    () => clock.now(),
+    async (error: unknown) => {
+      if (!isProblem(error, DECIDED_ALREADY)) throw error;
+      const page = await ifReadable(log, 'acts', acts({ limit: ACTS_READ, subject: id }, caller));
+      return readFirst(page?.acts ?? [], wanted, error);
+    },
+  );
+  const money = await ifReadable(log, 'money', attention.money([id], caller));
+  return { resolution, at, ...present({ money: decidedMoney(money?.get(id)) }) };
+}
+
+/** Returns when the visitor made the same decision before. Throws if somebody else decided, or nobody did. */
+function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDecision, refusal: Error): number {
+  const last = acts.find(({ action }) => action === DECISION);
+  if (last === undefined) throw refusal;
+  const { at, detail } = last;
+  if (last.actor === actor && last.reason === reason && detail['resolution'] === resolution) return at;
+  throw new Problem({
+    kind: 'conflict',
+    reason: DECIDED_ALREADY,
+    message: `${last.actor} has decided it as ${String(detail['resolution'])}: ${last.reason}`,
+    cause: refusal,
+  });
+}
+
+function decidedMoney(money: OpenMoney | undefined): DecidedMoney | undefined {
+  if (money === undefined) return undefined;
+  const { heldNanos, chargedNanos, currency, settled } = money;
+  const held = moneyOf(heldNanos, currency);
+  if (settled === 'not' || settled === 'deferred') return { held };
+  const rest = heldNanos > chargedNanos ? heldNanos - chargedNanos : 0n;
+  return { held, charged: moneyOf(chargedNanos, currency), released: moneyOf(rest, currency) };
+}
