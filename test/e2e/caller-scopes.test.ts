@@ -94,6 +94,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.OperatorService/ShowJob': ({ jobId }) => ({ jobId }),
   'reelgate.tasks.v1.OperatorService/ListJobRecords': ({ accountId }) => ({ accountId, limit: 5 }),
   'reelgate.tasks.v1.OperatorService/ListAttention': () => ({}),
+  'reelgate.tasks.v1.OperatorService/CountAttention': () => ({}),
   'reelgate.tasks.v1.OperatorService/ResolveAttention': ({ taskId }) => ({ taskId, resolution: 2 }),
   'reelgate.tasks.v1.OperatorService/ListChannels': () => ({}),
   'reelgate.tasks.v1.OperatorService/TestChannel': () => ({ id: 'none' }),

@@ -128,7 +128,9 @@ describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
     const next = await start(database);
 
     const { minutes, channels, unfinished } = await next.operator.getPulse({});
-    expect(minutes).toMatchObject([{ created: 2n, refused: 1n }]);
+    expect(minutes).toMatchObject([
+      { created: 2n, refused: 1n, refusedByClient: 0n, refusedByUpstream: 1n, refusedByUs: 0n },
+    ]);
     expect(channels).toMatchObject([{ channel: 'main', minutes: [{ accepted: 2n, refused: 0n }], lastError: '' }]);
     expect(unfinished).toBe(2n);
   });

@@ -18,7 +18,7 @@ const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refu
 export function tasksMetrics(
   metrics: Metrics,
   configured: Configured,
-): Omit<Counts, 'refused' | 'settled'> & JobCounts {
+): Omit<Counts, 'refused' | 'refusedBy' | 'settled'> & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',

@@ -152,6 +152,7 @@ async function openWorld(
       attention: (...words) => count('attention', ...words),
       poll: (channel, outcome) => count('poll', channel, outcome),
       refused: () => count('refused'),
+      refusedBy: (cause) => count('refused by', cause),
       settled: (tasks) => count('settled', String(tasks)),
       softDeadline: () => count('soft deadline'),
     },

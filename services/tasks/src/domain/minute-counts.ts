@@ -1,7 +1,15 @@
+import type { Cause } from './failure-cause.ts';
+
 /** What happened in a minute. */
 export interface MinuteCounts {
   created: number;
   refused: number;
+  refusedByClient: number;
+  refusedByUpstream: number;
+  refusedByUs: number;
+  failedByClient: number;
+  failedByUpstream: number;
+  failedByUs: number;
   completed: number;
   failed: number;
   polls: number;
@@ -38,8 +46,34 @@ export const MINUTE_MS = 60_000;
 /** The upper bounds of the times until an upstream answers an attempt. */
 const ANSWER_MS = [50, 100, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 20_000, 30_000, 60_000];
 
+/** The counts of refused creates and of failed tasks, by their cause. */
+export const REFUSED_BY = {
+  client: 'refusedByClient',
+  upstream: 'refusedByUpstream',
+  us: 'refusedByUs',
+} as const satisfies Record<Cause, keyof MinuteCounts>;
+export const FAILED_BY = {
+  client: 'failedByClient',
+  upstream: 'failedByUpstream',
+  us: 'failedByUs',
+} as const satisfies Record<Cause, keyof MinuteCounts>;
+
 export function noCounts(): MinuteCounts {
-  return { created: 0, refused: 0, completed: 0, failed: 0, polls: 0, latePolls: 0, settled: 0 };
+  return {
+    created: 0,
+    refused: 0,
+    refusedByClient: 0,
+    refusedByUpstream: 0,
+    refusedByUs: 0,
+    failedByClient: 0,
+    failedByUpstream: 0,
+    failedByUs: 0,
+    completed: 0,
+    failed: 0,
+    polls: 0,
+    latePolls: 0,
+    settled: 0,
+  };
 }
 
 export function noChannelCounts(): ChannelCounts {
@@ -65,12 +99,16 @@ export function answerBucket(ms: number): number {
   return found === -1 ? ANSWER_MS.length : found;
 }
 
-const COUNTS = ['created', 'refused', 'completed', 'failed', 'polls', 'latePolls', 'settled'] as const;
+const COUNTS = Object.keys(noCounts()) as readonly (keyof MinuteCounts)[];
 const CHANNEL_COUNTS = ['accepted', 'refused', 'unknown', 'completed', 'failed', 'failedPolls'] as const;
 
-/** A row of a process of another release may lack a count. */
+/**
+ * A row of a process of another release may lack a count. If it tells no causes apart, the upstreams are taken for the
+ * cause, so that an update hides no fault.
+ */
 export function addCounts(to: MinuteCounts, more: Partial<MinuteCounts>): void {
-  for (const name of COUNTS) to[name] += more[name] ?? 0;
+  const unknownCause = { refusedByUpstream: more.refused, failedByUpstream: more.failed };
+  for (const name of COUNTS) to[name] += { ...unknownCause, ...more }[name] ?? 0;
 }
 
 export function addChannelCounts(to: ChannelCounts, more: Partial<ChannelCounts>): void {

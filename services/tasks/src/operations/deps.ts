@@ -5,6 +5,7 @@ import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { ChannelRegistry } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
+import type { Cause } from '../domain/failure-cause.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
@@ -89,6 +90,8 @@ export interface Counts {
   readonly created: (task: Task) => void;
   /** No upstream took the order of a create. */
   readonly refused: () => void;
+  /** A create was refused, at whichever step, and what caused it. */
+  readonly refusedBy: (cause: Cause) => void;
   readonly finished: (task: Task, finish: Finish, times: PhaseTimes) => void;
   readonly attention: (reason: string) => void;
   /** How late it began, and what went wrong, in the words of the adapter. */

@@ -49,15 +49,22 @@ export const overloaded = (): Problem =>
     retryAfterMs: RETRY_SOON_MS,
   });
 
-/** `isOfMaker`: the limit is that of a token that made the one of the request. */
-export const tooManyTasks = (isOfMaker: boolean): Problem =>
+/** The cause of a refusal: the limit of tasks in flight of the whole service is reached. */
+export class ServiceFull extends Error {}
+/** The cause of a refusal: every channel for the order is at its limit. */
+export class ChannelsFull extends Error {}
+
+/** `of`: whose limit is reached. `maker` is a token that made the one of the request. */
+export const tooManyTasks = (of: 'token' | 'maker' | 'service'): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'too_many_tasks',
-    message: isOfMaker
-      ? 'too many tasks are in flight under a limit of the token that made this one; retry when one has finished'
-      : 'too many tasks are in flight; retry when one has finished',
+    message:
+      of === 'maker'
+        ? 'too many tasks are in flight under a limit of the token that made this one; retry when one has finished'
+        : 'too many tasks are in flight; retry when one has finished',
     retryAfterMs: RETRY_SOON_MS,
+    cause: of === 'service' ? new ServiceFull('tasks.in_flight.total is reached') : undefined,
   });
 
 /** `isOfMaker`: the limit is that of a token that made the one of the request. */
@@ -134,6 +141,7 @@ export const throttled = (retryAfterMs: number): Problem =>
     reason: 'rate_limit_exceeded',
     message: 'every generator for this request is at its limit; retry later',
     retryAfterMs,
+    cause: new ChannelsFull('every channel for this order is at its limit'),
   });
 
 export const pollLimited = (retryAfterMs: number): Problem =>

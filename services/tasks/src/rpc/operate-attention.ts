@@ -7,6 +7,7 @@ import { resolveAttention } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { resolveJob } from '../operations/jobs/resolve-job.ts';
+import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import { nameOf } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 import { jobRecord } from './operate-jobs.ts';
@@ -18,7 +19,8 @@ const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED
 export function operateAttention(
   deps: Deps,
   jobs: JobDeps,
-): Pick<Implementation<typeof OperatorService>, 'listAttention' | 'resolveAttention'> {
+  { backlog }: Pick<OperatorDeps, 'backlog'>,
+): Pick<Implementation<typeof OperatorService>, 'listAttention' | 'countAttention' | 'resolveAttention'> {
   const { store } = deps;
   return {
     listAttention: async () => ({
@@ -28,6 +30,7 @@ export function operateAttention(
         state: STATES[state],
       })),
     }),
+    countAttention: async () => ({ waiting: BigInt((await backlog.attention()).count) }),
     resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
       const decision = { resolution: nameOf(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
       const job = await jobs.jobs.findJob(taskId);

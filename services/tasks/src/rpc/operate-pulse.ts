@@ -37,6 +37,12 @@ function toWireMinute([minute, counts]: readonly [number, MinuteCounts]) {
     polls: BigInt(counts.polls),
     latePolls: BigInt(counts.latePolls),
     settled: BigInt(counts.settled),
+    refusedByClient: BigInt(counts.refusedByClient),
+    refusedByUpstream: BigInt(counts.refusedByUpstream),
+    refusedByUs: BigInt(counts.refusedByUs),
+    failedByClient: BigInt(counts.failedByClient),
+    failedByUpstream: BigInt(counts.failedByUpstream),
+    failedByUs: BigInt(counts.failedByUs),
   };
 }
 

@@ -284,6 +284,15 @@ describe('a pause', () => {
   });
 });
 
+test('CountAttention counts what waits for a decision', async () => {
+  const { world, client } = await open();
+  const before = await client.countAttention({});
+  const { task } = await world.create();
+  await raiseAttention(world.deps, task, 'unknown_status', 'why');
+
+  expect([before.waiting, (await client.countAttention({})).waiting]).toEqual([0n, 1n]);
+});
+
 test('GetPulse says what waits now', async () => {
   const { world, client } = await open();
   const { task } = await world.create();

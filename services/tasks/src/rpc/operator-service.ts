@@ -19,7 +19,7 @@ export function operatorService(
   return {
     ...operateTasks(deps),
     ...operateJobs(jobs),
-    ...operateAttention(deps, jobs),
+    ...operateAttention(deps, jobs, operate),
     ...operateChannels(deps, operate),
     ...operatePauses(operate),
     ...operateActs(operate),

@@ -11,6 +11,7 @@ import type { Tokens } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/assert-order.ts';
 import { checkCreate } from '../operations/creates/check-create.ts';
+import { countRefusals } from '../operations/creates/refusal-cause.ts';
 import { createTask } from '../operations/creates/create-task.ts';
 import type { CreateRequest } from '../operations/creates/admit-create.ts';
 import { deleteTask } from '../operations/ends/delete-task.ts';
@@ -56,8 +57,9 @@ export function taskService(
       };
     },
     createTask: async (request, { signal, requestId, span }) => {
-      const order = { ...(await toCreate(tokens, request)), requestId: requestId === '' ? undefined : requestId, span };
-      const { task, replayed } = await inContractTerms(createTask(deps, order, signal));
+      const named = { requestId: requestId === '' ? undefined : requestId, span };
+      const create = async () => createTask(deps, { ...(await toCreate(tokens, request)), ...named }, signal);
+      const { task, replayed } = await countRefusals(deps, () => inContractTerms(create()));
       return { task: toWireCreated(task), replayed };
     },
     listModels: async (request) => ({ models: await listModels(deps, tokens, request) }),

@@ -1,3 +1,4 @@
+import type { Cause } from '../domain/failure-cause.ts';
 import type { Order } from '../domain/order.ts';
 import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
@@ -58,6 +59,8 @@ export interface Finish {
   readonly expiresAt?: number | undefined;
   /** When the work ended, according to its upstream. It is measured and not stored. */
   readonly upstreamEndedAt?: number | undefined;
+  /** What caused a failure that no upstream reported; absent: its code tells. It is counted and not stored. */
+  readonly causedBy?: Cause | undefined;
   /** The `traceparent` that the event carries. */
   readonly trace?: string | undefined;
   /** How long media took to fetch and keep the result, for the history. */

@@ -486,6 +486,40 @@ export declare type ListAttentionResponse = Message<"reelgate.tasks.v1.ListAtten
 export declare const ListAttentionResponseSchema: GenMessage<ListAttentionResponse>;
 
 /**
+ * CountAttentionRequest is empty.
+ *
+ * @generated from message reelgate.tasks.v1.CountAttentionRequest
+ */
+export declare type CountAttentionRequest = Message<"reelgate.tasks.v1.CountAttentionRequest"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CountAttentionRequest.
+ * Use `create(CountAttentionRequestSchema)` to create a new message.
+ */
+export declare const CountAttentionRequestSchema: GenMessage<CountAttentionRequest>;
+
+/**
+ * CountAttentionResponse carries the number.
+ *
+ * @generated from message reelgate.tasks.v1.CountAttentionResponse
+ */
+export declare type CountAttentionResponse = Message<"reelgate.tasks.v1.CountAttentionResponse"> & {
+  /**
+   * How many wait; beyond 1000 the number no longer grows.
+   *
+   * @generated from field: int64 waiting = 1;
+   */
+  waiting: bigint;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CountAttentionResponse.
+ * Use `create(CountAttentionResponseSchema)` to create a new message.
+ */
+export declare const CountAttentionResponseSchema: GenMessage<CountAttentionResponse>;
+
+/**
  * ResolveAttentionRequest names a task and the decision.
  *
  * @generated from message reelgate.tasks.v1.ResolveAttentionRequest
@@ -1352,6 +1386,16 @@ export declare const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListAttentionRequestSchema;
     output: typeof ListAttentionResponseSchema;
+  },
+  /**
+   * CountAttention returns how many tasks and jobs wait for a decision.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.CountAttention
+   */
+  countAttention: {
+    methodKind: "unary";
+    input: typeof CountAttentionRequestSchema;
+    output: typeof CountAttentionResponseSchema;
   },
   /**
    * ResolveAttention carries out a decision over a task or job that waits for one.

@@ -72,6 +72,51 @@ export declare type MinuteCounts = Message<"reelgate.tasks.v1.MinuteCounts"> & {
    * @generated from field: int64 settled = 8;
    */
   settled: bigint;
+
+  /**
+   * Creates that this service refused, for whatever reason, by what caused the refusal. Absent, like those below: the
+   * service is of a release that does not tell causes apart.
+   *
+   * Because of the request: its fields, media, content, balance, or a limit of its token.
+   *
+   * @generated from field: optional int64 refused_by_client = 9;
+   */
+  refusedByClient?: bigint | undefined;
+
+  /**
+   * Because no channel took the order: faults, limits and pauses of channels.
+   *
+   * @generated from field: optional int64 refused_by_upstream = 10;
+   */
+  refusedByUpstream?: bigint | undefined;
+
+  /**
+   * Because of this installation: another service or a database away, a missing price, a limit of the whole service.
+   *
+   * @generated from field: optional int64 refused_by_us = 11;
+   */
+  refusedByUs?: bigint | undefined;
+
+  /**
+   * Tasks that failed because of their content or parameters, or were cancelled.
+   *
+   * @generated from field: optional int64 failed_by_client = 12;
+   */
+  failedByClient?: bigint | undefined;
+
+  /**
+   * Tasks that failed at their upstream for another reason.
+   *
+   * @generated from field: optional int64 failed_by_upstream = 13;
+   */
+  failedByUpstream?: bigint | undefined;
+
+  /**
+   * Tasks that an operator ended as failed.
+   *
+   * @generated from field: optional int64 failed_by_us = 14;
+   */
+  failedByUs?: bigint | undefined;
 };
 
 /**

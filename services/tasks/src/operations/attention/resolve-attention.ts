@@ -24,7 +24,7 @@ const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
   completed: (deps, task, decision) =>
     endTask(deps, task, { state: 'completed', at: deps.clock.now(), usage: task.usage, decision }),
   failed: (deps, task, decision) =>
-    endTask(deps, task, { state: 'failed', at: deps.clock.now(), failure: BY_OPERATOR, decision }),
+    endTask(deps, task, { state: 'failed', at: deps.clock.now(), failure: BY_OPERATOR, causedBy: 'us', decision }),
   retry: async (deps, task, decision) => {
     await deps.store.makeDue(task.id, deps.clock.now());
     return deps.store.resolve(task.id, { ...decision, at: deps.clock.now() });

@@ -88,5 +88,6 @@ export async function refuseCapped(
   } catch (error) {
     if (isProblem(error, 'model_price_error')) throw error;
   }
-  throw tooManyTasks(makers.some(({ tokenId }) => tokenScope(tokenId) === scope));
+  if (scope === TOTAL_SCOPE) throw tooManyTasks('service');
+  throw tooManyTasks(makers.some(({ tokenId }) => tokenScope(tokenId) === scope) ? 'maker' : 'token');
 }

@@ -25,6 +25,7 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
     at: deps.clock.now(),
     upstreamStatus: 'cancelled',
     failure: CANCELLED,
+    causedBy: 'client',
   });
   const now = await getTask(deps, accountId, taskId);
   if (!ended && now.failure?.code !== CANCELLED.code) throw notCancellable(`this task is ${now.state}`);

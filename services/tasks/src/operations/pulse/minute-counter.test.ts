@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { answerPercentile } from '../../domain/minute-counts.ts';
+import type { Cause } from '../../domain/failure-cause.ts';
+import { addCounts, answerPercentile, noCounts } from '../../domain/minute-counts.ts';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
+import { aTask } from '../../../testing/tasks.ts';
 import { CHANNELS_MAX, openMinuteCounter } from './minute-counter.ts';
 
 const MINUTE_MS = 60_000;
@@ -93,6 +95,34 @@ describe('the counts of a process', () => {
     expect(whole).toMatchObject({ polls: 2, latePolls: 1 });
     expect(main).toMatchObject({ failedPolls: 1, lastError: { text: 'x'.repeat(300), at: START } });
   });
+});
+
+test('failed tasks and refused creates are counted by their cause', async () => {
+  const { counter, written } = opened();
+  const fail = (code: string, causedBy?: Cause): void => {
+    const failure = { code, message: '' };
+    counter.count.finished(aTask(), { state: 'failed', at: START, failure, causedBy }, {});
+  };
+  fail('1026');
+  fail('1013');
+  fail('expired');
+  fail('cancelled', 'client');
+  fail('operator', 'us');
+  for (const cause of ['client', 'upstream', 'upstream', 'us'] as const) counter.count.refusedBy(cause);
+
+  await counter.write();
+
+  const [whole] = written[0]!.map(({ json }) => JSON.parse(json) as object);
+  expect(whole).toMatchObject({ failed: 5, failedByClient: 2, failedByUpstream: 2, failedByUs: 1 });
+  expect(whole).toMatchObject({ refusedByClient: 1, refusedByUpstream: 2, refusedByUs: 1 });
+});
+
+test('a row of a release that tells no causes apart blames the upstreams', () => {
+  const sum = noCounts();
+  addCounts(sum, { created: 1, refused: 2, failed: 3 });
+  addCounts(sum, { ...noCounts(), refused: 1, refusedByClient: 1 });
+
+  expect(sum).toMatchObject({ refused: 3, refusedByUpstream: 2, refusedByClient: 1, failedByUpstream: 3 });
 });
 
 test.each<[readonly number[], number, number]>([

@@ -1,5 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { MINUTE_MS, answerBucket, minuteOf, noChannelCounts, noCounts } from '../../domain/minute-counts.ts';
+import { classifyFailure } from '../../domain/failure-cause.ts';
+import {
+  FAILED_BY,
+  MINUTE_MS,
+  REFUSED_BY,
+  answerBucket,
+  minuteOf,
+  noChannelCounts,
+  noCounts,
+} from '../../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
 import type { MinuteStore } from '../../store/operator-store.ts';
 import type { Counts } from '../deps.ts';
@@ -14,19 +23,20 @@ const ATTEMPT_COUNTS: ReadonlySet<string> = new Set(['accepted', 'refused', 'unk
 
 /** What this process counts by the minute. */
 export interface MinuteCounter {
-  readonly count: Pick<Counts, 'attempt' | 'created' | 'refused' | 'finished' | 'poll' | 'settled'>;
+  readonly count: Pick<Counts, 'attempt' | 'created' | 'refused' | 'refusedBy' | 'finished' | 'poll' | 'settled'>;
   /** Writes what has changed since the last time. */
   write(): Promise<void>;
 }
 
 /** Counts as these do, and by the minute too. */
-export function withMinutes<C extends Omit<Counts, 'refused' | 'settled'>>(
+export function withMinutes<C extends Omit<Counts, 'refused' | 'refusedBy' | 'settled'>>(
   counts: C,
   { count }: Pick<MinuteCounter, 'count'>,
 ): C & Counts {
   return {
     ...counts,
     refused: count.refused,
+    refusedBy: count.refusedBy,
     settled: count.settled,
     created: (task) => {
       counts.created(task);
@@ -116,6 +126,9 @@ function countsOf(
     refused: () => {
       add('refused');
     },
+    refusedBy: (cause) => {
+      add(REFUSED_BY[cause]);
+    },
     settled: (tasks) => {
       add('settled', tasks);
     },
@@ -129,8 +142,9 @@ function countsOf(
       }
       failedWith(counts, error);
     },
-    finished: ({ mapping }, { state }) => {
+    finished: ({ mapping }, { state, failure, causedBy }) => {
       add(state);
+      if (state === 'failed') add(FAILED_BY[causedBy ?? classifyFailure(failure?.code)]);
       const counts = mapping === undefined ? undefined : ofChannel(mapping.channel);
       if (counts !== undefined) counts[state] += 1;
     },

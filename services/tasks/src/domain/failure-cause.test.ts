@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { classifyFailure } from './failure-cause.ts';
+import type { Cause } from './failure-cause.ts';
+
+test.each<[string | undefined, Cause]>([
+  [undefined, 'upstream'],
+  ['failed', 'upstream'],
+  ['expired', 'upstream'],
+  ['internal_error', 'upstream'],
+  ['InternalServiceError', 'upstream'],
+  ['INTERNAL.BAD_OUTPUT.CODE01', 'upstream'],
+  ['RateLimitExceeded', 'upstream'],
+  ['invalid_api_key', 'upstream'],
+  ['1013', 'upstream'],
+  ['1026', 'client'],
+  ['1027', 'client'],
+  ['2013', 'client'],
+  ['content_rejected', 'client'],
+  ['content_policy_violation', 'client'],
+  ['moderation_blocked', 'client'],
+  ['sensitive_words_detected', 'client'],
+  ['OutputVideoSensitiveContentDetected', 'client'],
+  ['InputTextRiskDetection', 'client'],
+  ['INPUT_PREPROCESSING.SAFETY.TEXT', 'client'],
+  ['ASSET.INVALID', 'client'],
+  ['InvalidParameter.Duration', 'client'],
+  ['invalid_request', 'client'],
+])('a task that failed with the code %s was failed by: %s', (code, cause) => {
+  expect(classifyFailure(code)).toBe(cause);
+});
