@@ -5,11 +5,16 @@ import { speakThrough } from './state/announce.ts';
 import { loadModule } from './state/load-page.ts';
 import type { Me, OperatorMe } from './api/session.ts';
 import type { ConsoleDoor } from './state/door.ts';
+import { useOutage } from './state/outage.ts';
+import { useServerWatch } from './state/use-server-watch.ts';
+import type { WaitingNow } from './state/use-server-watch.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { Boundary, BrokenPage } from './parts/boundary.ts';
 import { LiveSwitch } from './parts/live-switch.ts';
+import { OutageBanner } from './parts/loaded.ts';
 import { SignOut } from './parts/sign-out.ts';
+import { WaitingCount, titleCount } from './parts/waiting-count.ts';
 import { findPage } from './routes.ts';
 import { words } from './words.ts';
 
@@ -22,30 +27,36 @@ export interface PageProps {
 type Page = ComponentType<PageProps>;
 
 export interface FrameProps {
-  readonly door: Pick<ConsoleDoor<Me | OperatorMe>, 'pages' | 'navigation'>;
+  readonly door: ConsoleDoor<Me | OperatorMe>;
   /** Who is signed in. */
-  readonly who: string;
+  readonly me: Me | OperatorMe;
   readonly onSignedOut: (notice: string) => void;
 }
 
 /** The header, the navigation and the page of the address. */
-export function Frame({ door, who, onSignedOut }: FrameProps): VNode {
+export function Frame({ door, me, onSignedOut }: FrameProps): VNode {
   const { path, query } = useAddress();
   const { route, params } = findPage(door.pages, path);
   const { page: Shown, isMissing } = usePage(route.module);
   const main = useRef<HTMLElement>(null);
-  useFocusOnNavigation(main, path, Shown !== undefined || isMissing);
+  const isShown = Shown !== undefined || isMissing;
+  const outage = useOutage();
+  const waiting = useServerWatch(me, door.queue);
+  useFocusOnNavigation(main, path, isShown);
+  useTitle(main, isShown ? path : undefined, titleCount(waiting, door.queue));
+  useReloadAfter(outage !== undefined, isMissing);
   return html`
     <a class="skip" href="#content">${words.skip}</a>
     <header class="top">
       <a class="brand" href="/console">${words.product}</a>
-      <${Navigation} door=${door} path=${path} />
+      <${Navigation} door=${door} path=${path} waiting=${waiting} />
       <div class="who">
         <${LiveSwitch} />
-        <span>${who}</span>
+        <span>${door.describe(me)}</span>
         <${SignOut} onSignedOut=${onSignedOut} />
       </div>
     </header>
+    <${OutageBanner} outage=${outage} />
     <main id="content" tabindex="-1" ref=${main}>
       ${
         isMissing
@@ -59,7 +70,7 @@ export function Frame({ door, who, onSignedOut }: FrameProps): VNode {
   `;
 }
 
-function Navigation({ door, path }: { door: FrameProps['door']; path: string }): VNode {
+function Navigation({ door, path, waiting }: Pick<FrameProps, 'door'> & { path: string; waiting: WaitingNow }): VNode {
   const shown = door.pages.filter(({ nav }) => nav !== undefined);
   const isCurrent = (own: string): boolean =>
     own === '' ? /^\/console\/?$/.test(path) : `${path}/`.startsWith(`/console/${own}/`);
@@ -70,6 +81,7 @@ function Navigation({ door, path }: { door: FrameProps['door']; path: string }):
           html`<li key=${own}>
             <a href=${own === '' ? '/console' : `/console/${own}`} aria-current=${isCurrent(own) ? 'page' : undefined}>
               ${door.navigation[nav]}
+              ${nav === door.queue?.nav ? html`<${WaitingCount} waiting=${waiting} queue=${door.queue} />` : null}
             </a>
           </li>`,
       )}
@@ -118,8 +130,6 @@ function useFocusOnNavigation(main: { readonly current: HTMLElement | null }, pa
   useEffect(() => {
     if (!isShown) return;
     const heading = main.current?.querySelector('h1');
-    document.title =
-      heading === null || heading === undefined ? words.product : `${heading.textContent} · ${words.product}`;
     if (first.current) {
       first.current = false;
       return;
@@ -128,4 +138,21 @@ function useFocusOnNavigation(main: { readonly current: HTMLElement | null }, pa
     heading?.focus();
     scrollTo(0, 0);
   }, [path, isShown]);
+}
+
+/** The tab is named after the heading of its page, behind the number of entries that wait for an operator. */
+function useTitle(main: { readonly current: HTMLElement | null }, path: string | undefined, count: string): void {
+  useEffect(() => {
+    const heading = main.current?.querySelector('h1')?.textContent;
+    document.title = count + (path === undefined || heading === undefined ? '' : `${heading} · `) + words.product;
+  }, [path, count]);
+}
+
+/** A page whose file did not arrive in an outage is loaded after it. Nothing on it can be lost. */
+function useReloadAfter(isOut: boolean, isMissing: boolean): void {
+  const wasOut = useRef(false);
+  useEffect(() => {
+    if (isMissing && wasOut.current && !isOut) location.reload();
+    wasOut.current = isOut;
+  }, [isOut, isMissing]);
 }

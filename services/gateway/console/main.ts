@@ -5,12 +5,14 @@ import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
 import { followLinks } from './state/address.ts';
 import { VisitorContext } from './state/door.ts';
 import type { ConsoleDoor } from './state/door.ts';
-import { setServerClock } from './state/server-clock.ts';
+import { isOutage, judgeOutage, useRetry } from './state/outage.ts';
+import { serverNow, setServerClock } from './state/server-clock.ts';
 import { Frame } from './frame.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { SignIn } from './sign-in.ts';
 import { Boundary } from './parts/boundary.ts';
+import { OutageBanner } from './parts/loaded.ts';
 import { Refusal } from './parts/refusal.ts';
 import { words } from './words.ts';
 
@@ -30,6 +32,7 @@ export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
 
 function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
   const [standing, setStanding] = useState<Standing<S>>('unknown');
+  const [failures, setFailures] = useState(0);
   const arrive = useCallback((me: S) => {
     setServerClock(me.now);
     setStanding({ me });
@@ -38,6 +41,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
     api<S>('/me').then(arrive, (error: unknown) => {
       const isOut = error instanceof ApiError && endsSession(error);
       setStanding(isOut || !(error instanceof ApiError) ? SIGNED_OUT : error);
+      setFailures((before) => (error instanceof ApiError && isOutage(error) ? before + 1 : 0));
     });
   }, [arrive]);
   useEffect(() => {
@@ -46,18 +50,29 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
     });
     ask();
   }, [ask]);
+  useRetry(standing instanceof ApiError ? failures : 0, ask);
   if (standing === 'unknown') return html`<p class="alone">${words.loading}</p>`;
   if (standing instanceof ApiError)
-    return html`<main class="alone"><${Refusal} error=${standing} retry=${ask} /></main>`;
+    return html`<main class="alone"><${Unstarted} error=${standing} retry=${ask} /></main>`;
   if ('notice' in standing)
     return html`<${SignIn} door=${door.signIn} notice=${standing.notice} onSignedIn=${arrive} />`;
   return html`<${VisitorContext.Provider} value=${{ door: door.name, me: standing.me }}>
     <${Frame}
       door=${door}
-      who=${door.describe(standing.me)}
+      me=${standing.me}
       onSignedOut=${(notice: string) => {
         setStanding({ notice });
       }}
     />
   <//>`;
+}
+
+/** Says why the console cannot begin. It goes on by itself once the server is back. */
+function Unstarted({ error, retry }: { error: ApiError; retry: () => void }): VNode {
+  if (!isOutage(error)) return html`<${Refusal} error=${error} retry=${retry} />`;
+  const failed = { status: error.status, startedAt: serverNow(), goodAt: undefined };
+  return html`<h1>${words.product}</h1>
+    <${OutageBanner} outage=${judgeOutage([failed], undefined)} />
+    <p>${words.outage.nothing}</p>
+    <button type="button" onClick=${retry}>${words.tryAgain}</button>`;
 }

@@ -9,4 +9,10 @@ drawConsole<OperatorMe>({
   navigation: operatorWords.nav,
   signIn: { field: 'key', label: operatorWords.signIn.key, hasDocs: false },
   describe: ({ name, role }) => `${name} (${role})`,
+  queue: {
+    nav: 'attention',
+    topics: ['attention'],
+    readLength: ({ waiting }) => waiting,
+    words: operatorWords.waiting,
+  },
 });

@@ -1,8 +1,8 @@
 import type { Lane, Step } from './api/task.ts';
 
 /**
- * Every text of the console that is not data is in this file, or in that of the operators' pages. Clients load this one,
- * so nothing in it is about operators. Here is what all pages share.
+ * Every text of the console that is not data is in this file, in that of the webhooks' pages, or in that of the
+ * operators' pages. Clients load this one, so nothing in it is about operators. Here is what all pages share.
  */
 export const words = {
   product: 'Reelgate',
@@ -47,10 +47,28 @@ export const words = {
   live: {
     live: 'Live',
     polling: 'Updates every 5 s',
+    off: 'No updates',
     paused: 'Paused',
     pause: 'Pause live updates',
     resume: 'Resume live updates',
     newRows: (count: number) => (count === 1 ? '1 new row' : `${String(count)} new rows`),
+  },
+  /** Of the server that is gone, or has a fault. */
+  outage: {
+    silent: (since: string | undefined) =>
+      since === undefined
+        ? 'No answer from the server.'
+        : `No answer from the server since ${since}; what you see is from then.`,
+    slow: (since: string | undefined) =>
+      since === undefined
+        ? 'The server does not answer this page in time.'
+        : `The server does not answer this page in time since ${since}; what you see is from then.`,
+    failing: (status: number, since: string | undefined) =>
+      since === undefined
+        ? `The server answers with an error (${String(status)}).`
+        : `The server answers with an error (${String(status)}) since ${since}; what you see is from then.`,
+    asOf: (time: string) => `As of ${time}`,
+    nothing: 'Nothing of this page could be read yet. It is tried again by itself.',
   },
   pages: {
     older: 'Older',
@@ -445,150 +463,6 @@ export const usageWords = {
   byDay: 'Charges by day',
   sums: { model: 'Sums by model', token: 'Sums by token' },
   unnamed: 'without a name',
-};
-
-/** Endpoints of webhooks, and deliveries to them. */
-export const webhooksWords = {
-  title: 'Webhooks',
-  intro:
-    'Events of this account are sent to each endpoint that hears them, signed, and again until the receiver answers ' +
-    'with a 2xx status.',
-  noRight:
-    'The token that you are signed in with may not see webhooks. Ask for a token with the right webhooks: read or ' +
-    'webhooks: write.',
-  readOnly: 'The token that you are signed in with may see webhooks and not change them.',
-  caption: 'Webhook endpoints',
-  none: 'There are no endpoints yet.',
-  defaultName: 'URLs of requests',
-  defaultText:
-    'Tasks that carry a webhook_url of their own. Their deliveries are signed with one secret of the account.',
-  columns: { name: 'Endpoint', health: 'Health', events: 'Events', success: 'Last success', failure: 'Last failure' },
-  never: 'never',
-  notTold: '–',
-  health: {
-    well: 'Working',
-    unused: 'Nothing sent yet',
-    failing: (duration: string) => `Failing for ${duration}`,
-    failingEnd: 'After five days of failures alone it is disabled.',
-    disabled: 'Disabled',
-    silent: 'Nothing is sent to it until it is enabled, and what happens meanwhile is not sent later.',
-    reasons: {
-      gone: 'The receiver answered 410, so it wants no more events.',
-      failing: 'Nothing but failures for five days.',
-      by_owner: 'It was disabled by hand.',
-    },
-  },
-  form: {
-    create: 'New endpoint',
-    edit: 'Change',
-    name: 'Name',
-    url: 'URL',
-    urlHint: 'https on port 443, with a public host, such as https://example.com/hooks',
-    enables: 'A new URL enables the endpoint again.',
-    events: 'Events',
-    payload: 'Payload',
-    payloads: { thin: 'thin: the id', full: 'full: also the task as a status read answers' },
-    submit: 'Create endpoint',
-    save: 'Save',
-    cancel: 'Cancel',
-  },
-  secret: {
-    title: (name: string) => `The signing secret of ${name}`,
-    text: 'Your receiver verifies deliveries with it. Copy it now. It is not shown again.',
-    what: 'the signing secret',
-    done: 'I have it',
-  },
-  endpoint: {
-    what: 'the endpoint id',
-    back: 'All endpoints',
-    facts: {
-      url: 'URL',
-      events: 'Events',
-      payload: 'Payload',
-      secret: 'Signing secret',
-      created: 'Created',
-      success: 'Last success',
-      failure: 'Last failure',
-    },
-    noSecret: 'None yet. The first delivery or a rotation makes one.',
-  },
-  acts: {
-    edit: 'Change',
-    disable: 'Disable',
-    enable: 'Enable',
-    rotate: 'Rotate secret',
-    test: 'Send test',
-    delete: 'Delete',
-    resendFailed: 'Resend failed',
-    back: 'Back',
-    disableTitle: 'Disable this endpoint?',
-    disableText: 'Deliveries that wait end as failed. Events that happen meanwhile are not sent later.',
-    deleteTitle: 'Delete this endpoint?',
-    deleteText: 'Deliveries that wait end as failed, and its secret is forgotten. This cannot be undone.',
-    rotateTitle: 'Replace the signing secret?',
-    rotateText: 'Deliveries are signed with a new secret from now on.',
-    keepOld: 'Sign with both secrets for 24 hours, so that the receiver can change over',
-    testTitle: 'Send a sample event',
-    testText: 'It is sent once, now, and signed like a real one. It does not appear among the deliveries.',
-    eventType: 'Event',
-    tested: (status: number) => `The receiver answered ${String(status)}.`,
-    testFailed: (status: number) => `The receiver answered ${String(status)}. A real event would be sent again later.`,
-    testGone: 'The receiver answered 410. After a real event this would disable the endpoint.',
-    resendTitle: 'Send failed deliveries again',
-    resendText: 'Each failed delivery that was made at this time or later is due at once, under the id of its event.',
-    resendDisabled: 'Enable the endpoint to send its failed deliveries again.',
-    since: 'Since',
-    sinceHint: 'In your time zone.',
-    resent: (count: number) =>
-      count === 1 ? '1 delivery is due again.' : `${String(count)} deliveries are due again.`,
-    resentMore: 'There may be more: send it again.',
-  },
-  deliveries: {
-    title: 'Deliveries',
-    kept: 'They are kept for 30 days.',
-    state: 'State',
-    all: 'All',
-    none: 'No delivery matches.',
-    noneYet: 'Nothing was sent yet.',
-  },
-  delivery: {
-    title: 'Delivery',
-    what: 'the delivery id',
-    back: 'The endpoint',
-    facts: {
-      event: 'Event',
-      eventId: 'Event id',
-      subject: 'About',
-      url: 'URL',
-      created: 'Created',
-      ended: 'Ended',
-    },
-    eventIdHint: 'the header webhook-id of every attempt',
-    resend: 'Send again',
-    sendNow: 'Send now',
-    resent: 'It is due now.',
-    resendTitle: 'Send this delivery again?',
-    resendText: 'The receiver has accepted it already. It gets the same event, with the same id, once more.',
-    resendBack: 'Back',
-    accepted: (attempts: number) =>
-      attempts === 1 ? 'Accepted at the first attempt.' : `Accepted at attempt ${String(attempts)}.`,
-    givenUp: (why: string) => `Given up: ${why}.`,
-    attemptsMade: (attempts: number) => (attempts === 1 ? '1 attempt' : `${String(attempts)} attempts`),
-    waits: 'Next attempt:',
-    attempts: 'Attempts',
-    noAttempts: 'Nothing was sent yet.',
-    attempt: (number: number) => `Attempt ${String(number)}`,
-    answered: (status: number) => `Answered ${String(status)}`,
-    noAnswer: 'No answer',
-    took: (duration: string) => `in ${duration}`,
-    milliseconds: (ms: number) => `${String(ms)} ms`,
-    headers: 'Request headers',
-    withoutSignature: 'The signature is not kept.',
-    noHeaders: 'Nothing was sent.',
-    answer: 'Answer',
-    answerStart: 'No more than the first 2 KiB is kept.',
-    emptyAnswer: 'The answer had no body.',
-  },
 };
 
 /** The tokens of an account. */

@@ -1,10 +1,10 @@
 import type { Act } from './operator-acts.ts';
 
-export type LightName = 'creates' | 'polls' | 'settlements' | 'channels' | 'attention';
+export type LightName = 'creates' | 'polls' | 'ends' | 'settlements' | 'channels' | 'attention';
 
 export type Grade = 'ok' | 'warn' | 'fail';
 
-/** One of the five lights. */
+/** One of the six lights. */
 export interface Light {
   readonly name: LightName;
   readonly grade: Grade;
@@ -12,17 +12,44 @@ export interface Light {
   readonly figure: string;
   /** Why it is not `ok`, in a sentence; undefined: it is. */
   readonly why?: string;
+  /** The last two minutes were clean, and the last ten were not. */
+  readonly isRecovering?: true;
+  /** Refused creates or failed tasks of the last ten minutes, by what caused them. */
+  readonly causes?: Causes;
+  /** Models that no channel serves now. */
+  readonly unserved?: readonly UnservedModels[];
   /**
-   * One value for each of the last 60 minutes, the oldest first: creates, late polls, settlements, faults of channels.
+   * One value for each of the last 60 minutes, the oldest first: creates, late polls, ended tasks, settlements,
+   * faults of channels.
    * Empty: the light has no history, or the tasks service does not answer.
    */
   readonly minutes: readonly number[];
 }
 
+/** What caused refusals or failures: what clients sent, upstreams, or this installation and its operators. */
+export interface Causes {
+  readonly client: number;
+  readonly upstream: number;
+  readonly us: number;
+}
+
+/** Models that no channel serves now at these endpoints, for the same reason. */
+export interface UnservedModels {
+  /** At most ten. */
+  readonly models: readonly string[];
+  /** How many more there are. */
+  readonly more: number;
+  readonly endpoints: readonly string[];
+  readonly why: string;
+}
+
 /** GET /now. */
 export interface Now {
   readonly lights: readonly Light[];
-  readonly unfinished: number;
+  /** Undefined: the tasks service does not answer. */
+  readonly unfinished?: number;
+  /** Undefined: the tasks service answers. Otherwise when it answered this gateway last, if it did since its start. */
+  readonly tasksAway?: { readonly answeredAt?: number };
   readonly acts: readonly Act[];
   readonly services: readonly ServiceState[];
   readonly now: number;

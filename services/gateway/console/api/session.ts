@@ -12,10 +12,19 @@ export interface Me {
   readonly now: number;
 }
 
+/** How many tasks and jobs wait for a decision. */
+export interface Waiting {
+  /** At most 200. */
+  readonly count: number;
+  readonly hasMore: boolean;
+}
+
 /** Who is signed in at the operator console. */
 export interface OperatorMe {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'treasurer';
+  /** What waits for a decision; undefined: it cannot be read now. */
+  readonly waiting?: Waiting;
   /** The clock of the service, in milliseconds since 1970. */
   readonly now: number;
 }

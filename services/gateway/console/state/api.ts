@@ -25,6 +25,8 @@ export interface Call {
   readonly body?: object;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How long it waits for the answer. */
+  readonly timeoutMs?: number;
 }
 
 let whenSignedOut = (): void => undefined;
@@ -35,8 +37,11 @@ export function onSignedOut(handle: () => void): void {
 }
 
 /** Calls the console's API at a path below `/console/api`. Throws an ApiError. */
-export async function api<T>(path: string, { method = 'GET', body, signal, headers = {} }: Call = {}): Promise<T> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+export async function api<T>(
+  path: string,
+  { method = 'GET', body, signal, headers = {}, timeoutMs = DEADLINE_MS }: Call = {},
+): Promise<T> {
+  const deadline = AbortSignal.timeout(timeoutMs);
   const response = await send(`/console/api${path}`, {
     method,
     headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },

@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Me, OperatorMe } from '../api/session.ts';
+import type { Me, OperatorMe, Waiting } from '../api/session.ts';
+import type { Topic } from '../api/stream.ts';
 import type { Door, PageRoute } from '../routes.ts';
 
 /** What differs between the consoles of the two doors. The files of one door name nothing of the other. */
@@ -12,6 +13,24 @@ export interface ConsoleDoor<Someone extends Me | OperatorMe> {
   readonly signIn: SignInField;
   /** Names in the header who is signed in. */
   readonly describe: (someone: Someone) => string;
+  /** Absent: the console has no queue. */
+  readonly queue?: DoorQueue<Someone>;
+}
+
+/** A queue whose length the navigation and the title of the tab show. */
+export interface DoorQueue<Someone extends Me | OperatorMe> {
+  /** The key of its page in the navigation. */
+  readonly nav: string;
+  /** The topics of the stream that tell of its changes. */
+  readonly topics: readonly Topic[];
+  /** Returns undefined if the length cannot be read now. */
+  readonly readLength: (someone: Someone) => Waiting | undefined;
+  readonly words: {
+    readonly shown: (count: number, more: boolean) => string;
+    readonly label: (count: number, more: boolean) => string;
+    readonly unknown: string;
+    readonly spoken: (count: number) => string;
+  };
 }
 
 /** What a person signs in with. */

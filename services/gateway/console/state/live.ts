@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change, Topic } from '../api/stream.ts';
+import { currentOutage, doubtServer, watchOutage } from './outage.ts';
 
 const POLL_MS = 5000;
 /** A stream that was refused is tried again after this time. */
@@ -32,7 +33,9 @@ function setState(next: LiveState): void {
 /** One stream for the tab, with the topics of the page that is open. */
 function connect(): void {
   const topics = [...new Set([...listeners].flatMap((listener) => listener.topics))].toSorted();
-  const wanted = isPaused || document.hidden ? '' : topics.join(',');
+  // what reads tries again until the server is back, at its own distances
+  const isGone = currentOutage()?.kind === 'silent';
+  const wanted = isPaused || isGone || document.hidden ? '' : topics.join(',');
   if (wanted === connected && (wanted === '' || source !== undefined)) return;
   source?.close();
   source = undefined;
@@ -46,6 +49,7 @@ function connect(): void {
   };
   opened.onerror = () => {
     if (source !== opened) return;
+    if (state === 'live') doubtServer();
     setState('polling');
     // the browser connects again by itself, except after a refusal
     if (opened.readyState === EventSource.CLOSED) connectLater(opened);
@@ -62,6 +66,14 @@ function connectLater(refused: EventSource): void {
     connect();
   }, REFUSED_MS);
 }
+
+watchOutage((outage) => {
+  // a stream that was refused with everything else comes back with it
+  if (outage === undefined && source?.readyState === EventSource.CLOSED) source = undefined;
+  connect();
+  // what changed in the meantime was told to nobody
+  if (outage === undefined && !isPaused) tell({ topic: 'all', ids: [] });
+});
 
 /** Whether the switch of the page is off. */
 export function isLivePaused(): boolean {
@@ -100,7 +112,8 @@ export function useLive(topics: readonly Topic[], onChange: OnChange): void {
     };
     listeners.add(listener);
     const poll = setInterval(() => {
-      if (state === 'polling' && !document.hidden) latest.current({ topic: 'all', ids: [] });
+      if (state === 'polling' && !document.hidden && currentOutage() === undefined)
+        latest.current({ topic: 'all', ids: [] });
     }, POLL_MS);
     const visible = (): void => {
       connect();

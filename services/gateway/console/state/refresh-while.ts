@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { isLivePaused } from './live.ts';
+import { currentOutage } from './outage.ts';
 
 const EVERY_MS = 3000;
 
@@ -13,7 +14,7 @@ export function useRefreshWhile(isExpected: boolean, refresh: () => void): void 
   useEffect(() => {
     if (!isExpected) return undefined;
     const timer = setInterval(() => {
-      if (!document.hidden && !isLivePaused()) latest.current();
+      if (!document.hidden && !isLivePaused() && currentOutage() === undefined) latest.current();
     }, EVERY_MS);
     return () => {
       clearInterval(timer);

@@ -1,56 +1,104 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Topic } from '../api/stream.ts';
 import { ApiError, api } from './api.ts';
 import { useLive } from './live.ts';
-import { setServerClock } from './server-clock.ts';
+import { forgetReader, isOutage, noteAnswer, noteFailure, useRetry } from './outage.ts';
+import type { Reader } from './outage.ts';
+import { serverNow, setServerClock } from './server-clock.ts';
 
 export interface View<T> {
   /** What was read last; undefined: nothing yet. */
   readonly data: T | undefined;
-  /** Why the last read failed; undefined: it did not. */
+  /** Why the last read failed; undefined: it did not. It stays while an outage is tried again. */
   readonly error: ApiError | undefined;
   readonly isLoading: boolean;
+  /** When `data` was read, by the clock of the service. */
+  readonly readAt: number | undefined;
   /** Reads again. */
   readonly refresh: () => void;
 }
 
+export interface ViewOptions<T> {
+  /** What is known already, so that nothing is read at first. */
+  readonly first?: T;
+  /** Errors of the server are no outage for it, as long as it answers. */
+  readonly isProbe?: boolean;
+  /** How long it waits for an answer; absent: as long as every call. */
+  readonly timeoutMs?: number;
+}
+
+type Shown<T> = Omit<View<T>, 'refresh'> & { readonly failures: number };
+
 /**
  * Reads a view of the API, and again when one of its topics changes. A new path begins anew; what an older read answers
- * later is dropped.
+ * later is dropped. While the server is gone or has a fault, the read is tried again and the old data stays.
  */
-export function useView<T>(path: string | undefined, topics: readonly Topic[] = []): View<T> {
-  const [shown, setShown] = useState<Omit<View<T>, 'refresh'>>({ data: undefined, error: undefined, isLoading: true });
+export function useView<T>(
+  path: string | undefined,
+  topics: readonly Topic[] = [],
+  { first, isProbe = false, timeoutMs }: ViewOptions<T> = {},
+): View<T> {
+  const [{ failures, ...shown }, setShown] = useState<Shown<T>>(() => beginWith(first));
   const running = useRef<AbortController | undefined>(undefined);
+  const goodAt = useRef<number | undefined>(first === undefined ? undefined : serverNow());
+  const reader = useMemo<{ retry: Reader['retry'] }>(() => ({ retry: () => undefined }), []);
   const read = useCallback(
     (isNew: boolean) => {
       running.current?.abort();
       if (path === undefined) return;
       const own = new AbortController();
+      const startedAt = serverNow();
       running.current = own;
-      setShown((before) => ({ data: isNew ? undefined : before.data, error: undefined, isLoading: true }));
-      api<T>(path, { signal: own.signal }).then(
+      if (isNew) goodAt.current = undefined;
+      setShown((before) =>
+        isNew ? beginWith<T>(undefined) : { ...before, error: keepOutage(before.error), isLoading: true },
+      );
+      api<T>(path, { signal: own.signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then(
         (data) => {
           if (running.current !== own) return;
           takeClock(data);
-          setShown({ data, error: undefined, isLoading: false });
+          goodAt.current = serverNow();
+          noteAnswer(reader);
+          setShown({ data, error: undefined, isLoading: false, readAt: goodAt.current, failures: 0 });
         },
-        (error: unknown) => {
+        (thrown: unknown) => {
           if (running.current !== own || own.signal.aborted) return;
-          setShown((before) => ({ data: before.data, error: asApiError(error), isLoading: false }));
+          const error = asApiError(thrown);
+          const isOut = isOutage(error) && (!isProbe || error.status === 0);
+          if (isOut) noteFailure(reader, { status: error.status, startedAt, goodAt: goodAt.current });
+          else noteAnswer(reader);
+          setShown((before) => ({ ...before, error, isLoading: false, failures: isOut ? before.failures + 1 : 0 }));
         },
       );
     },
     [path],
   );
+  const hasFirst = useRef(first !== undefined);
   useEffect(() => {
-    read(true);
-    return () => running.current?.abort();
+    if (!hasFirst.current) read(true);
+    hasFirst.current = false;
+    return () => {
+      running.current?.abort();
+      forgetReader(reader);
+    };
   }, [read]);
   const refresh = useCallback(() => {
     read(false);
   }, [read]);
+  reader.retry = refresh;
   useLive(topics, refresh);
+  useRetry(shown.isLoading ? 0 : failures, refresh);
   return { ...shown, refresh };
+}
+
+function beginWith<T>(first: T | undefined): Shown<T> {
+  const readAt = first === undefined ? undefined : serverNow();
+  return { data: first, error: undefined, isLoading: first === undefined, readAt, failures: 0 };
+}
+
+/** The page goes on saying that the server is gone while it is asked again. */
+function keepOutage(error: ApiError | undefined): ApiError | undefined {
+  return error !== undefined && isOutage(error) ? error : undefined;
 }
 
 /** Many answers have the time of the service. */

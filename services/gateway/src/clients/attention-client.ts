@@ -8,6 +8,8 @@ import type { OperatorClients } from './operator-clients.ts';
 import { msOf } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
+/** Every page shows the number, and none waits for it. */
+const COUNT_DEADLINE_MS = 1000;
 /** Of one call to billing. */
 const CHARGES_MAX = 100;
 
@@ -43,6 +45,8 @@ export interface WaitingItem {
 export interface AttentionQueue {
   /** The oldest first. */
   list(caller: Caller): Promise<readonly WaitingItem[]>;
+  /** How many there are; beyond 1000 the number no longer grows. */
+  count(caller: Caller): Promise<number>;
   /** By task or job; one without a hold is left out. */
   money(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, OpenMoney>>;
   decide(
@@ -73,6 +77,8 @@ export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks'
   const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
   return {
     list: async (caller) => (await tasks.listAttention({}, bounded(caller))).items.map(fromWireItem),
+    count: async ({ requestId, span }) =>
+      Number((await tasks.countAttention({}, { timeoutMs: COUNT_DEADLINE_MS, requestId, span })).waiting),
     money: async (ids, caller) => {
       const answers = await Promise.all(
         piecesOf(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, bounded(caller))),

@@ -14,7 +14,15 @@ const DEADLINE_MS = 10_000;
 export interface Minute {
   readonly at: number;
   readonly created: number;
-  readonly refused: number;
+  /** Refused creates by what caused the refusal. */
+  readonly refusedByClient: number;
+  readonly refusedByUpstream: number;
+  readonly refusedByUs: number;
+  readonly completed: number;
+  /** Failed tasks by what caused the failure. */
+  readonly failedByClient: number;
+  readonly failedByUpstream: number;
+  readonly failedByUs: number;
   readonly polls: number;
   readonly latePolls: number;
   readonly settled: number;
@@ -76,14 +84,21 @@ function fromWirePulse(pulse: GetPulseResponse): Pulse {
   };
 }
 
-function fromWireMinute({ minute, created, refused, polls, latePolls, settled }: MinuteCounts): Minute {
+/** A tasks service of a release that tells no causes apart blames the upstreams, so that an update hides no fault. */
+function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
   return {
     at: msOf(minute) ?? 0,
-    created: Number(created),
-    refused: Number(refused),
-    polls: Number(polls),
-    latePolls: Number(latePolls),
-    settled: Number(settled),
+    created: Number(counts.created),
+    refusedByClient: Number(counts.refusedByClient ?? 0n),
+    refusedByUpstream: Number(counts.refusedByUpstream ?? counts.refused),
+    refusedByUs: Number(counts.refusedByUs ?? 0n),
+    completed: Number(counts.completed),
+    failedByClient: Number(counts.failedByClient ?? 0n),
+    failedByUpstream: Number(counts.failedByUpstream ?? counts.failed),
+    failedByUs: Number(counts.failedByUs ?? 0n),
+    polls: Number(counts.polls),
+    latePolls: Number(counts.latePolls),
+    settled: Number(counts.settled),
   };
 }
 

@@ -14,7 +14,7 @@ import { DeliveryState } from './parts/delivery-state.ts';
 import { Due, lastAnswer } from './parts/delivery-table.ts';
 import { ResendDelivery } from './parts/resend-delivery.ts';
 import { SubjectLink } from './parts/subject-link.ts';
-import { webhooksWords } from '../../words.ts';
+import { webhooksWords } from './webhooks-words.ts';
 
 const words = webhooksWords.delivery;
 

@@ -14,7 +14,7 @@ import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.
 import { EndpointFacts } from './parts/endpoint-facts.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
 import { DEFAULT_ENDPOINT, endpointName } from './parts/endpoint-table.ts';
-import { webhooksWords as words } from '../../words.ts';
+import { webhooksWords as words } from './webhooks-words.ts';
 
 const NONE: EndpointView['deliveries'] = [];
 

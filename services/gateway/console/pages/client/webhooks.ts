@@ -9,7 +9,7 @@ import { SecretOnce } from '../../parts/secret-once.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
 import type { EndpointAnswer } from './parts/endpoint-form.ts';
 import { EndpointTable } from './parts/endpoint-table.ts';
-import { webhooksWords as words } from '../../words.ts';
+import { webhooksWords as words } from './webhooks-words.ts';
 
 export function page(): VNode {
   const { webhooks } = useMe();

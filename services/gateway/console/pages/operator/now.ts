@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Grade, Light, LightName, Now, ServiceState } from '../../api/operator-now.ts';
+import type { Grade, Light, LightName, Now, ServiceState, UnservedModels } from '../../api/operator-now.ts';
 import { announce } from '../../state/announce.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
+import { At } from '../../parts/time.ts';
 import { ActList } from './parts/act-list.ts';
 import { GradeBadge } from './parts/grade-badge.ts';
 import { operatorWords } from './operator-words.ts';
@@ -15,6 +16,7 @@ const words = operatorWords.now;
 const HREFS: Readonly<Record<LightName, string>> = {
   creates: '/console/tasks',
   polls: '/console/tasks?state=in_progress',
+  ends: '/console/tasks?state=failed',
   settlements: '/console/money',
   channels: '/console/channels',
   attention: '/console/attention',
@@ -31,12 +33,13 @@ export function NowView({ now }: { now: Now }): VNode {
   const dark = now.lights.filter(({ grade }) => grade !== 'ok').length;
   return html`
     <p class="lead">${dark === 0 ? words.allGood : words.some(dark)}</p>
+    ${now.tasksAway === undefined ? null : html`<${TasksAway} answeredAt=${now.tasksAway.answeredAt} />`}
     <ul class="lights" aria-label=${words.lights}>
       ${now.lights.map((light) => html`<${LightCard} key=${light.name} light=${light} />`)}
     </ul>
     <dl class="facts now-facts">
       <dt>${words.unfinished}</dt>
-      <dd>${now.unfinished.toLocaleString('en')}</dd>
+      <dd>${now.unfinished?.toLocaleString('en') ?? words.unknown}</dd>
       <dt>${words.services}</dt>
       <dd>
         <ul class="inline">
@@ -48,13 +51,23 @@ export function NowView({ now }: { now: Now }): VNode {
   `;
 }
 
+/** Says that a part of the page has no figures, and since when. */
+function TasksAway({ answeredAt }: { answeredAt: number | undefined }): VNode {
+  return html`<p class="note">
+    ${words.tasksAway}
+    ${answeredAt === undefined ? words.tasksNever : html`${words.tasksAnswered} <${At} at=${answeredAt} />.`}
+  </p>`;
+}
+
 function LightCard({ light }: { light: Light }): VNode {
-  const { name, grade, figure, why, minutes } = light;
+  const { name, grade, figure, why, minutes, isRecovering, causes, unserved = [] } = light;
   return html`<li class=${`card light ${grade}`}>
     <h2>${words.names[name]}</h2>
-    <${GradeBadge} grade=${grade} />
+    <${GradeBadge} grade=${grade} isRecovering=${isRecovering} />
     <p class="figure">${figure}</p>
     <p>${why ?? words.fine[name]}</p>
+    ${unserved.length === 0 ? null : html`<${UnservedList} groups=${unserved} />`}
+    ${causes === undefined ? null : html`<p class="small">${words.causes[name]?.(causes)}</p>`}
     ${
       minutes.length === 0
         ? null
@@ -63,6 +76,18 @@ function LightCard({ light }: { light: Light }): VNode {
     }
     <a href=${HREFS[name]}>${words.open[name]}</a>
   </li>`;
+}
+
+function UnservedList({ groups }: { groups: readonly UnservedModels[] }): VNode {
+  return html`<ul class="unserved" aria-label=${words.unserved.label}>
+    ${groups.map(
+      ({ models, more, endpoints, why }) =>
+        html`<li key=${models.join(' ') + endpoints.join(' ')}>
+          <strong>${models.join(', ')}</strong
+          >${more === 0 ? '' : words.unserved.more(more)}${words.unserved.at(endpoints)}: ${why}
+        </li>`,
+    )}
+  </ul>`;
 }
 
 /** What the picture of an hour shows. */

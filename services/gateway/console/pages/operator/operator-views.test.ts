@@ -54,6 +54,49 @@ describe('now', () => {
     expect(shown).toContain('href="/console/accounts/demo"');
   });
 
+  test('says apart what upstreams, clients and we refused and failed, also of a green light', () => {
+    const causes = { upstream: 3, client: 2, us: 0 };
+    const lights: Now['lights'] = [
+      { name: 'creates', grade: 'ok', figure: '12 / min', causes, minutes: [] },
+      { name: 'ends', grade: 'ok', figure: '9 / min', causes, minutes: [] },
+    ];
+    const told = text(renderToString(h(NowView, { now: { ...now, lights } })));
+
+    expect(told).toContain('12 / min orders are taken Refused in ten minutes: 3 by upstreams, 2 by clients, 0 by us');
+    expect(told).toContain('Failed in ten minutes: 3 by upstreams, 2 by clients, 0 by operators');
+  });
+
+  test('names the models without a channel, their endpoints, and why', () => {
+    const unserved = [
+      { models: ['Alpha-H3', 'Beta'], more: 0, endpoints: ['video.generation'], why: 'east is paused by ada' },
+      { models: ['chat-1'], more: 290, endpoints: ['chat', 'responses'], why: 'west is disabled' },
+    ];
+    const light = { name: 'channels', grade: 'fail', figure: '0 of 1', why: 'no channel serves 293 models' } as const;
+    const told = text(renderToString(h(NowView, { now: { ...now, lights: [{ ...light, minutes: [], unserved }] } })));
+
+    expect(told).toContain('no channel serves 293 models Alpha-H3, Beta (video.generation): east is paused by ada');
+    expect(told).toContain('chat-1 and 290 more (chat, responses): west is disabled');
+  });
+
+  test('says of a light that it recovers', () => {
+    const light = { name: 'creates', grade: 'warn', figure: '9 / min', why: 'none of it', minutes: [] } as const;
+    const told = text(renderToString(h(NowView, { now: { ...now, lights: [{ ...light, isRecovering: true }] } })));
+
+    expect(told).toContain('Creates ▲ Recovering 9 / min none of it');
+  });
+
+  test.each([
+    [{ answeredAt: Date.UTC(2026, 0, 1, 3, 12, 45) }, /It answered last at 1 Jan 2026, \d\d:\d\d:45\./],
+    [{}, /It has not answered since this gateway started\./],
+  ])('says that the tasks service is away, and shows no figure of it: %j', (tasksAway, since) => {
+    const { unfinished: _, ...without } = now;
+    const told = text(renderToString(h(NowView, { now: { ...without, tasksAway } })));
+
+    expect(told).toMatch(/The tasks service does not answer, so its figures are missing\./);
+    expect(told).toMatch(since);
+    expect(told).toContain('Unfinished tasks not known');
+  });
+
   test('names a service that does not answer', () => {
     expect(text(shown)).toContain('✕ media not reachable');
   });

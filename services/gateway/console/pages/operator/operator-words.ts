@@ -1,31 +1,35 @@
-import type { Grade, LightName } from '../../api/operator-now.ts';
+import type { Causes, Grade, LightName } from '../../api/operator-now.ts';
 import type { OperatorMe } from '../../api/session.ts';
 
 /** The texts of the pages about work that runs or waits. */
 const workWords = {
   now: {
     title: 'Now',
-    allGood: 'All five lights are in order.',
+    allGood: 'All six lights are in order.',
     some: (count: number) => (count === 1 ? 'One light needs a look.' : `${String(count)} lights need a look.`),
     lights: 'Lights',
     names: {
       creates: 'Creates',
       polls: 'Polls on time',
+      ends: 'Ended tasks',
       settlements: 'Settlements',
       channels: 'Channels',
       attention: 'Attention',
     } satisfies Record<LightName, string>,
     grades: { ok: 'In order', warn: 'Look at it', fail: 'Act now' } satisfies Record<Grade, string>,
+    recovering: 'Recovering',
     fine: {
       creates: 'orders are taken',
       polls: 'upstreams are polled when they are due',
+      ends: 'upstreams do the work',
       settlements: 'what ends is settled',
-      channels: 'every enabled channel takes work',
+      channels: 'every model has a channel',
       attention: 'no task waits for a decision',
     } satisfies Record<LightName, string>,
     counted: {
       creates: 'creates',
       polls: 'late polls',
+      ends: 'ended tasks',
       settlements: 'settlements',
       channels: 'faults of channels',
       attention: 'entries',
@@ -33,6 +37,7 @@ const workWords = {
     open: {
       creates: 'Tasks',
       polls: 'Running tasks',
+      ends: 'Failed tasks',
       settlements: 'Money',
       channels: 'Channels',
       attention: 'The queue',
@@ -40,6 +45,21 @@ const workWords = {
     hour: (what: string, low: number, high: number, last: number) =>
       `Last hour, ${what} a minute: ${figure(low)} to ${figure(high)}, now ${figure(last)}`,
     changed: (name: string, grade: string) => `${name}: ${grade}`,
+    causes: {
+      creates: ({ upstream, client, us }: Causes) =>
+        `Refused in ten minutes: ${figure(upstream)} by upstreams, ${figure(client)} by clients, ${figure(us)} by us`,
+      ends: ({ upstream, client, us }: Causes) =>
+        `Failed in ten minutes: ${figure(upstream)} by upstreams, ${figure(client)} by clients, ${figure(us)} by operators`,
+    } as Partial<Readonly<Record<LightName, (causes: Causes) => string>>>,
+    unserved: {
+      label: 'Models without a channel',
+      more: (count: number) => ` and ${figure(count)} more`,
+      at: (endpoints: readonly string[]) => ` (${endpoints.join(', ')})`,
+    },
+    tasksAway: 'The tasks service does not answer, so its figures are missing.',
+    tasksAnswered: 'It answered last at',
+    tasksNever: 'It has not answered since this gateway started.',
+    unknown: 'not known',
     unfinished: 'Unfinished tasks',
     services: 'Services',
     reachable: 'reachable',
@@ -594,6 +614,13 @@ const booksWords = {
 
 /** The texts of the operators' pages. A client never loads them. */
 export const operatorWords = {
+  /** Beside the name of the queue, in the navigation and in the title of the tab. */
+  waiting: {
+    shown: (count: number, more: boolean) => `${String(count)}${more ? '+' : ''}`,
+    label: (count: number, more: boolean) => (more ? `more than ${String(count)} waiting` : `${String(count)} waiting`),
+    unknown: 'not known how many wait',
+    spoken: (count: number) => (count === 1 ? 'One waits for a decision' : `${String(count)} wait for a decision`),
+  },
   nav: {
     now: 'Now',
     attention: 'Attention',

@@ -7,7 +7,7 @@ import { DOOR_FILES } from './door-files.ts';
 import { listImports, selectFiles } from './select-files.ts';
 
 const HASH_CHARACTERS = 16;
-const OWN_CODE = /^(?!packages\/).*\.[jt]s$/;
+const OWN_CODE = /^(?!packages\/).*\.(?:[jt]s|css)$/;
 const TYPES: Readonly<Record<string, string>> = {
   ts: 'text/javascript; charset=utf-8',
   js: 'text/javascript; charset=utf-8',

@@ -175,7 +175,7 @@ describe('a decision', () => {
   });
 });
 
-test('the five lights are shown while billing is away, and fail while tasks is', async () => {
+test('the six lights are shown while billing is away, and fail while tasks is', async () => {
   const away = async () => {
     throw serviceUnavailable(undefined);
   };
@@ -185,7 +185,10 @@ test('the five lights are shown while billing is away, and fail while tasks is',
   const { status, json } = await console.as('viewer', 'GET', '/now');
   expect(status).toBe(200);
   expect(json).toMatchObject({
-    lights: ['creates', 'polls', 'settlements', 'channels', 'attention'].map((name) => ({ name, grade: 'fail' })),
+    lights: ['creates', 'polls', 'ends', 'settlements', 'channels', 'attention'].map((name) => ({
+      name,
+      grade: 'fail',
+    })),
     acts: [],
     services: [{ name: 'tasks', isReachable: true }, { name: 'billing' }, { name: 'media' }],
   });

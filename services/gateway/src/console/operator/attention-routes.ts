@@ -6,6 +6,7 @@ import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { moneyOf } from '../views/money.ts';
+import { ITEMS_MAX } from './attention-limits.ts';
 import { decisionsOf } from './attention-decisions.ts';
 import { decide } from './decide.ts';
 import type { DecideParts } from './decide.ts';
@@ -13,8 +14,6 @@ import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { operatorOf } from './operator-session-routes.ts';
 import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
-
-const ITEMS_MAX = 200;
 
 const decision = bodyValidator<DecisionRequest>({
   type: 'object',

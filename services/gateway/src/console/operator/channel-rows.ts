@@ -2,7 +2,7 @@ import type { ChannelHour, ChannelRow } from '../../../console/api/operator-chan
 import type { ChannelPause, TaskChannel } from '../../clients/channels-client.ts';
 import type { ChannelMinute, PulseOfChannel } from '../../clients/pulse-client.ts';
 import type { RelayChannel } from '../../relay/channels/relay-channels.ts';
-import { hourOf } from './lights.ts';
+import { hourOf } from './minute-series.ts';
 
 /** A channel of the tasks service, and its last hour if anything happened. */
 export function taskChannelRow(channel: TaskChannel, hour: PulseOfChannel | undefined, now: number): ChannelRow {

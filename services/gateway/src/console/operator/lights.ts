@@ -1,114 +1,187 @@
-import type { Light } from '../../../console/api/operator-now.ts';
+import type { Causes, Grade, Light, LightName } from '../../../console/api/operator-now.ts';
 import type { ChannelMinute, Minute, Pulse } from '../../clients/pulse-client.ts';
+import type { RateState, Windows } from './grade-rate.ts';
+import { LONG_MINUTES, judgeRate } from './judge-rate.ts';
+import { hourOf, lengthOfLast, sumLast } from './minute-series.ts';
+import { describeStanding, findUnserved, takesOrders } from './served-models.ts';
+import type { ChannelStanding } from './served-models.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MINUTES = 60;
-/** The minutes before this one that a rate is taken from. */
-const RECENT_MINUTES = 10;
+const TENTHS_BELOW = 10;
+const IDLE_NAMED_MAX = 5;
 
 /** From these values on a light warns, or fails. */
 const LIMITS = {
-  /** The share of creates that no upstream took, in the recent minutes. */
-  refusedShare: { warn: 0.05, fail: 0.5 },
+  /** The share of creates that upstreams or this installation refused. */
+  refusedShare: { warn: 0.05, fail: 0.25 },
   /** How late the oldest poll is that is due. */
   pollLagMs: { warn: 5000, fail: 30_000 },
-  /** The share of polls that began late, in the recent minutes. */
+  /** The share of polls that began late. */
   lateShare: { warn: 0.05, fail: 0.5 },
+  /** The share of ended tasks that failed at their upstream. */
+  failedShare: { warn: 0.1, fail: 0.5 },
   /** How long the oldest finished task waits for its settlement. */
   unsettledMs: { warn: MINUTE_MS, fail: 10 * MINUTE_MS },
   /** How long the first item waits for a person. */
   attentionMs: { warn: 0, fail: 60 * MINUTE_MS },
 } as const;
 
-type Grade = Light['grade'];
+/** The services that a create needs. The gateway refuses a create without them itself, so tasks does not count it. */
+const PEERS = [
+  { name: 'billing', grade: 'fail', means: 'no create can be paid' },
+  { name: 'media', grade: 'warn', means: 'no create with media can be taken' },
+] as const;
 
-/** What a light needs to know of a channel. */
-export interface ChannelStanding {
-  readonly id: string;
-  readonly isEnabled: boolean;
-  readonly isPaused: boolean;
-  readonly circuit: 'closed' | 'open' | 'half_open';
+/** What the lights are graded from. */
+export interface LightInputs {
+  /** Undefined: the tasks service does not answer. */
+  readonly pulse: Pulse | undefined;
+  /** Undefined: the channels of the tasks service cannot be read. */
+  readonly channels: readonly ChannelStanding[] | undefined;
+  /** The services that this process does not reach. */
+  readonly unreachable: ReadonlySet<string>;
 }
 
-/** The five lights. Undefined: the tasks service does not answer. */
-export function lightsOf(pulse: Pulse | undefined, channels: readonly ChannelStanding[]): readonly Light[] {
-  if (pulse === undefined) return NAMES.map((name) => ({ name, grade: 'fail', figure: '–', why: AWAY, minutes: [] }));
-  return [createsOf(pulse), pollsOf(pulse), settlementsOf(pulse), channelsOf(pulse, channels), attentionOf(pulse)];
-}
-
-const NAMES = ['creates', 'polls', 'settlements', 'channels', 'attention'] as const;
+const NAMES: readonly LightName[] = ['creates', 'polls', 'ends', 'settlements', 'channels', 'attention'];
 const AWAY = 'the tasks service does not answer';
 
-function createsOf({ now, minutes }: Pulse): Light {
-  const [created, refused] = [recent(minutes, now, 'created'), recent(minutes, now, 'refused')];
-  const share = shareOf(refused, created + refused);
-  return light({
+/** Grades the six lights. */
+export function gradeLights({ pulse, channels, unreachable }: LightInputs): readonly Light[] {
+  if (pulse === undefined) return NAMES.map((name) => ({ name, grade: 'fail', figure: '–', why: AWAY, minutes: [] }));
+  return [
+    gradeCreates(pulse, unreachable),
+    gradePolls(pulse),
+    gradeEnds(pulse),
+    gradeSettlements(pulse),
+    gradeChannels(pulse, channels),
+    gradeAttention(pulse),
+  ];
+}
+
+/** What the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a fault. */
+function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
+  const { now, minutes } = pulse;
+  const refused = ({ refusedByUpstream, refusedByUs }: Minute): number => refusedByUpstream + refusedByUs;
+  const rate = judgeRate(pulse, LIMITS.refusedShare, {
+    bad: refused,
+    total: (minute) => minute.created + refused(minute),
+    ...{ noun: 'creates', was: 'refused by upstreams or by us' },
+  });
+  const created = sumLast(pulse, LONG_MINUTES, (minute) => minute.created);
+  const rated = {
     name: 'creates',
-    grade: gradeOf(share, LIMITS.refusedShare),
-    figure: `${rateText(created / RECENT_MINUTES)} / min`,
-    why: `${percent(share)} of the creates of the last ten minutes were refused because no upstream took them`,
-    minutes: hourOf(minutes, now, ({ created: count }) => count),
-  });
+    ...rate,
+    figure: `${rateText(created / lengthOfLast(LONG_MINUTES, now))} / min`,
+    causes: sumCauses(pulse, ['refusedByClient', 'refusedByUpstream', 'refusedByUs']),
+    minutes: hourOf(minutes, now, (minute) => minute.created),
+  } as const;
+  const missing = PEERS.find(({ name, grade }) => unreachable.has(name) && worst(grade, rate.grade) !== rate.grade);
+  if (missing === undefined) return light(rated);
+  const why = `${missing.name} cannot be reached, so ${missing.means}`;
+  return light({ ...rated, grade: missing.grade, state: 'faulty', why });
 }
 
-function pollsOf({ now, minutes, pollLagMs }: Pulse): Light {
-  const [polls, late] = [recent(minutes, now, 'polls'), recent(minutes, now, 'latePolls')];
-  const share = shareOf(late, polls);
-  const byLag = gradeOf(pollLagMs, LIMITS.pollLagMs);
-  const byShare = gradeOf(share, LIMITS.lateShare);
-  return light({
+function gradePolls(pulse: Pulse): Light {
+  const { now, minutes, pollLagMs } = pulse;
+  const rate = judgeRate(pulse, LIMITS.lateShare, {
+    bad: ({ latePolls }) => latePolls,
+    total: ({ polls }) => polls,
+    ...{ noun: 'polls', was: 'more than five seconds late' },
+  });
+  const { bad, total } = rate.windows.long;
+  const byLag = gradeValue(pollLagMs, LIMITS.pollLagMs);
+  const rated = {
     name: 'polls',
-    grade: worst(byLag, byShare),
-    figure: polls === 0 ? 'none due' : `${percent(1 - share)} on time`,
-    why:
-      byLag === 'ok'
-        ? `${percent(share)} of the polls of the last ten minutes began more than five seconds late`
-        : `the oldest poll that is due is ${durationText(pollLagMs)} late`,
+    ...rate,
+    figure: total === 0 ? 'none due' : `${percent(1 - bad / total)} on time`,
     minutes: hourOf(minutes, now, ({ latePolls }) => latePolls),
+  } as const;
+  if (byLag === 'ok') return light(rated);
+  const why = `the oldest poll that is due is ${durationText(pollLagMs)} late`;
+  return light({ ...rated, grade: worst(byLag, rate.grade), state: 'faulty', why });
+}
+
+/** A task that failed for its content, was cancelled, or was ended by an operator is no fault of an upstream. */
+function gradeEnds(pulse: Pulse): Light {
+  const { now, minutes } = pulse;
+  const ended = ({ completed, failedByClient, failedByUpstream, failedByUs }: Minute): number =>
+    completed + failedByClient + failedByUpstream + failedByUs;
+  const rate = judgeRate(pulse, LIMITS.failedShare, {
+    bad: ({ failedByUpstream }) => failedByUpstream,
+    total: ({ completed, failedByUpstream }) => completed + failedByUpstream,
+    ...{ noun: 'tasks', was: 'failed by their upstreams' },
+  });
+  return light({
+    name: 'ends',
+    ...rate,
+    figure: `${rateText(sumLast(pulse, LONG_MINUTES, ended) / lengthOfLast(LONG_MINUTES, now))} / min`,
+    causes: sumCauses(pulse, ['failedByClient', 'failedByUpstream', 'failedByUs']),
+    minutes: hourOf(minutes, now, ended),
   });
 }
 
-function settlementsOf({ now, minutes, unsettled, unsettledMs }: Pulse): Light {
+function gradeSettlements({ now, minutes, unsettled, unsettledMs }: Pulse): Light {
   return light({
     name: 'settlements',
-    grade: gradeOf(unsettledMs, LIMITS.unsettledMs),
+    grade: gradeValue(unsettledMs, LIMITS.unsettledMs),
     figure: `${String(unsettled)} open`,
     why: `the oldest finished task has waited ${durationText(unsettledMs)} for its settlement`,
     minutes: hourOf(minutes, now, ({ settled }) => settled),
   });
 }
 
-function channelsOf({ now, channels: hours }: Pulse, channels: readonly ChannelStanding[]): Light {
+/** A model that no channel serves is a fault. A channel that is merely one of several is a warning. */
+function gradeChannels({ now, channels: hours }: Pulse, channels: readonly ChannelStanding[] | undefined): Light {
+  const minutes = hourOf(
+    [...hours.values()].flatMap((hour) => hour.minutes),
+    now,
+    countFaults,
+  );
+  const shown = { name: 'channels', minutes } as const;
+  if (channels === undefined)
+    return { ...shown, grade: 'fail', figure: '–', why: 'the channels of the tasks service cannot be read' };
   const enabled = channels.filter(({ isEnabled }) => isEnabled);
-  const idle = enabled.filter(({ isPaused, circuit }) => isPaused || circuit !== 'closed');
-  const areAllIdle = enabled.length > 0 && idle.length === enabled.length;
-  const faults = [...hours.values()].flatMap(({ minutes }) => minutes);
-  return light({
-    name: 'channels',
-    grade: areAllIdle ? 'fail' : idle.length > 0 ? 'warn' : 'ok',
-    figure: `${String(enabled.length - idle.length)} of ${String(enabled.length)} in use`,
-    why: idle.map(standingText).join('; '),
-    minutes: hourOf(faults, now, faultsOf),
-  });
+  const idle = enabled.filter((channel) => !takesOrders(channel) || channel.circuit !== 'closed');
+  const figure = `${String(enabled.length - idle.length)} of ${String(enabled.length)} in use`;
+  const { models, groups } = findUnserved(channels);
+  if (models > 0) {
+    const why = models === 1 ? 'no channel serves a model' : `no channel serves ${String(models)} models`;
+    return { ...shown, grade: 'fail', figure, why, unserved: groups };
+  }
+  return light({ ...shown, grade: idle.length > 0 ? 'warn' : 'ok', figure, why: describeIdle(idle) });
 }
 
-function attentionOf({ now, attention, attentionSince }: Pulse): Light {
+function gradeAttention({ now, attention, attentionSince }: Pulse): Light {
   const ageMs = attentionSince === undefined ? 0 : Math.max(0, now - attentionSince);
   return light({
     name: 'attention',
-    grade: attention === 0 ? 'ok' : gradeOf(ageMs, LIMITS.attentionMs),
+    grade: attention === 0 ? 'ok' : gradeValue(ageMs, LIMITS.attentionMs),
     figure: `${String(attention)} waiting`,
     why: `the first has waited ${durationText(ageMs)} for a decision`,
     minutes: [],
   });
 }
 
-/** A light that is `ok` has no reason. */
-function light({ why, ...rest }: Required<Light>): Light {
-  return rest.grade === 'ok' ? rest : { ...rest, why };
+type CauseCounts = readonly [client: keyof Minute, upstream: keyof Minute, us: keyof Minute];
+
+function sumCauses(pulse: Pulse, [client, upstream, us]: CauseCounts): Causes {
+  const sum = (name: keyof Minute): number => sumLast(pulse, LONG_MINUTES, (minute) => minute[name]);
+  return { client: sum(client), upstream: sum(upstream), us: sum(us) };
 }
 
-function gradeOf(value: number, { warn, fail }: { readonly warn: number; readonly fail: number }): Grade {
+interface Graded extends Omit<Required<Light>, 'causes' | 'unserved' | 'isRecovering'> {
+  readonly causes?: Causes;
+  readonly state?: RateState;
+  readonly windows?: Windows;
+}
+
+/** A light that is `ok` has no reason. */
+function light({ why, state, windows: _windows, ...rest }: Graded): Light {
+  if (rest.grade === 'ok') return rest;
+  return { ...rest, why, ...(state === 'recovering' ? { isRecovering: true } : {}) };
+}
+
+function gradeValue(value: number, { warn, fail }: { readonly warn: number; readonly fail: number }): Grade {
   if (value >= fail) return 'fail';
   return value >= warn ? 'warn' : 'ok';
 }
@@ -118,39 +191,14 @@ function worst(one: Grade, other: Grade): Grade {
   return grades[Math.max(grades.indexOf(one), grades.indexOf(other))] ?? one;
 }
 
-function standingText({ id, isPaused, circuit }: ChannelStanding): string {
-  if (isPaused) return `${id} is paused`;
-  return circuit === 'open' ? `${id} gets no work, because it failed` : `${id} is being tried again`;
+function describeIdle(idle: readonly ChannelStanding[]): string {
+  const named = idle.slice(0, IDLE_NAMED_MAX).map(describeStanding);
+  const more = idle.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${String(more)} more`] : [])].join('; ');
 }
 
-function faultsOf({ refused, unknown, failedPolls }: ChannelMinute): number {
+function countFaults({ refused, unknown, failedPolls }: ChannelMinute): number {
   return refused + unknown + failedPolls;
-}
-
-/** One sum for each of the last 60 minutes, the oldest first. */
-export function hourOf<M extends { readonly at: number }>(
-  minutes: readonly M[],
-  now: number,
-  count: (minute: M) => number,
-): readonly number[] {
-  const last = Math.floor(now / MINUTE_MS);
-  const sums = Array.from({ length: HOUR_MINUTES }, () => 0);
-  for (const minute of minutes) {
-    const place = HOUR_MINUTES - 1 - (last - Math.floor(minute.at / MINUTE_MS));
-    if (place in sums) sums[place] = (sums[place] ?? 0) + count(minute);
-  }
-  return sums;
-}
-
-/** The sum of the recent minutes that are over. */
-function recent(minutes: readonly Minute[], now: number, count: Exclude<keyof Minute, 'at'>): number {
-  return hourOf(minutes, now, (minute) => minute[count])
-    .slice(-RECENT_MINUTES - 1, -1)
-    .reduce((sum, one) => sum + one, 0);
-}
-
-function shareOf(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole;
 }
 
 function percent(share: number): string {
@@ -158,11 +206,11 @@ function percent(share: number): string {
 }
 
 function rateText(rate: number): string {
-  return rate < RECENT_MINUTES ? String(Math.round(rate * 10) / 10) : String(Math.round(rate));
+  return rate < TENTHS_BELOW ? String(Math.round(rate * 10) / 10) : String(Math.round(rate));
 }
 
 function durationText(ms: number): string {
-  const [minutes, hours] = [ms / MINUTE_MS, ms / (HOUR_MINUTES * MINUTE_MS)];
+  const [minutes, hours] = [ms / MINUTE_MS, ms / (60 * MINUTE_MS)];
   if (minutes < 2) return `${String(Math.round(ms / 1000))} s`;
   return hours < 2 ? `${String(Math.round(minutes))} min` : `${String(Math.round(hours))} h`;
 }

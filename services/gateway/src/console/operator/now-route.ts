@@ -2,17 +2,17 @@ import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Now } from '../../../console/api/operator-now.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
-import type { TaskChannels } from '../../clients/channels-client.ts';
+import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
 import type { ReachPeers } from '../../clients/operator-clients.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { lightsOf } from './lights.ts';
-import type { ChannelStanding } from './lights.ts';
+import { gradeLights } from './lights.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import type { ChannelStanding } from './served-models.ts';
 
 const ACTS_SHOWN = 10;
 
@@ -27,46 +27,59 @@ export interface NowParts {
   readonly pauses: Pick<ChannelPauses, 'of'>;
 }
 
+/** When the tasks service answered this gateway last; undefined: not since its start. */
+interface HeardFrom {
+  at: number | undefined;
+}
+
 /** Whether the service works now. It answers while other services are away. */
 export function nowRoute(parts: NowParts): OperatorRouteEntry {
+  const heard: HeardFrom = { at: undefined };
   return operatorRoute({
     method: 'GET',
     path: '/now',
     name: 'getNow',
     role: 'viewer',
-    answer: (exchange) => nowOf(parts, exchange),
+    answer: (exchange) => nowOf(parts, heard, exchange),
   });
 }
 
-async function nowOf(
-  { clock, log, channels, pulse: readPulse, acts, reach, relay, pauses }: NowParts,
-  { state }: Exchange,
-): Promise<Now> {
+async function nowOf(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
+  const { clock, log, channels, pulse: readPulse, acts, reach } = parts;
   const [pulse, listed, page, services] = await Promise.all([
     ifReadable(log, 'pulse', readPulse(state)),
     ifReadable(log, 'channels', channels.list(state)),
     ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN }, state)),
     reach(),
   ]);
-  const standings: ChannelStanding[] = [
-    ...(listed ?? []).map(({ id, isEnabled, circuit, pause }) => ({
-      id,
-      isEnabled,
-      circuit,
-      isPaused: pause !== undefined,
-    })),
-    ...relay.all().map(({ settings: { id, enabled }, circuit }) => ({
-      id,
-      isEnabled: enabled,
-      circuit: circuit.state(),
-      isPaused: pauses.of(id) !== undefined,
-    })),
-  ];
+  if (pulse !== undefined) heard.at = clock.now();
+  const unreachable = new Set(services.flatMap(({ name, isReachable }) => (isReachable ? [] : [name])));
   return {
-    lights: lightsOf(pulse, standings),
-    unfinished: pulse?.unfinished ?? 0,
+    lights: gradeLights({
+      pulse,
+      channels: listed === undefined ? undefined : [...listed.map(toStanding), ...listRelayStandings(parts)],
+      unreachable,
+    }),
+    ...(pulse === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
+    ...(pulse === undefined ? {} : { unfinished: pulse.unfinished }),
     acts: page?.acts ?? [],
     services,
     now: clock.now(),
   };
+}
+
+function toStanding({ id, isEnabled, circuit, pause, models, endpoints }: TaskChannel): ChannelStanding {
+  return { id, isEnabled, circuit, models, endpoints, pausedBy: pause?.actor };
+}
+
+/** The channels that this gateway calls itself, as it sees them. */
+function listRelayStandings({ relay, pauses }: Pick<NowParts, 'relay' | 'pauses'>): readonly ChannelStanding[] {
+  return relay.all().map(({ settings: { id, enabled, models, endpoints }, circuit }) => ({
+    id,
+    isEnabled: enabled,
+    circuit: circuit.state(),
+    models: Object.keys(models),
+    endpoints,
+    pausedBy: pauses.of(id)?.actor,
+  }));
 }

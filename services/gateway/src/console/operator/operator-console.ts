@@ -3,6 +3,7 @@ import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import { whenThere } from '@reelgate/platform/soon';
+import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../../config.ts';
@@ -78,7 +79,7 @@ export function operatorConsole(
   });
   const door = openOperatorDoor(clock, openWrongKeys({ door: 'operators', clock, log, metrics }));
   const routes: readonly OperatorRouteEntry[] = [
-    ...operatorSessionRoutes({ clock, budget, door }, sessions),
+    ...operatorSessionRoutes({ clock, log, budget, door, attention: attentionQueue(pages.clients) }, sessions),
     ...operatorPages({ clock, newId, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),

@@ -1,5 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
 import type { OperatorMe } from '../../../console/api/session.ts';
+import type { AttentionQueue } from '../../clients/attention-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { OperatorDoor } from '../../operations/operator-door.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -8,6 +10,8 @@ import { consoleDoc } from '../console-doc.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import type { SignedInOperator } from '../../domain/operator.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { ITEMS_MAX } from './attention-limits.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
@@ -19,12 +23,25 @@ const signIn = bodyValidator<{ readonly key: string }>({
   properties: { key: { type: 'string', maxLength: 256 } },
 });
 
+export interface OperatorSessionParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly budget: BodyBudget;
+  readonly door: OperatorDoor;
+  readonly attention: Pick<AttentionQueue, 'count'>;
+}
+
 /** Signs an operator in and out, and says who is signed in. */
 export function operatorSessionRoutes(
-  { clock, budget, door }: { readonly clock: Clock; readonly budget: BodyBudget; readonly door: OperatorDoor },
+  { clock, log, budget, door, attention }: OperatorSessionParts,
   sessions: OperatorSessions,
 ): OperatorRouteEntry[] {
-  const meOf = ({ name, role }: SignedInOperator): OperatorMe => ({ name, role, now: clock.now() });
+  const showMe = async ({ name, role }: SignedInOperator, { state }: Exchange): Promise<OperatorMe> => {
+    const count = await ifReadable(log, 'attention', attention.count(state));
+    const waiting =
+      count === undefined ? {} : { waiting: { count: Math.min(count, ITEMS_MAX), hasMore: count > ITEMS_MAX } };
+    return { name, role, ...waiting, now: clock.now() };
+  };
   return [
     {
       kind: 'console',
@@ -33,7 +50,7 @@ export function operatorSessionRoutes(
       handle: async (exchange) => {
         const { key } = signIn(await readJsonBody(exchange, { budget }));
         const begin = () => sessions.begin(exchange, key.trim());
-        exchange.body = meOf(await door.pass(exchange.state.source(), begin));
+        exchange.body = await showMe(await door.pass(exchange.state.source(), begin), exchange);
       },
       doc: consoleDoc('signIn', 'Sign in'),
     },
@@ -62,7 +79,7 @@ export function operatorSessionRoutes(
       path: '/me',
       name: 'getMe',
       role: 'viewer',
-      answer: (exchange) => meOf(operatorOf(exchange)),
+      answer: (exchange) => showMe(operatorOf(exchange), exchange),
     }),
   ];
 }

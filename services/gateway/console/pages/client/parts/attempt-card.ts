@@ -2,7 +2,7 @@ import type { Attempt } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At, durationText } from '../../../parts/time.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { errorText } from './delivery-table.ts';
 
 const words = webhooksWords.delivery;

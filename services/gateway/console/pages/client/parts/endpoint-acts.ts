@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { EndpointDialog } from './endpoint-dialog.ts';
 import type { EndpointAct } from './endpoint-dialog.ts';
 import { DEFAULT_ENDPOINT } from './endpoint-table.ts';

@@ -6,7 +6,8 @@ import type { VNode } from '../../../html.ts';
 import { NewRows } from '../../../parts/new-rows.ts';
 import { Pager } from '../../../parts/pager.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { deliveryWords, webhooksWords } from '../../../words.ts';
+import { deliveryWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { DeliveryTable } from './delivery-table.ts';
 
 const words = webhooksWords.deliveries;

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { go } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { ActDialog } from './act-dialog.ts';
 import type { EndpointAnswer } from './endpoint-form.ts';
 import { ResendDialog } from './resend-dialog.ts';

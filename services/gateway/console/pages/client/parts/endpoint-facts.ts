@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 import { DEFAULT_ENDPOINT, agoOrNever } from './endpoint-table.ts';
 

@@ -7,7 +7,7 @@ import type { VNode } from '../../../html.ts';
 import { ChoicesField } from '../../../parts/choices-field.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.form;
 const NAME_CHARACTERS_MAX = 256;

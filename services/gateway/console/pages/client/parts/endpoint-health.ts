@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.health;
 

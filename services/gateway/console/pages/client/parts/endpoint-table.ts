@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import { Ago } from '../../../parts/time.ts';
-import { webhooksWords as words } from '../../../words.ts';
+import { webhooksWords as words } from '../webhooks-words.ts';
 import { EndpointHealth } from './endpoint-health.ts';
 
 /** The endpoint that stands for URLs of requests. */

@@ -3,7 +3,7 @@ import type { Delivery } from '../../../api/webhooks.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 import { ActDialog } from './act-dialog.ts';
 
 const words = webhooksWords.delivery;

@@ -6,7 +6,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.acts;
 const DAY_MS = 24 * 60 * 60 * 1000;

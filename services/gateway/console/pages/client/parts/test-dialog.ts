@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { webhooksWords } from '../../../words.ts';
+import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.acts;
 /** It asks for no more events. */

@@ -1,0 +1,54 @@
+import type { Grade } from '../../../console/api/operator-now.ts';
+
+/** How many events of a window there were, and how many of them were bad. */
+export interface Share {
+  readonly bad: number;
+  readonly total: number;
+}
+
+/**
+ * The windows of a rate, which both end now. Events are counted by the minute, so the short one is the running minute
+ * and the one before, 60 to 120 seconds, and the long one is the running minute and the nine before.
+ */
+export interface Windows {
+  readonly short: Share;
+  readonly long: Share;
+}
+
+/** From these shares on a rate warns, or fails. */
+export interface RateLimits {
+  readonly warn: number;
+  readonly fail: number;
+}
+
+/**
+ * `faulty`: bad events go on. `recovering`: there were events in the short window, and none was bad. `quiet`: there was
+ * none, so nothing shows that the fault is over.
+ */
+export type RateState = 'fine' | 'faulty' | 'recovering' | 'quiet';
+
+export interface RateGrade {
+  readonly grade: Grade;
+  readonly state: RateState;
+}
+
+/** With fewer bad events in ten minutes, a share says too little for alarm: one create at night may be the only one. */
+const FAIL_BAD_MIN = 3;
+/** One bad event among many in the short window is judged by the long one alone. */
+const WARN_BAD_MIN = 2;
+
+/**
+ * Grades a rate. The short window alone decides between a fault and a warning, so what is over is never a fault; the
+ * long window keeps a small fault that lasts in sight.
+ */
+export function gradeRate({ short, long }: Windows, { warn, fail }: RateLimits): RateGrade {
+  if (short.bad > 0 && reaches(short, fail) && long.bad >= FAIL_BAD_MIN) return { grade: 'fail', state: 'faulty' };
+  const isFaultyNow = short.bad >= WARN_BAD_MIN && reaches(short, warn);
+  if (!isFaultyNow && !(long.bad > 0 && reaches(long, warn))) return { grade: 'ok', state: 'fine' };
+  if (short.bad > 0) return { grade: 'warn', state: 'faulty' };
+  return { grade: 'warn', state: short.total > 0 ? 'recovering' : 'quiet' };
+}
+
+function reaches({ bad, total }: Share, share: number): boolean {
+  return total > 0 && bad / total >= share;
+}

@@ -1,0 +1,42 @@
+import type { Grade } from '../../../console/api/operator-now.ts';
+import type { Minute, Pulse } from '../../clients/pulse-client.ts';
+import { gradeRate } from './grade-rate.ts';
+import type { RateLimits, RateState, Windows } from './grade-rate.ts';
+import { sumLast } from './minute-series.ts';
+
+/** The windows of a rate, in minutes, the running one included. */
+const SHORT_MINUTES = 2;
+export const LONG_MINUTES = 10;
+
+/** What the events of a rate are called, and how they are counted. */
+interface Rated {
+  readonly bad: (minute: Minute) => number;
+  readonly total: (minute: Minute) => number;
+  readonly noun: string;
+  readonly was: string;
+}
+
+export interface JudgedRate {
+  readonly grade: Grade;
+  readonly state: RateState;
+  readonly why: string;
+  readonly windows: Windows;
+}
+
+/** Grades a rate of the pulse, and says why in a sentence. */
+export function judgeRate(pulse: Pulse, limits: RateLimits, { bad, total, noun, was }: Rated): JudgedRate {
+  const share = (count: number) => ({ bad: sumLast(pulse, count, bad), total: sumLast(pulse, count, total) });
+  const windows = { short: share(SHORT_MINUTES), long: share(LONG_MINUTES) };
+  const { grade, state } = gradeRate(windows, limits);
+  return { grade, state, windows, why: describeRate(state, windows, { noun, was }) };
+}
+
+function describeRate(state: RateState, { short, long }: Windows, { noun, was }: Pick<Rated, 'noun' | 'was'>): string {
+  const verb = (count: number): string => (count === 1 ? 'was' : 'were');
+  const inLong = `${String(long.bad)} of ${String(long.total)} in the last ten`;
+  if (state === 'quiet') return `in the last two minutes there were no ${noun}; ${inLong} ${verb(long.bad)} ${was}`;
+  if (state === 'recovering')
+    return `none of the last two minutes' ${String(short.total)} ${noun} was ${was}, but ${inLong} ${verb(long.bad)}`;
+  const inShort = `${String(short.bad)} of ${String(short.total)} ${noun} ${verb(short.bad)} ${was}`;
+  return `${inShort} in the last two minutes, and ${inLong}`;
+}

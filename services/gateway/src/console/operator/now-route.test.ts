@@ -1,0 +1,100 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterEach, expect, test } from '@jest/globals';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import type { Light } from '../../../console/api/operator-now.ts';
+import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import type { OperatorMethods } from '../../../testing/fake-operator.ts';
+import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
+import type { OperatorUnderTest } from '../../../testing/operator-under-test.ts';
+
+let console: OperatorUnderTest;
+afterEach(() => console.stop());
+
+const AT = timestampFromMs(6_000_000);
+const CHANNEL = {
+  id: 'east',
+  enabled: true,
+  circuit: 'closed',
+  models: ['Alpha-H3'],
+  endpoints: ['video.generation', 'video.regeneration'],
+};
+type TasksMethods = NonNullable<OperatorMethods['tasks']>;
+const tasks = (over: TasksMethods = {}): TasksMethods => ({
+  getPulse: async () => ({ now: AT, unfinished: 7n }),
+  listChannels: async () => ({ channels: [CHANNEL] }),
+  ...over,
+});
+const away = async () => {
+  throw serviceUnavailable(undefined);
+};
+const read = async () => (await console.as('viewer', 'GET', '/now')).json;
+const named = (lights: readonly Light[], name: string) => lights.find((light) => light.name === name);
+
+test('a tasks service that tells no causes apart is not taken for one without faults', async () => {
+  const getPulse = async () => ({ now: AT, minutes: [{ minute: AT, refused: 5n, failed: 5n }] });
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse }) } });
+  const { lights } = await read();
+
+  expect([named(lights, 'creates')?.grade, named(lights, 'ends')?.grade]).toEqual(['fail', 'fail']);
+});
+
+test('refusals that clients caused leave the light green, and are told', async () => {
+  const minute = { minute: AT, created: 1n, refused: 5n, refusedByClient: 5n, refusedByUpstream: 0n, refusedByUs: 0n };
+  console = await startOperatorUnderTest({
+    operator: { tasks: tasks({ getPulse: async () => ({ now: AT, minutes: [minute] }) }) },
+  });
+
+  expect(named((await read()).lights, 'creates')).toMatchObject({
+    grade: 'ok',
+    causes: { client: 5, upstream: 0, us: 0 },
+  });
+});
+
+test('a paused only channel leaves its model without one, and the light names both and who paused it', async () => {
+  const pause = { channel: 'east', at: AT, actor: 'ada', reason: 'it is slow' };
+  const listChannels = async () => ({ channels: [{ ...CHANNEL, pause }] });
+  console = await startOperatorUnderTest({
+    operator: { tasks: tasks({ listChannels }) },
+    channels: [aRelayChannel({ id: 'chat-a' })],
+  });
+
+  expect(named((await read()).lights, 'channels')).toMatchObject({
+    grade: 'fail',
+    figure: '1 of 2 in use',
+    unserved: [
+      {
+        models: ['Alpha-H3'],
+        more: 0,
+        endpoints: ['video.generation', 'video.regeneration'],
+        why: 'east is paused by ada',
+      },
+    ],
+  });
+});
+
+test('without the tasks service no figure is shown, and the page learns when it answered last', async () => {
+  const state = { isAway: false };
+  const getPulse = async () => (state.isAway ? away() : { now: AT, unfinished: 7n });
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse }) } });
+  const before = await read();
+  const answeredAt = console.gateway.clock.now();
+  state.isAway = true;
+  await console.gateway.clock.advance(60_000);
+  const after = await read();
+
+  expect([before.unfinished, before.tasksAway]).toEqual([7, undefined]);
+  expect(after).toMatchObject({ tasksAway: { answeredAt } });
+  expect(after).not.toHaveProperty('unfinished');
+});
+
+test('a gateway that was never answered knows no such time', async () => {
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse: away }) } });
+
+  expect((await read()).tasksAway).toEqual({});
+});
+
+test('channels that cannot be read are not taken for channels in use', async () => {
+  console = await startOperatorUnderTest({ operator: { tasks: tasks({ listChannels: away }) } });
+
+  expect(named((await read()).lights, 'channels')).toMatchObject({ grade: 'fail', figure: '–' });
+});
