@@ -5,7 +5,7 @@ import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
 import { followLinks } from './state/address.ts';
 import { VisitorContext } from './state/door.ts';
 import type { ConsoleDoor } from './state/door.ts';
-import { isOutage, judgeOutage, useRetry } from './state/outage.ts';
+import { hearServer, isOutage, judgeOutage, useRetry } from './state/outage.ts';
 import { serverNow, setServerClock } from './state/server-clock.ts';
 import { Frame } from './frame.ts';
 import { html } from './html.ts';
@@ -35,6 +35,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
   const [failures, setFailures] = useState(0);
   const arrive = useCallback((me: S) => {
     setServerClock(me.now);
+    hearServer();
     setStanding({ me });
   }, []);
   const ask = useCallback(() => {

@@ -12,22 +12,30 @@ import { clockText } from './time.ts';
  * page: what was read before it is marked as old.
  */
 export function Loaded<T>({ view, children }: { view: View<T>; children: (data: T) => VNode }): VNode {
-  const { data, error, isLoading, readAt, refresh } = view;
+  const { data, error, refresh } = view;
   const isSilent = useOutage()?.kind === 'silent';
   const isOut = isSilent || (error !== undefined && isOutage(error));
-  const isOld = isOut && data !== undefined;
   return html`
     ${error === undefined || isOut ? null : html`<${Refusal} error=${error} retry=${refresh} />`}
-    ${isOld && readAt !== undefined ? html`<p class="old-mark">${words.outage.asOf(clockText(readAt))}</p>` : null}
-    ${data === undefined && isOut ? html`<${NothingRead} retry=${refresh} />` : null}
-    ${data === undefined && !isOut && isLoading ? html`<p class="quiet">${words.loading}</p>` : null}
-    ${data === undefined ? null : html`<div class=${isOld ? 'loaded old' : 'loaded'}>${children(data)}</div>`}
+    ${
+      data === undefined
+        ? html`<${NothingRead} isOut=${isOut} view=${view} />`
+        : html`
+            ${isOut ? html`<${OldMark} readAt=${view.readAt} />` : null}
+            <div class=${isOut ? 'loaded old' : 'loaded'}>${children(data)}</div>
+          `
+    }
   `;
 }
 
-function NothingRead({ retry }: { retry: () => void }): VNode {
+function NothingRead({ isOut, view }: { isOut: boolean; view: View<unknown> }): VNode | null {
+  if (!isOut) return view.isLoading ? html`<p class="quiet">${words.loading}</p>` : null;
   return html`<p>${words.outage.nothing}</p>
-    <button type="button" onClick=${retry}>${words.tryAgain}</button>`;
+    <button type="button" onClick=${view.refresh}>${words.tryAgain}</button>`;
+}
+
+function OldMark({ readAt }: { readAt: number | undefined }): VNode | null {
+  return readAt === undefined ? null : html`<p class="old-mark">${words.outage.asOf(clockText(readAt))}</p>`;
 }
 
 /**

@@ -59,6 +59,9 @@ export interface Reader {
   readonly retry: () => void;
 }
 
+/** Stands for readers that have left the page. */
+const GONE: Reader = { retry: () => undefined };
+
 const failed = new Map<Reader, FailedRead>();
 const watchers = new Set<(outage: Outage | undefined) => void>();
 const doubters = new Set<() => void>();
@@ -77,7 +80,7 @@ export function silentForMs(): number {
 
 /** The server answered, so who still waits for it tries again at once. */
 export function noteAnswer(reader: Reader): void {
-  heardAt = serverNow();
+  hearServer();
   failed.delete(reader);
   const wasSilent = outage?.kind === 'silent';
   const waiting = wasSilent ? [...failed].filter(([, { status }]) => status === 0).map(([other]) => other) : [];
@@ -87,14 +90,21 @@ export function noteAnswer(reader: Reader): void {
 }
 
 export function noteFailure(reader: Reader, failure: FailedRead): void {
-  if (failure.status !== 0) heardAt = serverNow();
+  const wasSilent = outage?.kind === 'silent';
+  if (failure.status !== 0) hearServer();
   failed.set(reader, failure);
   judge();
+  // who watches the server goes on asking when the reader is gone
+  if (!wasSilent && outage?.kind === 'silent') doubtServer();
 }
 
-/** The reader is gone, or reads something else. */
+/** The reader is gone, or reads something else. That the server is silent stays known until it answers. */
 export function forgetReader(reader: Reader): void {
-  if (failed.delete(reader)) judge();
+  const failure = failed.get(reader);
+  if (failure === undefined) return;
+  failed.delete(reader);
+  if (outage?.kind === 'silent' && failure.status === 0) failed.set(GONE, failure);
+  judge();
 }
 
 /** Something hints that the server is gone, such as a stream that broke. Who can find out does. */
@@ -116,6 +126,12 @@ export function watchOutage(watcher: (outage: Outage | undefined) => void): () =
   return () => {
     watchers.delete(watcher);
   };
+}
+
+/** An answer of any kind came. */
+export function hearServer(): void {
+  heardAt = serverNow();
+  failed.delete(GONE);
 }
 
 function judge(): void {

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Topic } from '../api/stream.ts';
 import { ApiError, api } from './api.ts';
 import { useLive } from './live.ts';
-import { forgetReader, isOutage, noteAnswer, noteFailure, useRetry } from './outage.ts';
+import { currentOutage, forgetReader, isOutage, noteAnswer, noteFailure, useRetry } from './outage.ts';
 import type { Reader } from './outage.ts';
 import { serverNow, setServerClock } from './server-clock.ts';
 
@@ -21,7 +21,7 @@ export interface View<T> {
 export interface ViewOptions<T> {
   /** What is known already, so that nothing is read at first. */
   readonly first?: T;
-  /** Errors of the server are no outage for it, as long as it answers. */
+  /** An error of the server begins no outage for it, and ends none. */
   readonly isProbe?: boolean;
   /** How long it waits for an answer; absent: as long as every call. */
   readonly timeoutMs?: number;
@@ -64,8 +64,10 @@ export function useView<T>(
         (thrown: unknown) => {
           if (running.current !== own || own.signal.aborted) return;
           const error = asApiError(thrown);
-          const isOut = isOutage(error) && (!isProbe || error.status === 0);
-          if (isOut) noteFailure(reader, { status: error.status, startedAt, goodAt: goodAt.current });
+          // a server that starts answers with errors first, and is not back yet
+          const isOut = isOutage(error) && (!isProbe || error.status === 0 || currentOutage() !== undefined);
+          const { status } = error;
+          if (isOut) noteFailure(reader, { status, startedAt, goodAt: isProbe ? undefined : goodAt.current });
           else noteAnswer(reader);
           setShown((before) => ({ ...before, error, isLoading: false, failures: isOut ? before.failures + 1 : 0 }));
         },

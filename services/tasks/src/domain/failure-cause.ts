@@ -1,6 +1,6 @@
 /**
- * What caused the refusal of a create or the failure of a task: the client with what it sent, an upstream, or this
- * installation with those who operate it.
+ * What caused the refusal of a create or the failure of a task: what the client sent, an upstream, or this installation
+ * with its operators.
  */
 export type Cause = 'client' | 'upstream' | 'us';
 

@@ -67,7 +67,7 @@ function LightCard({ light }: { light: Light }): VNode {
     <p class="figure">${figure}</p>
     <p>${why ?? words.fine[name]}</p>
     ${unserved.length === 0 ? null : html`<${UnservedList} groups=${unserved} />`}
-    ${causes === undefined ? null : html`<p class="small">${words.causes[name]?.(causes)}</p>`}
+    ${causes === undefined ? null : html`<p class="small causes">${words.causes[name]?.(causes)}</p>`}
     ${
       minutes.length === 0
         ? null

@@ -24,7 +24,7 @@ const CAUSE_OF_REASON: Readonly<Record<string, Cause>> = {
   model_price_error: 'us',
 };
 
-/** Tells what caused the refusal of a create. Returns undefined if the caller left: nobody was refused. */
+/** Tells what caused the refusal of a create. Returns undefined if the caller left, which is no refusal. */
 export function classifyRefusal(error: unknown): Cause | undefined {
   if (error instanceof CallEnded) return error.why === 'cancelled' ? undefined : 'us';
   if (!(error instanceof Problem)) return 'us';

@@ -1,0 +1,19 @@
+import { expect } from '@jest/globals';
+import type { Visit } from './browser.ts';
+
+const WIDTHS = [390, 1280];
+const COLOURS = ['light', 'dark'] as const;
+const HEIGHT = 900;
+
+/** Takes a picture of the page at each width and in each colour, and checks that it can be read and fits. */
+export async function shootEverySize(visit: Visit, name: string): Promise<void> {
+  for (const colorScheme of COLOURS) {
+    await visit.page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await visit.page.setViewportSize({ width, height: HEIGHT });
+      await visit.shoot(`${name}-${String(width)}-${colorScheme}`);
+      expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
+    }
+  }
+  await visit.page.emulateMedia({ colorScheme: 'light' });
+}
