@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventLoopTicks, newBatcher } from './batcher.ts';
+import { currentContext, inRequest, inTrace } from './request-context.ts';
 
 /** Each batch ends when the test says so. */
 function scripted({ batchMax = 500, concurrency = 2, ticks = 1 } = {}) {
@@ -99,4 +100,37 @@ test('a batch that fails, or has too few answers, fails its own items and no oth
   expect(await first[0]).toBe(10);
   await expect(first[1]).rejects.toThrow('fewer answers');
   await expect(second).rejects.toThrow('down');
+});
+
+test('a batch of one request is sent for that request, and a batch of several requests for none', async () => {
+  const sent: object[] = [];
+  const { add } = newBatcher<string, true>({
+    batchMax: 10,
+    concurrency: 1,
+    fill: () => eventLoopTicks(1),
+    send: async (batch) => {
+      await tick();
+      sent.push({ batch, ...currentContext() });
+      return batch.map(() => true as const);
+    },
+  });
+  const one = (request: string, item: string): Promise<true> =>
+    inRequest(request, () => inTrace(`trace of ${request}`, () => add(item)));
+
+  await Promise.all([one('first', 'a'), one('first', 'b')]);
+  await Promise.all([one('first', 'c'), one('second', 'd')]);
+  // the batch of the second request is begun by the end of the first batch
+  await Promise.all([
+    one('first', 'e'),
+    tick()
+      .then(tick)
+      .then(() => one('second', 'f')),
+  ]);
+
+  expect(sent).toEqual([
+    { batch: ['a', 'b'], requestId: 'first', traceId: 'trace of first' },
+    { batch: ['c', 'd'], requestId: undefined, traceId: undefined },
+    { batch: ['e'], requestId: 'first', traceId: 'trace of first' },
+    { batch: ['f'], requestId: 'second', traceId: 'trace of second' },
+  ]);
 });

@@ -1,3 +1,6 @@
+import { currentContext, inSharedContext } from './request-context.ts';
+import type { WorkContext } from './request-context.ts';
+
 export interface BatcherOptions<In, Out> {
   /** The most items in one batch. */
   readonly batchMax: number;
@@ -5,12 +8,16 @@ export interface BatcherOptions<In, Out> {
   readonly concurrency: number;
   /** Resolves when a batch that starts to fill now is to be sent. `isBusy`: the last batch had more than one item. */
   readonly fill: (isBusy: boolean) => Promise<unknown>;
-  /** Sends a batch. The answers are in the order of the items, one for each. */
+  /**
+   * Sends a batch. The answers are in the order of the items, one for each. A batch of one request runs for that
+   * request; a batch of several runs for none.
+   */
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
 
 interface Waiting<In, Out> {
   readonly item: In;
+  readonly context: WorkContext;
   readonly resolve: (answer: Out) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,7 +48,8 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
     running += 1;
     isBusy = batch.length > 1;
     try {
-      const answers = await send(batch.map(({ item }) => item));
+      const contexts = batch.map(({ context }) => context);
+      const answers = await inSharedContext(contexts, () => send(batch.map(({ item }) => item)));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const answer = answers[index];
         if (answer === undefined) reject(new Error('a batch has fewer answers than items'));
@@ -72,7 +80,7 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, context: currentContext(), resolve, reject });
         if (waiting.length >= batchMax) flush();
         else if (running < concurrency) flushWhenFilled();
       }),

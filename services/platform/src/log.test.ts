@@ -89,6 +89,22 @@ test('a line that is written for a request has its id, also after a wait, and no
   ]);
 });
 
+test('a line of a part that works for all requests has no id, whichever request runs', async () => {
+  const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
+  const LOG = new URL('./log.ts', import.meta.url).href;
+  const lines = await linesOf(
+    'info',
+    `const { inRequest, inTrace } = await import('${CONTEXT}'); const { backgroundLog } = await import('${LOG}'); ` +
+      'const shared = backgroundLog(log).child({ part: 1 }); ' +
+      "inRequest('req-1', () => inTrace('4bf9', () => { shared.warn({}, 'shared'); log.warn({}, 'own') }))",
+  );
+
+  expect(lines.map(({ msg, part, requestId, trace_id }) => [msg, part, requestId, trace_id])).toEqual([
+    ['shared', 1, undefined, undefined],
+    ['own', undefined, 'req-1', '4bf9'],
+  ]);
+});
+
 test('a line of a recorded trace has its id under the name that tools look for, and no other line has it', async () => {
   const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
   const lines = await linesOf(

@@ -37,6 +37,23 @@ export function outsideRequests<T>(work: () => T): T {
   return current.exit(() => currentTrace.exit(work));
 }
 
+/** The request and the recorded trace that some work belongs to. */
+export interface WorkContext {
+  readonly requestId: string | undefined;
+  readonly traceId: string | undefined;
+}
+
+export function currentContext(): WorkContext {
+  return { requestId: currentRequestId(), traceId: currentTraceId() };
+}
+
+/** Runs work for all of these together: for their request and trace if they have the same, and otherwise for none. */
+export function inSharedContext<T>([first, ...others]: readonly WorkContext[], work: () => T): T {
+  const isOne = others.every(({ requestId, traceId }) => requestId === first?.requestId && traceId === first?.traceId);
+  const { requestId = '', traceId } = (isOne ? first : undefined) ?? {};
+  return outsideRequests(() => inRequest(requestId, () => inTrace(traceId, work)));
+}
+
 /** The header that passes the id on over HTTP. */
 export function requestIdHeader(): Readonly<Record<string, string>> {
   const requestId = currentRequestId();

@@ -3,6 +3,7 @@ import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
+import { currentRequestId, inRequest } from '../request-context.ts';
 import { startWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
 
@@ -45,6 +46,22 @@ describe('a worker', () => {
     const { passes } = await aWorker(nothing);
 
     expect(passes()).toBe(1);
+  });
+
+  test('that a request starts or wakes makes its passes for none', async () => {
+    const requests: (string | undefined)[] = [];
+    const pass = async (): Promise<number> => {
+      requests.push(currentRequestId());
+      return 0;
+    };
+    const { worker, clock } = await inRequest('first', () => aWorker(pass));
+    inRequest('second', () => {
+      worker.wake();
+    });
+    await clock.advance(IDLE_MS);
+
+    expect(requests.length).toBeGreaterThan(1);
+    expect(requests.filter((id) => id !== undefined)).toEqual([]);
   });
 
   test('rests for its idle time after a pass that found nothing', async () => {

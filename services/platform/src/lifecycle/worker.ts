@@ -1,6 +1,7 @@
 import { NOT_AWAITED } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { outsideRequests } from '../request-context.ts';
 
 /** Repeats a pass until it is stopped. */
 export interface Worker {
@@ -51,7 +52,8 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
     }
   };
 
-  const running = run();
+  // whichever request starts it, its passes belong to none
+  const running = outsideRequests(run);
   return {
     wake: () => {
       woken = true;

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import { startWorker } from '../lifecycle/worker.ts';
+import { backgroundLog } from '../log.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { newSharedPeer } from './peer-limits.ts';
@@ -100,12 +101,13 @@ function fallbackReports({ service, log, metrics }: SharedLimitsOptions): (isAlo
     'Times that a service fell back to its part of the limits of peers',
     ['service'],
   );
+  const lines = backgroundLog(log);
   gauge.labels(service).set(0);
   falls.labels(service).inc(0);
   return (isAlone, reason) => {
     gauge.labels(service).set(isAlone ? 1 : 0);
     if (isAlone) falls.labels(service).inc();
-    if (isAlone) log.warn({ err: reason }, 'redis is away: each replica keeps to its part of the shared limits');
-    else log.info({}, 'redis is used again: the replicas share their limits');
+    if (isAlone) lines.warn({ err: reason }, 'redis is away: each replica keeps to its part of the shared limits');
+    else lines.info({}, 'redis is used again: the replicas share their limits');
   };
 }

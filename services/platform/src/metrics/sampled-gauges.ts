@@ -1,5 +1,6 @@
 import { isRecent } from '../clock.ts';
 import type { Clock } from '../clock.ts';
+import { backgroundLog } from '../log.ts';
 import type { Log } from '../log.ts';
 import type { Gauges } from './gauge.ts';
 import type { Metrics } from './metrics.ts';
@@ -53,6 +54,7 @@ export function gaugeSampler(metrics: Metrics, { service, clock, log }: SamplerO
       'service',
     ])
     .labels(service);
+  const lines = backgroundLog(log);
   let queue: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = queue.then(work);
@@ -70,7 +72,7 @@ export function gaugeSampler(metrics: Metrics, { service, clock, log }: SamplerO
         } catch (error) {
           last = undefined;
           errors.inc();
-          log.warn({ gauge: gauges[0]?.name, err: error }, 'the numbers of a gauge could not be read');
+          lines.warn({ gauge: gauges[0]?.name, err: error }, 'the numbers of a gauge could not be read');
         } finally {
           reading = undefined;
         }

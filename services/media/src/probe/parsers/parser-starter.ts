@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { backgroundLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import type { ParserLimits } from './parser-command.ts';
 import type { Parser } from './parser-process.ts';
@@ -33,6 +34,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
   /** When each process started. */
   const all = new Map<Parser, number>();
   let [starting, failures, notBefore] = [0, 0, 0];
+  const lines = backgroundLog(log);
   const isHeldBack = (): boolean => stopping.aborted || clock.now() < notBefore;
 
   const end = async (parser: Parser): Promise<void> => {
@@ -65,7 +67,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
       } catch (error) {
         failures += 1;
         notBefore = clock.now() + Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
-        if (!stopping.aborted) log.error({ failures, err: error }, 'a parser was not started');
+        if (!stopping.aborted) lines.error({ failures, err: error }, 'a parser was not started');
         throw notStarted(notBefore - clock.now(), error);
       } finally {
         starting -= 1;
