@@ -15,6 +15,8 @@ export interface OtlpSink {
   readonly headers: readonly IncomingMessage['headers'][];
   /** Answers every further request with this status, and those that are held. */
   answer(status: number): void;
+  /** Answers every further request with a body: whole, or cut off. */
+  body(bytes: Uint8Array, isCut?: boolean): void;
   /** Reads every further request and answers it later, as a slow receiver does. */
   hold(): void;
   close(): Promise<void>;
@@ -25,6 +27,7 @@ export async function openOtlpSink(tls?: ServerOptions): Promise<OtlpSink> {
   const spans: ReceivedSpan[] = [];
   const headers: IncomingMessage['headers'][] = [];
   let status = 200;
+  let sent: { readonly bytes: Uint8Array; readonly announced: number } = { bytes: new Uint8Array(), announced: 0 };
   let held: (() => void)[] | undefined;
   const listener: RequestListener = (request, response) => {
     const parts: Buffer[] = [];
@@ -34,7 +37,11 @@ export async function openOtlpSink(tls?: ServerOptions): Promise<OtlpSink> {
       const body = Buffer.concat(parts);
       if (status === 200 && request.url === '/v1/traces')
         spans.push(...spansIn(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body));
-      const answer = (): void => void response.writeHead(request.url === '/v1/traces' ? status : 404).end();
+      const answer = (): void => {
+        response.writeHead(request.url === '/v1/traces' ? status : 404, { 'content-length': sent.announced });
+        if (sent.bytes.length === sent.announced) response.end(sent.bytes);
+        else response.write(sent.bytes, () => response.destroy());
+      };
       if (held === undefined) answer();
       else held.push(answer);
     });
@@ -52,6 +59,9 @@ export async function openOtlpSink(tls?: ServerOptions): Promise<OtlpSink> {
       const late = held ?? [];
       held = undefined;
       for (const answerNow of late) answerNow();
+    },
+    body: (bytes, isCut = false) => {
+      sent = { bytes, announced: bytes.length + (isCut ? 1 : 0) };
     },
     hold: () => {
       held ??= [];

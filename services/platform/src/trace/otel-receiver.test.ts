@@ -72,6 +72,18 @@ test('the headers of the environment are sent, and those of the file win over th
   expect(sink.spans.map(({ name }) => name)).toEqual(['span']);
 });
 
+test.each([
+  ['takes a part of the spans', Buffer.from('0a020801', 'hex'), false, 'the receiver took only a part'],
+  ['takes them and answers what cannot be read', Buffer.from('hello'), false, undefined],
+  ['takes them and breaks off', Buffer.from('0a02', 'hex'), true, undefined],
+])('a receiver that %s gets them once', async (_what, body, isCut, fault) => {
+  sink = await openOtlpSink();
+  sink.body(body, isCut);
+
+  expect(await sendOne({})).toBe(fault);
+  expect(sink.spans.map(({ name }) => name)).toEqual(['span']);
+});
+
 test('an https receiver is trusted by the authority of the environment, and gets our certificate', async () => {
   const own = authority.issue();
   const client = authority.issue({ name: 'reelgate' });
