@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import type { Now } from '../../services/gateway/console/api/operator-now.ts';
 import { CHANNEL, KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
 import { OPERATORS, startConsoleWorld } from './console-world.ts';
@@ -11,6 +12,7 @@ import { shootEverySize } from './shoot-every-size.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
+const QUIET_MS = 90_000;
 
 describeInBrowser('the lights of operators', () => {
   let world: ConsoleWorld;
@@ -106,6 +108,27 @@ describeInBrowser('the lights of operators', () => {
       // the counts and the page are each at most ten seconds old
       expect(redAfterMs).toBeLessThan(30_000);
       expect(await page.evaluate<number>("performance.getEntriesByType('navigation').length")).toBe(1);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'have no figures while the tasks service alone is gone, and the page says when it answered last',
+    async () => {
+      const visit = await openAt('');
+      const { page } = visit;
+      await card(page, 'Creates').waitFor();
+      await page.route('**/console/api/now', async (route) => {
+        const { unfinished: _, ...now } = (await (await route.fetch()).json()) as Now;
+        const why = 'the tasks service does not answer';
+        const lights = now.lights.map(({ name }) => ({ name, grade: 'fail', figure: '–', why, minutes: [] }));
+        await route.fulfill({ json: { ...now, lights, tasksAway: { answeredAt: now.now - QUIET_MS } } });
+      });
+      await page.reload();
+      await page.getByText(/^The tasks service does not answer, .* It answered last at .*\d\d:\d\d:\d\d\.$/).waitFor();
+      await shootEverySize(visit, 'lights-tasks-away');
+
+      expect(await card(page, 'Creates').getByText('Act now').count()).toBe(1);
     },
     JOURNEY_TIMEOUT_MS,
   );

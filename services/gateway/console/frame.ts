@@ -4,7 +4,7 @@ import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
 import { loadModule } from './state/load-page.ts';
 import type { Me, OperatorMe } from './api/session.ts';
-import type { ConsoleDoor } from './state/door.ts';
+import type { ConsoleDoor, DoorQueue } from './state/door.ts';
 import { useOutage } from './state/outage.ts';
 import { useServerWatch } from './state/use-server-watch.ts';
 import type { WaitingNow } from './state/use-server-watch.ts';
@@ -14,7 +14,6 @@ import { Boundary, BrokenPage } from './parts/boundary.ts';
 import { LiveSwitch } from './parts/live-switch.ts';
 import { OutageBanner } from './parts/loaded.ts';
 import { SignOut } from './parts/sign-out.ts';
-import { WaitingCount, titleCount } from './parts/waiting-count.ts';
 import { findPage } from './routes.ts';
 import { words } from './words.ts';
 
@@ -89,6 +88,26 @@ function Navigation({ door, path, waiting }: Pick<FrameProps, 'door'> & { path: 
   </nav>`;
 }
 
+/** The part of a queue that is shown here. */
+type NamedQueue = Pick<DoorQueue<never>, 'words'>;
+
+/** Shows how many entries wait, beside the name of their page. Nothing is shown while none waits. */
+export function WaitingCount({ waiting, queue }: { waiting: WaitingNow; queue: NamedQueue }): VNode | null {
+  if (waiting === undefined || (waiting !== 'unknown' && waiting.count === 0)) return null;
+  const { shown, label, unknown } = queue.words;
+  const [figure, text] =
+    waiting === 'unknown'
+      ? ['?', unknown]
+      : [shown(waiting.count, waiting.hasMore), label(waiting.count, waiting.hasMore)];
+  return html` <span class="count" aria-hidden="true">${figure}</span><span class="spoken"> ${text}</span>`;
+}
+
+/** Returns the beginning of the title of a tab, such as `(3) `. */
+export function titleCount(waiting: WaitingNow, queue: NamedQueue | undefined): string {
+  if (waiting === undefined || waiting === 'unknown' || waiting.count === 0 || queue === undefined) return '';
+  return `(${queue.words.shown(waiting.count, waiting.hasMore)}) `;
+}
+
 function Announcer(): VNode {
   const [text, setText] = useState('');
   useEffect(() => {
@@ -140,7 +159,7 @@ function useFocusOnNavigation(main: { readonly current: HTMLElement | null }, pa
   }, [path, isShown]);
 }
 
-/** The tab is named after the heading of its page, behind the number of entries that wait for an operator. */
+/** The tab is named after the heading of its page, behind the number of entries that wait. */
 function useTitle(main: { readonly current: HTMLElement | null }, path: string | undefined, count: string): void {
   useEffect(() => {
     const heading = main.current?.querySelector('h1')?.textContent;

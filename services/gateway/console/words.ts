@@ -1,8 +1,9 @@
 import type { Lane, Step } from './api/task.ts';
 
 /**
- * Every text of the console that is not data is in this file, in that of the webhooks' pages, or in that of the
- * operators' pages. Clients load this one, so nothing in it is about operators. Here is what all pages share.
+ * Every text of the console that is not data is in this file, in those of the webhooks' pages and of the form, or in
+ * that of the operators' pages. Clients load this one, so nothing in it is about operators. Here is what all pages
+ * share.
  */
 export const words = {
   product: 'Reelgate',
@@ -368,76 +369,6 @@ export const deliveryWords = {
   notYet: 'none yet',
   due: 'due now',
   caption: 'Deliveries',
-};
-
-/** The form that creates a video. */
-export const tryWords = {
-  title: 'Try',
-  intro: 'What you create here is a task like any other: it is charged, and your programs see it.',
-  noModels: 'This token may use no video model.',
-  views: { legend: 'Edit as', form: 'Form', json: 'JSON' },
-  model: 'Model',
-  prompt: 'Prompt',
-  promptHint: 'What the video shows: the subject, what it does, the place, the camera, the light.',
-  duration: 'Length in seconds',
-  durationHint: (min: number, max: number) => `${String(min)} to ${String(max)} whole seconds`,
-  resolution: 'Resolution',
-  ratio: 'Ratio',
-  ratioHint: 'adaptive follows the reference media.',
-  more: 'More settings',
-  seed: 'Seed',
-  seedHint: 'A whole number. The same seed asks for the same video, where the model supports it.',
-  webhook: 'Webhook URL',
-  webhookHint: 'It is told when the task ends. HTTPS.',
-  references: {
-    legend: 'References',
-    none: 'A first frame, a last frame, or images, videos and sounds that the model follows.',
-    add: 'Add files',
-    url: 'or the URL of one',
-    addUrl: 'Add URL',
-    kind: 'Kind',
-    role: (name: string) => `Role of ${name}`,
-    remove: 'Remove',
-    removeOf: (name: string) => `Remove ${name}`,
-    preview: (name: string) => `Preview of ${name}`,
-    tooLarge: (size: string, max: string) => `The files have ${size} together; a request has at most ${max}.`,
-    wrongType: (name: string) => `${name} is no image, video or sound.`,
-    kinds: { image: 'Image', video: 'Video', audio: 'Sound' },
-    roles: {
-      first_frame: 'First frame',
-      last_frame: 'Last frame',
-      reference_image: 'Reference image',
-      reference_video: 'Reference video',
-      reference_audio: 'Reference sound',
-      base_video: 'Base video',
-    },
-  },
-  json: {
-    label: 'Body of POST /v1/video/generations',
-    hint: 'Files that you added stand here as upload:… and are sent in their place.',
-    invalid: (why: string) => `This is no JSON object: ${why}`,
-    noObject: 'a body begins with { and ends with }',
-  },
-  estimate: {
-    title: 'Price',
-    estimating: 'Estimating',
-    none: 'The price is shown once the order is complete.',
-    figure: (amount: string) => `${amount} estimated`,
-    held: 'This amount is held until the task ends. You pay for what was used.',
-    facts: {
-      seconds: (count: number) => `${String(count)} s of video`,
-      input_video_seconds: (count: number) => `${String(count)} s of reference video`,
-      images: (count: number) => (count === 1 ? '1 image' : `${String(count)} images`),
-    },
-  },
-  submit: 'Create video',
-  submitting: 'Creating',
-  again: (id: string) => `Filled in from ${id}.`,
-  againMissing: (count: number) =>
-    count === 1
-      ? 'One file that was sent with that request is not kept: add it again.'
-      : `${String(count)} files that were sent with that request are not kept: add them again.`,
-  againFailed: (why: string) => `The form could not be filled in: ${why}`,
 };
 
 /** What was spent, day by day. */

@@ -53,10 +53,9 @@ export function NowView({ now }: { now: Now }): VNode {
 
 /** Says that a part of the page has no figures, and since when. */
 function TasksAway({ answeredAt }: { answeredAt: number | undefined }): VNode {
-  return html`<p class="note">
-    ${words.tasksAway}
-    ${answeredAt === undefined ? words.tasksNever : html`${words.tasksAnswered} <${At} at=${answeredAt} />.`}
-  </p>`;
+  const since =
+    answeredAt === undefined ? words.tasksNever : html`${words.tasksAnswered}${' '}<${At} at=${answeredAt} />.`;
+  return html`<p class="note">${words.tasksAway}${' '}${since}</p>`;
 }
 
 function LightCard({ light }: { light: Light }): VNode {

@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { tryWords as words } from '../../../words.ts';
+import { tryWords as words } from '../try-words.ts';
 import { ReferenceFields } from './reference-fields.ts';
 import { withField, withModel } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';

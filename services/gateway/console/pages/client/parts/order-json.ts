@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { tryWords } from '../../../words.ts';
+import { tryWords } from '../try-words.ts';
 import { parseOrder } from './try-order.ts';
 import type { Order } from './try-order.ts';
 

@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { tryWords } from '../../../words.ts';
+import { tryWords } from '../try-words.ts';
 import { bytesText } from './bytes-text.ts';
 import { kindOfFile, readUpload } from './read-upload.ts';
 import { ReferenceItem } from './reference-item.ts';

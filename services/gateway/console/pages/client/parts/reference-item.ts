@@ -1,7 +1,7 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { tryWords } from '../../../words.ts';
+import { tryWords } from '../try-words.ts';
 import { bytesText } from './bytes-text.ts';
 import { ROLES } from './try-order.ts';
 import type { OrderMedia, Upload } from './try-order.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { WaitingNow } from '../state/use-server-watch.ts';
-import { operatorWords } from '../pages/operator/operator-words.ts';
-import { WaitingCount, titleCount } from './waiting-count.ts';
+import { WaitingCount, titleCount } from './frame.ts';
+import { operatorWords } from './pages/operator/operator-words.ts';
+import type { WaitingNow } from './state/use-server-watch.ts';
 
 const count = (figure: string, text: string): string =>
   `<span class="count" aria-hidden="true">${figure}</span><span class="spoken"> ${text}</span>`;
