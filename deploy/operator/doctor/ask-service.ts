@@ -5,7 +5,7 @@ import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
 import type { DiagnosedService } from '../diagnosed-services.ts';
 import { describeClock } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
-import { ENOUGH_MS, awaitAnswer, inSeconds } from './deadline.ts';
+import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { describeProcess } from './describe-process.ts';
 import type { DescribedProcess } from './describe-process.ts';
@@ -17,6 +17,8 @@ import type { TryConnection } from './try-connection.ts';
 
 /** Of one service. Further ones are named by their number. */
 const REPLICAS_MAX = 16;
+/** A silence of so short a time says nothing. */
+const BRIEF_MS = 1000;
 /** The reason within the words of the gRPC client for a service without a connection. */
 const CONNECTION_FAULT = /Error: ((?:(?!Error: ).)+?)(?:\. Resolution note|$)/;
 
@@ -135,7 +137,7 @@ interface Silence {
 function describeSilence({ name }: DiagnosedService, { address, isAccepted, waitedMs }: Silence): DoctorLine {
   const line = { subject: name, part: '', grade: 'fail' } as const;
   const within = `within ${inSeconds(waitedMs)}`;
-  if (waitedMs < ENOUGH_MS)
+  if (waitedMs < BRIEF_MS)
     return { ...line, detail: `${address} gave no answer ${within}`, advice: 'call again: the time was too short' };
   return isAccepted
     ? {

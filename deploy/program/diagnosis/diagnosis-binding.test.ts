@@ -9,7 +9,7 @@ import { diagnosisBinding } from './diagnosis-binding.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 /** Shorter than a check may take, so that the checks must end before their own bound. */
-const CALLER_MS = 1500;
+const CALLER_MS = 2500;
 const openFor = closingTransports();
 silenceRpcLibraries();
 

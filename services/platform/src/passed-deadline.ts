@@ -19,15 +19,17 @@ export function deadlineWithin(signal: AbortSignal | undefined, timeoutMs: numbe
 
 /** An answer is on its way for less time. */
 const ANSWER_MS = 500;
+/** Less says nothing about the work: a process that was busy itself comes to the call late. */
+const WORK_MS_MIN = 1000;
 
 /**
- * How long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`, and
- * nothing if the deadline is too near.
+ * How long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`. If
+ * the deadline is too near for any work, the caller leaves first.
  */
 export function workMsWithin(signal: AbortSignal | undefined, msMax: number): number {
   const deadline = signal === undefined ? undefined : deadlines.get(signal);
   if (deadline === undefined) return msMax;
-  return Math.max(0, Math.min(msMax, deadline - systemClock.now() - ANSWER_MS));
+  return Math.min(msMax, Math.max(WORK_MS_MIN, deadline - systemClock.now() - ANSWER_MS));
 }
 
 /** Aborted when one of the two is. It carries the deadline of the call's signal. */

@@ -58,7 +58,10 @@ export async function fillStores({ program, upstream }: BenchProgram, count: num
 async function booksOf(billing: Sql): Promise<number> {
   const ledger = sqlLedgerAudit(billing);
   await ledger.rebuild();
-  const { entries, faults } = await ledger.audit(systemClock.now(), new AbortController().signal);
+  const { entries, faults } = await ledger.audit(systemClock.now(), {
+    signal: new AbortController().signal,
+    isDiagnosis: false,
+  });
   if (faults.length > 0) throw new Error(`the ledger of the copies has faults: ${faults.join('; ')}`);
   return Number(entries);
 }

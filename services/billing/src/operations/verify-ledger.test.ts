@@ -4,7 +4,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { aConfig } from '../../testing/open-billing.ts';
+import { aConfig, order } from '../../testing/open-billing.ts';
 import { sqlLedgerAudit } from '../store/ledger/sql-ledger-audit.ts';
 import { verifyLedger } from './verify-ledger.ts';
 
@@ -30,11 +30,34 @@ describeOnEngines('a check of the whole ledger', (open) => {
 
   test('that is a part of a diagnosis leaves no record', async () => {
     const on = await open(aConfig());
-    await on.accounts.verifyLedger({ unrecorded: true });
+    await on.accounts.verifyLedger({ diagnosis: true });
     expect(await on.sql.read('SELECT * FROM ledger_checks')).toEqual([]);
 
     await on.accounts.verifyLedger({ actor: 'ann' });
     expect(await on.sql.read('SELECT actor FROM ledger_checks')).toEqual([{ actor: 'ann' }]);
+  });
+
+  test('that is a part of a diagnosis reads what is open of a large ledger, and not the rest', async () => {
+    const on = await open(aConfig());
+    await on.billing.placeHold(order(on, 'task_1'));
+    const lines = on.sql.engine === 'sqlite' ? 100_001 : 1_000_001;
+    const large = {
+      ...on.sql,
+      read: (text: string, values: readonly number[] = []) =>
+        /^SELECT COUNT\(\*\) AS count FROM \(SELECT 1 FROM ledger_lines/.test(text)
+          ? Promise.resolve([{ count: Math.min(lines, values[0] ?? 0) }])
+          : on.sql.read(text, values),
+    };
+    const { signal } = new AbortController();
+    const audit = (isDiagnosis: boolean) => sqlLedgerAudit(large as never).audit(1, { signal, isDiagnosis });
+
+    expect(await audit(true)).toMatchObject({
+      isTooLarge: true,
+      entries: BigInt(lines - 1),
+      openHoldTaskIds: ['task_1'],
+      faults: [],
+    });
+    expect(await audit(false)).toMatchObject({ isTooLarge: false });
   });
 
   test('ends between two statements as soon as its caller leaves, and lets other work go on', async () => {
@@ -53,7 +76,9 @@ describeOnEngines('a check of the whole ledger', (open) => {
       },
     };
 
-    await expect(sqlLedgerAudit(counted as never).audit(1, caller.signal)).rejects.toThrow('the caller has left');
+    await expect(
+      sqlLedgerAudit(counted as never).audit(1, { signal: caller.signal, isDiagnosis: false }),
+    ).rejects.toThrow('the caller has left');
     expect(statements).toBe(1);
   });
 });

@@ -10,14 +10,13 @@ const LEDGER = 'ledger';
 type VerifyDeps = Pick<BillingDeps, 'audit' | 'ledgerChecks' | 'clock' | 'newId' | 'log'>;
 
 /**
- * Checks the whole ledger, and keeps the outcome with the name of who asked for it; without a name nothing is kept. A
- * database that is full keeps nothing either, and the outcome stands all the same.
+ * Checks the whole ledger, and keeps the outcome with the name of who asked for it. A database that is full keeps nothing,
+ * and the outcome stands all the same.
  */
-export async function verifyLedger(deps: VerifyDeps, actor: string | undefined, signal: AbortSignal): Promise<Audit> {
+export async function verifyLedger(deps: VerifyDeps, actor: string, signal: AbortSignal): Promise<Audit> {
   const { audit, clock, log } = deps;
   const at = clock.now();
-  const found = await audit.audit(at, signal);
-  if (actor === undefined) return found;
+  const found = await audit.audit(at, { signal, isDiagnosis: false });
   try {
     await keepOutcome(deps, found, { at, actor });
   } catch (error) {
@@ -25,6 +24,14 @@ export async function verifyLedger(deps: VerifyDeps, actor: string | undefined, 
     log.warn({ actor, err: error }, 'the outcome of a check of the ledger could not be kept');
   }
   return found;
+}
+
+/** Checks the ledger unless it is too large for a diagnosis, and keeps nothing. */
+export function diagnoseLedger(
+  { audit, clock }: Pick<BillingDeps, 'audit' | 'clock'>,
+  signal: AbortSignal,
+): Promise<Audit> {
+  return audit.audit(clock.now(), { signal, isDiagnosis: true });
 }
 
 async function keepOutcome(

@@ -4,7 +4,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { requiredField } from '@reelgate/platform/rpc/required-field';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getMoney } from '../operations/money/get-money.ts';
-import { verifyLedger } from '../operations/verify-ledger.ts';
+import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
 import { toWireMoney } from './money-mapping.ts';
 
 type LedgerMethods = Pick<Implementation<typeof AccountService>, 'verifyLedger' | 'rebuildBalances' | 'getMoney'>;
@@ -24,11 +24,13 @@ export function ledgerMethods(deps: BillingDeps): LedgerMethods {
           to: timestampMs(requiredField(to, 'to')),
         }),
       ),
-    verifyLedger: async ({ actor, unrecorded }, { caller, signal }) => {
-      const recordedActor = unrecorded ? undefined : actor || caller.name;
-      const { entries, sums, faults, openHoldTaskIds, calls } = await verifyLedger(deps, recordedActor, signal);
+    verifyLedger: async ({ actor, diagnosis }, { caller, signal }) => {
+      const { isTooLarge, entries, sums, faults, openHoldTaskIds, calls } = diagnosis
+        ? await diagnoseLedger(deps, signal)
+        : await verifyLedger(deps, actor || caller.name, signal);
       return {
-        ok: faults.length === 0,
+        ok: faults.length === 0 && !isTooLarge,
+        tooLarge: isTooLarge,
         entries,
         sums: Object.fromEntries(sums),
         faults: [...faults],

@@ -146,7 +146,7 @@ test('the count of accounts with little money left finds the last credit of each
 
 test('the check of the ledger finds the calls of an event by its key, however many events there are', async () => {
   await sqlCallStore(sql).place({ batchId: 'batch_1', calls: [aCall('call_1')], ahead: false });
-  await sqlLedgerAudit(sql).audit(3, new AbortController().signal);
+  await sqlLedgerAudit(sql).audit(3, { signal: new AbortController().signal, isDiagnosis: false });
   const [text] = [...asked.keys()].filter((one) => one.includes('hold_calls'));
 
   const plan = await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text!}`, asked.get(text!));

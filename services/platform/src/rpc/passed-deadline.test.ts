@@ -5,7 +5,7 @@ import { aGate } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
 import { unruled } from '../../testing/unruled.ts';
-import { deadlineWithin, eitherSignal } from '../passed-deadline.ts';
+import { deadlineWithin, eitherSignal, noteDeadline, workMsWithin } from '../passed-deadline.ts';
 
 const MediaService = unruled(MediaContract);
 const openFor = closingTransports();
@@ -94,5 +94,27 @@ describe.each(OURS)('a service that calls another over %s', (_name, open) => {
     gate.open();
 
     expect(new Set(answers.map((answer) => (answer as { code: string }).code))).toEqual(new Set(['deadline_exceeded']));
+  });
+});
+
+describe('the work for a call', () => {
+  const signalOf = (leftMs: number): AbortSignal => {
+    const { signal } = new AbortController();
+    noteDeadline(signal, Date.now() + leftMs);
+    return signal;
+  };
+
+  test('ends before the call does, and within its own bound', () => {
+    const ms = workMsWithin(signalOf(4000), 20_000);
+
+    expect(ms).toBeGreaterThan(1000);
+    expect(ms).toBeLessThan(4000);
+    expect(workMsWithin(signalOf(60_000), 5000)).toBe(5000);
+    expect(workMsWithin(new AbortController().signal, 5000)).toBe(5000);
+  });
+
+  test('has a second at least: a process that comes to the call late says nothing against what it asks', () => {
+    expect(workMsWithin(signalOf(100), 5000)).toBe(1000);
+    expect(workMsWithin(signalOf(-100), 500)).toBe(500);
   });
 });

@@ -33,7 +33,9 @@ export function operateChannels(
       const begun = clock.now();
       // An upstream that hangs is named before the call ends.
       const limit = AbortSignal.timeout(workMsWithin(signal, TEST_TIMEOUT_MS));
-      const { ok, detail } = await runtime.channel.test(AbortSignal.any([signal, limit]));
+      const tested = await runtime.channel.test(AbortSignal.any([signal, limit]));
+      const ok = tested.ok;
+      const detail = !ok && limit.aborted ? 'the upstream gave no answer' : tested.detail;
       const at = clock.now();
       const act = { at, actor, action: 'channel_tested', subject: id, reason: '' } as const;
       if (actor !== '') await operators.addAct({ ...act, detail: { ok, tookMs: at - begun } });

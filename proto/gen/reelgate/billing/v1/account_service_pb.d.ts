@@ -887,11 +887,12 @@ export declare type VerifyLedgerRequest = Message<"reelgate.billing.v1.VerifyLed
   actor: string;
 
   /**
-   * Whether the check leaves no record, as a part of a diagnosis, which changes nothing.
+   * Whether the check is a part of a diagnosis. It leaves no record then, and reads no ledger that is so large that other
+   * work would wait for it.
    *
-   * @generated from field: bool unrecorded = 2;
+   * @generated from field: bool diagnosis = 2;
    */
-  unrecorded: boolean;
+  diagnosis: boolean;
 };
 
 /**
@@ -954,6 +955,13 @@ export declare type VerifyLedgerResponse = Message<"reelgate.billing.v1.VerifyLe
    * @generated from field: int64 overdue_calls = 7;
    */
   overdueCalls: bigint;
+
+  /**
+   * Whether the ledger is too large for a diagnosis: it was not read, and has more than `entries` lines or calls.
+   *
+   * @generated from field: bool too_large = 8;
+   */
+  tooLarge: boolean;
 };
 
 /**

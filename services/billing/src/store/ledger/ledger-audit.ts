@@ -1,6 +1,8 @@
-/** The findings of an audit of the whole ledger. */
+/** The findings of an audit of the ledger. */
 export interface Audit {
-  /** The number of lines. */
+  /** Whether the ledger was too large for a diagnosis, so that only what is open was read. */
+  readonly isTooLarge: boolean;
+  /** The number of lines; of a ledger that is too large, a number of lines or calls that it exceeds. */
   readonly entries: bigint;
   /** By currency; zero if the ledger balances. */
   readonly sums: ReadonlyMap<string, bigint>;
@@ -18,12 +20,17 @@ export interface Rebuilt {
   readonly tokenIds: readonly string[];
 }
 
+export interface AuditOptions {
+  readonly signal: AbortSignal;
+  readonly isDiagnosis: boolean;
+}
+
 export interface LedgerAudit {
   /**
    * Compares everything that is cached with the lines. Each check sees one moment, so it can run beside the traffic.
-   * Between two checks other work goes on, and the signal ends the audit.
+   * Between two checks other work goes on, and the signal ends the audit. For a diagnosis a large ledger is not read.
    */
-  audit(now: number, signal: AbortSignal): Promise<Audit>;
+  audit(now: number, options: AuditOptions): Promise<Audit>;
   /**
    * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run beside the
    * traffic.

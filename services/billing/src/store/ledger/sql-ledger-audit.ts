@@ -84,35 +84,60 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
   { text: USAGE, say: (id) => `the hourly usage of the account ${id} differs from its charges` },
 ];
 
+/**
+ * Of lines or calls that a diagnosis reads. An embedded database answers nothing else meanwhile: each check of so many
+ * takes a few tenths of a second.
+ */
+const DIAGNOSED_MAX = { sqlite: 100_000, postgres: 1_000_000 } as const;
+const MORE_THAN = (table: 'ledger_lines' | 'calls'): string =>
+  `SELECT COUNT(*) AS count FROM (SELECT 1 FROM ${table} LIMIT $1) counted`;
+
+type Read = <R extends SqlRow>(text: string, bound?: number) => Promise<R[]>;
+
 export function sqlLedgerAudit(sql: Sql): LedgerAudit {
   return {
     rebuild: () => sql.transaction((query) => rebuild(query, sql.engine)),
-    audit: async (now, signal) => {
-      const read = async <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => {
+    audit: async (now, { signal, isDiagnosis }) => {
+      const read: Read = async <R extends SqlRow>(text: string, bound?: number): Promise<R[]> => {
         // An embedded database answers without letting other work of the process run.
         await new Promise((resolve) => setImmediate(resolve));
         signal.throwIfAborted();
         return sql.read<R>(text, bound === undefined ? [] : [bound]);
       };
-      const [count] = await read<{ entries: Whole }>(ENTRIES);
-      const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
-        ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,
-      );
-      const faults = sums
-        .filter(([, sum]) => sum !== 0n)
-        .map(([currency]) => `the lines in ${currency} do not sum to zero`);
-      for (const { text, say } of CHECKS)
-        faults.push(...(await read<{ subject: string }>(text, FAULTS_MAX)).map(({ subject }) => say(subject)));
+      const isTooLarge = isDiagnosis && (await hasMoreThan(read, DIAGNOSED_MAX[sql.engine]));
+      const books = isTooLarge
+        ? { entries: BigInt(DIAGNOSED_MAX[sql.engine]), sums: new Map<string, bigint>(), faults: [] }
+        : await readBooks(read);
       const open = await read<{ task_id: string }>(OPEN_HOLDS, OPEN_HOLDS_MAX);
       return {
-        entries: BigInt(count?.entries ?? 0),
-        sums: new Map(sums),
-        faults,
+        isTooLarge,
+        ...books,
         openHoldTaskIds: open.map((row) => row.task_id),
         calls: await openCalls(sql, now),
       };
     },
   };
+}
+
+async function readBooks(read: Read): Promise<Pick<Audit, 'entries' | 'sums' | 'faults'>> {
+  const [count] = await read<{ entries: Whole }>(ENTRIES);
+  const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
+    ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,
+  );
+  const faults = sums
+    .filter(([, sum]) => sum !== 0n)
+    .map(([currency]) => `the lines in ${currency} do not sum to zero`);
+  for (const { text, say } of CHECKS)
+    faults.push(...(await read<{ subject: string }>(text, FAULTS_MAX)).map(({ subject }) => say(subject)));
+  return { entries: BigInt(count?.entries ?? 0), sums: new Map(sums), faults };
+}
+
+async function hasMoreThan(read: Read, rows: number): Promise<boolean> {
+  for (const table of ['ledger_lines', 'calls'] as const) {
+    const [row] = await read<{ count: Whole }>(MORE_THAN(table), rows + 1);
+    if (Number(row?.count ?? 0) > rows) return true;
+  }
+  return false;
 }
 
 async function openCalls(sql: Sql, now: number): Promise<Audit['calls']> {
