@@ -3,6 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 
 /** An open connection does not keep the process when its command is over. */
 const END_MS = 300;
+/** What a shell calls the end of a program whose reader has left, such as `head`. */
+const READER_LEFT = 141;
 
 enableCompileCache();
 
@@ -23,9 +25,16 @@ const isSupervised = readBegin(process.env) !== undefined;
 // A process whose supervisor is gone has no reader.
 if (isSupervised) process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(READER_LEFT);
+});
+
 // What is imported here is in the compile cache, so each call is quick.
 await import('./caller-umask.ts');
 const { runCommand } = await import('./run-command.ts');
 process.exitCode = await runCommand(args, process.env);
+// Where writes to a pipe wait for its reader, the output must be whole before this process is ended.
+if (process.stdout.writableLength > 0) await new Promise((resolve) => process.stdout.write('', resolve));
 if (isSupervised) process.send?.(process.exitCode);
 setTimeout(() => process.exit(), END_MS).unref();

@@ -117,6 +117,24 @@ describe('one program', () => {
   );
 });
 
+describe('a reader that leaves after the first line', () => {
+  test(
+    'ends the doctor without a word',
+    async () => {
+      const program = await newProgram('one program', { upstream: upstream.host });
+      const doctor = program.spawnCommand('doctor');
+      let errors = '';
+      doctor.stderr.on('data', (part: Buffer) => (errors += part.toString()));
+      doctor.stdout.once('data', () => doctor.stdout.destroy());
+      const [code] = (await once(doctor, 'exit')) as [number];
+      await program.end();
+
+      expect({ code, errors }).toEqual({ code: 141, errors: '' });
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe('a service whose port belongs to a program that never answers', () => {
   let program: Program;
 
