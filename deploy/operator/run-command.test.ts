@@ -103,6 +103,11 @@ describe('a wrong call ends with exit code 2, and standard error says what would
     ],
     ['account credit demo five --reason x', /^expected an amount such as 5\.25, not five/],
     ['attention resolve task_1', /^--as OUTCOME is missing/],
+    ['attention resolve --as failed', /^name one task\nusage: reelgate attention resolve ID…/],
+    [
+      `attention resolve ${Array.from({ length: 201 }, (_, at) => `task_${String(at)}`).join(' ')} --as failed`,
+      /^name at most 200 tasks, not 201/,
+    ],
     ['token create --account demo --models * --in-flight 0', /^--in-flight takes a whole number such as 600, not 0/],
     ['token create --account demo --models * --webhooks all', /^--webhooks takes one of: write, read, none; not all/],
     ['token create --account demo --models * --tokens all', /^--tokens takes one of: write, read, none; not all/],

@@ -73,7 +73,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
   }
 
   /** A fresh tab of somebody who is signed in. */
-  async function visitOf(door: DoorName): Promise<Visit> {
+  async function openTab(door: DoorName): Promise<Visit> {
     const visit = await world.visit(door);
     await visit.page.context().addCookies(cookies[door]);
     return visit;
@@ -85,7 +85,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
     fault: (route: Route) => Promise<void>,
     check: (page: Page, counts: Counts) => Promise<void>,
   ): Promise<void> {
-    const visit = await visitOf(door);
+    const visit = await openTab(door);
     const { page } = visit;
     await page.route(file, fault);
     const counts = countRequests(page, file);
@@ -184,7 +184,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
     test(
       'a browser that keeps nothing never reloads by itself',
       async () => {
-        const visit = await visitOf(door);
+        const visit = await openTab(door);
         const { page } = visit;
         await page.addInitScript(
           "Object.defineProperty(window, 'sessionStorage', { get: () => { throw new Error('refused'); } });",
@@ -207,7 +207,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
     test(
       'a new release is loaded once, at the address where the reader is',
       async () => {
-        const visit = await visitOf(door);
+        const visit = await openTab(door);
         const { page } = visit;
         const release = await serveAsOlder(page, world.origins[door]);
         await page.goto(`${world.origins[door]}/console`);
@@ -229,7 +229,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
     test(
       'a release whose file is broken is loaded once, and then told',
       async () => {
-        const visit = await visitOf(door);
+        const visit = await openTab(door);
         const { page } = visit;
         const counts = countRequests(page, fileOf(module));
         await page.route(fileOf(module), FAULTS['is not found']!);

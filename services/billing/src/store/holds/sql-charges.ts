@@ -38,11 +38,11 @@ export async function readCharges(
   }
   const known = new Set(charges.map(({ taskId }) => taskId));
   const others = taskIds.filter((id) => !known.has(id));
-  return others.length === 0 ? charges : [...charges, ...(await chargesOfCalls(query, others, accountId))];
+  return others.length === 0 ? charges : [...charges, ...(await readCallCharges(query, others, accountId))];
 }
 
 /** The hold of a job is that of its call, which has the id of the job. */
-async function chargesOfCalls(
+async function readCallCharges(
   query: SqlQuery,
   ids: readonly string[],
   accountId: string | undefined,

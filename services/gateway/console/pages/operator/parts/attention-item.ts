@@ -97,8 +97,8 @@ function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>)
       >
     </p>
     ${isDecided ? html`<${DecidedNote} row=${row} you=${you} made=${made} acts=${acts} money=${money} />` : null}
-    <p>${row.detail}</p>
-    <${RowFacts} row=${row} />
+    ${isDecided ? null : html`<p>${row.detail}</p>`}
+    <${RowFacts} row=${row} isDecided=${isDecided} />
     <${Loaded} view=${view}>${children}<//>
     ${
       isDecided
@@ -109,7 +109,8 @@ function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>)
   `;
 }
 
-function RowFacts({ row }: { row: QueueEntry['row'] }): VNode {
+/** What is held is told of an entry that waits. After a decision, what became of it is told above. */
+function RowFacts({ row, isDecided }: QueueEntry): VNode {
   return html`<dl class="facts">
     <dt>${words.since}</dt>
     <dd><${Ago} at=${row.since} /></dd>
@@ -117,7 +118,11 @@ function RowFacts({ row }: { row: QueueEntry['row'] }): VNode {
     <dd><${StateBadge} state=${row.state} /></dd>
     <dt>${words.account}</dt>
     <dd><a href=${`/console/accounts/${encodeURIComponent(row.accountId)}`}>${row.accountId}</a></dd>
-    <dt>${words.heldNow}</dt>
-    <dd>${row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>
+    ${
+      isDecided
+        ? null
+        : html`<dt>${words.heldNow}</dt>
+            <dd>${row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>`
+    }
   </dl>`;
 }

@@ -23,10 +23,10 @@ export function BatchResults({ run, batch, onNext }: { run: BatchRun; batch: Bat
     <div class="actions">
       ${
         run.isRunning
-          ? html`<button type="button" onClick=${batch.stop}>${words.batch.stop}</button>`
+          ? html`<button key="stop" type="button" onClick=${batch.stop}>${words.batch.stop}</button>`
           : html`
-              ${rest.length === 0 ? null : html`<button type="button" class="main" onClick=${batch.tryRest}>${words.batch.tryRest(rest.length)}</button>`}
-              <button type="button" class=${rest.length === 0 ? 'main' : undefined} onClick=${onNext}>
+              ${rest.length === 0 ? null : html`<button key="rest" type="button" class="main" onClick=${batch.tryRest}>${words.batch.tryRest(rest.length)}</button>`}
+              <button key="next" type="button" class=${rest.length === 0 ? 'main' : undefined} onClick=${onNext}>
                 ${words.next}
               </button>
             `

@@ -31,7 +31,7 @@ export interface OrderedAndReportedProps {
 
 /** What was ordered and held beside what the upstream reported and what that costs. */
 export function OrderedAndReported({ view, row }: OrderedAndReportedProps): VNode {
-  return html`<div>
+  return html`<div class="compared">
     <${DataTable}
       caption=${words.caption}
       columns=${COLUMNS}
@@ -42,13 +42,13 @@ export function OrderedAndReported({ view, row }: OrderedAndReportedProps): VNod
   </div>`;
 }
 
-/** The quantities of which the order or the report says something, and the money that follows from each. */
+/** The quantities that were ordered or used, and the money that follows from each. */
 export function compareQuantities(
   view: OrderedAndReportedProps['view'],
   row: OrderedAndReportedProps['row'],
 ): readonly ComparedRow[] {
   const told = listQuantities(view)
-    .filter(({ ordered, reported }) => ordered !== undefined || reported !== undefined)
+    .filter(({ ordered, reported }) => ordered !== undefined || (reported ?? 0) > 0)
     .map(({ name, ordered, reported, write }) => ({
       name,
       ordered: ordered === undefined ? NONE : write(ordered),

@@ -69,6 +69,7 @@ export function useDesk(list: AttentionList, open: string, onChanged: () => void
         chosen.rows.map(({ id }) => id),
         decision,
       );
+      chosen.clear();
     },
   };
 }

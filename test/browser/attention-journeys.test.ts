@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import type { Visit } from './browser.ts';
+import { OPERATORS, startConsoleWorld } from './console-world.ts';
+import type { ConsoleWorld } from './console-world.ts';
+import { describeInBrowser } from './describe-in-browser.ts';
+import { until } from './fill-console.ts';
+
+const START_TIMEOUT_MS = 180_000;
+const JOURNEY_TIMEOUT_MS = 180_000;
+const WIDTHS = [390, 1280] as const;
+/** Four seconds are ordered; the usage of five hundred is far above ten times the hold. */
+const OVERRUN = '[seconds:500]';
+
+interface Shown {
+  readonly hold: { readonly amount: string };
+  readonly settlement?: { readonly basis: string; readonly amount: string };
+}
+
+describeInBrowser('an operator who decides about money', () => {
+  let world: ConsoleWorld;
+  const visits: Visit[] = [];
+  /** What a test breaks on purpose, as the browser reports it. */
+  const provoked: string[] = [];
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+  }, START_TIMEOUT_MS);
+  afterAll(() => world.stop(), START_TIMEOUT_MS);
+  afterEach(async () => {
+    const faults = visits.flatMap((visit) => visit.faults);
+    await Promise.all(visits.splice(0).map((visit) => visit.close()));
+    // nothing of one test waits in the next
+    for (const { id } of await waiting()) await decideByCommand(id);
+    expect(faults).toEqual(provoked.splice(0));
+    expect((await world.program.command('ledger', 'verify')).code).toBe(0);
+  }, JOURNEY_TIMEOUT_MS);
+
+  const waiting = async () =>
+    (await world.program.command('attention', 'list')).json as readonly {
+      readonly id: string;
+      readonly reason: string;
+    }[];
+  const decideByCommand = (id: string, actor = 'bob') =>
+    world.program.command(
+      ...['attention', 'resolve', id, '--as', 'failed', '--actor', actor, '--reason', 'by the command line'],
+    );
+  const show = async (id: string) => (await world.program.command('task', 'show', id)).json as Shown;
+  const actsOn = async (id: string) =>
+    (
+      (await world.program.command('act', 'list', '--subject', id)).json as readonly { actor: string; reason: string }[]
+    ).map(({ actor, reason }) => [actor, reason]);
+  /** Makes tasks whose usage is far above their holds, and waits until they wait for a decision. */
+  const overrun = async (count: number): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const body = { model: 'Alpha-H3', prompt: `boat ${String(at)} ${OVERRUN}`, seconds: '4', size: '1280x720' };
+      ids.push((await world.api('/v1/videos', { method: 'POST', body })).id);
+    }
+    await until(async () => (await waiting()).filter(({ reason }) => reason === 'overrun').length === count);
+    return ids;
+  };
+  const signIn = async (width: number, address: string): Promise<Visit> => {
+    const visit = await world.signedIn('operator', OPERATORS.operator, { width });
+    visits.push(visit);
+    await visit.page.goto(`${world.origins.operator}/console${address}`);
+    return visit;
+  };
+  const look = async (visit: Visit, name: string): Promise<void> => {
+    await visit.shoot(name);
+    expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
+  };
+  const fillDecision = async (page: Page, what: RegExp, reason: string): Promise<void> => {
+    await page.getByRole('radio', { name: what }).check();
+    await page.getByLabel('Reason').fill(reason);
+    await page.getByRole('button', { name: /^Review/ }).click();
+  };
+
+  test.each(WIDTHS)(
+    'sees at %i px the order, the usage and the prompt beside the choices, and afterwards what the decision did',
+    async (width) => {
+      const [first = '', second = ''] = await overrun(2);
+      const visit = await signIn(width, `/attention?open=${first}`);
+      const { page } = visit;
+      await page.getByRole('row', { name: 'Price $0.32 held $40.00, 125 times the hold' }).waitFor();
+      await page.getByRole('row', { name: 'Seconds 4 s 500 s' }).waitFor();
+      await page.getByText('boat 0 [seconds:500]').waitFor();
+      await page.getByText('Charges $40.00 and returns nothing.').waitFor();
+      await page.getByText('Charges nothing and returns $0.32.').waitFor();
+      await look(visit, `attention-overrun-${String(width)}`);
+      // a letter in the field of the reason is text
+      await page.getByLabel('Reason').pressSequentially('n');
+      expect([await page.getByLabel('Reason').inputValue(), page.url().includes(first)]).toEqual(['n', true]);
+      await fillDecision(page, /The work was done/, 'the video is as long as that');
+      await page.getByRole('dialog').getByRole('button', { name: 'Charge $40.00' }).click();
+      await page
+        .getByText(
+          new RegExp(`You decided ${first} as completed: \\$40\\.00 charged, \\$0\\.32 of the hold used up; \\d`),
+        )
+        .first()
+        .waitFor();
+      await look(visit, `attention-decided-${String(width)}`);
+
+      expect(await show(first)).toMatchObject({ settlement: { basis: 'usage', amount: '40' } });
+      await page.keyboard.press('n');
+      await page.waitForURL((url) => url.searchParams.get('open') === second);
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Usage far above the hold');
+      await fillDecision(page, /The work is lost/, 'the upstream counts wrongly');
+      await page.getByRole('dialog').getByRole('button', { name: 'Return $0.32' }).click();
+      await page
+        .getByText(/as failed: nothing charged, \$0\.32 returned/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'Next', exact: true }).click();
+      await page.getByRole('heading', { name: 'Nothing is left to decide.' }).waitFor();
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Nothing is left to decide.');
+      expect([await actsOn(first), await actsOn(second)]).toEqual([
+        [['operator', 'the video is as long as that']],
+        [['operator', 'the upstream counts wrongly']],
+      ]);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'is told who decided meanwhile, and no money moves twice',
+    async () => {
+      const [id = ''] = await overrun(1);
+      const visit = await signIn(1280, `/attention?open=${id}`);
+      const { page } = visit;
+      await fillDecision(page, /The work was done/, 'it is as long as that');
+      // the stream tells nothing while the switch is off
+      await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+      await page.getByRole('button', { name: 'Live' }).click();
+      await page.getByRole('button', { name: /^Review/ }).click();
+      await decideByCommand(id);
+      await page.getByRole('dialog').getByRole('button', { name: 'Charge $40.00' }).click();
+      await page
+        .getByText(/bob decided it as failed: nothing charged, \$0\.32 returned; .* Reason: by the command line/)
+        .waitFor();
+      await look(visit, 'attention-decided-by-another');
+
+      expect((await show(id)).settlement).toMatchObject({ basis: 'released' });
+      expect(await actsOn(id)).toEqual([['bob', 'by the command line']]);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test.each(WIDTHS)(
+    'decides at %i px over several of one cause, each booked on its own, and tries again what was not answered',
+    async (width) => {
+      const { id: doubtful } = await world.api('/v1/videos', {
+        method: 'POST',
+        body: { model: 'Alpha-H3', prompt: 'a boat in doubt [unknown:paused]', seconds: '4', size: '1280x720' },
+      });
+      const ids = await overrun(4);
+      await until(async () => (await waiting()).some(({ id }) => id === doubtful));
+      const visit = await signIn(width, '/attention');
+      const { page } = visit;
+      await page.getByRole('checkbox', { name: `Choose ${String(ids[0])}` }).check();
+      expect(await page.getByRole('checkbox', { name: `Choose ${String(doubtful)}` }).isDisabled()).toBe(true);
+      await page.getByRole('button', { name: 'Choose all 4 of this cause' }).click();
+      await page.getByRole('button', { name: 'Decide 4 together' }).click();
+      await page.getByText('Charges $160.00 and returns nothing.').waitFor();
+      await page.getByText('Charges nothing and returns $1.28.').waitFor();
+      await page.getByRole('radio', { name: /The work is lost/ }).check();
+      await look(visit, `attention-together-${String(width)}`);
+      await decideByCommand(ids[1] ?? '');
+      await page.getByRole('heading', { name: '3 entries: Usage far above the hold' }).waitFor();
+      await fillDecision(page, /The work is lost/, 'the upstream counts wrongly');
+      // the answer to the second one is lost on its way
+      let isLost = false;
+      provoked.push('console: Failed to load resource: net::ERR_CONNECTION_RESET');
+      await page.route(`**/attention/${String(ids[2])}`, async (route) => {
+        await route.fetch();
+        isLost = true;
+        await route.abort('connectionreset');
+      });
+      await page.getByRole('dialog').getByRole('button', { name: 'Return $0.96' }).click();
+      await page.getByText('1 of 3 decided, 2 not decided.').first().waitFor();
+      await look(visit, `attention-partly-${String(width)}`);
+      await page.unroute(`**/attention/${String(ids[2])}`);
+      await page.getByRole('button', { name: 'Try the rest again (2)' }).click();
+      await page.getByText('3 of 3 decided.').first().waitFor();
+      await look(visit, `attention-done-${String(width)}`);
+
+      expect(isLost).toBe(true);
+      for (const id of ids) expect((await show(id)).settlement).toMatchObject({ basis: 'released' });
+      expect(await Promise.all(ids.map(actsOn))).toEqual(
+        ids.map((id) =>
+          id === ids[1] ? [['bob', 'by the command line']] : [['operator', 'the upstream counts wrongly']],
+        ),
+      );
+      await page.keyboard.press('n');
+      await page.waitForURL((url) => url.searchParams.get('open') === doubtful);
+      await page.getByText('The upstream has reported no usage.').waitFor();
+      await look(visit, `attention-doubt-${String(width)}`);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+});
