@@ -19,7 +19,7 @@ type Specs = Readonly<Record<string, OptionSpec>>;
 /** The typed options: the text of an option that takes a value, else whether the option was typed. */
 export type Options<S extends Specs> = { readonly [N in keyof S]?: S[N] extends { value: string } ? string : boolean };
 
-/** What a command runs with. */
+/** The input of a command, and the services and the terminal that it uses. */
 export interface Call<S extends Specs = Specs> {
   /** The arguments after the words of the command. */
   readonly words: readonly string[];
@@ -28,7 +28,7 @@ export interface Call<S extends Specs = Specs> {
   readonly services: Services;
   readonly environment: Environment;
   readonly terminal: Terminal;
-  /** Whether standard output is one JSON document. */
+  /** True if standard output is one JSON document. */
   readonly json: boolean;
   /** Prints a part of a text answer before its end. With --json it prints nothing. */
   readonly print: (text: string) => void;

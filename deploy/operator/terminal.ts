@@ -1,6 +1,6 @@
 /** Writes progress to standard error, so that standard output holds only the answer. */
 export interface Terminal {
-  /** Whether standard error is a terminal. */
+  /** True if standard error is a terminal. */
   readonly isInteractive: boolean;
   /** The characters of a line of standard output; undefined if it is not a terminal. */
   readonly columns: number | undefined;

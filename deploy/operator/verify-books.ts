@@ -18,10 +18,10 @@ export interface Books {
 
 export interface VerifyOptions {
   readonly timeoutMs: number;
-  /** Who asks, for the record; absent: the operator. */
+  /** The person who asks, for the record; the operator if absent. */
   readonly actor?: string;
   readonly signal?: AbortSignal;
-  /** Says how many of the open holds were compared. */
+  /** Reports how many of the open holds were compared. */
   readonly onProgress?: (done: number, of: number) => void;
 }
 

@@ -20,7 +20,7 @@ export function consolesOf(value: unknown, signingKey: SigningKey): Consoles {
   };
 }
 
-/** Where operators open their console. */
+/** Returns the address at which operators open their console; undefined if the gateway has no admin port. */
 export function consoleAddress(admin: HostPort | undefined): string | undefined {
   if (admin === undefined) return undefined;
   const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host;

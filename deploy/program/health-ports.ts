@@ -17,7 +17,7 @@ import type { ProgramTls } from './tls.ts';
 export interface HealthPorts {
   readonly http: Readonly<Partial<Record<CalledService, HttpPort>>>;
   readonly gateway: GatewayPorts | undefined;
-  /** Whether a service can work and the program is not stopping. Calls at the same time share one check. */
+  /** Creates the check that a service can work and the program is not stopping. Simultaneous calls share one check. */
   readiness(ready: ReadyCheck): ReadyCheck;
   /** Says that a service has started, all its ports included. From then on its health is that of the check. */
   started(name: ServiceName, isReady: ReadyCheck): void;

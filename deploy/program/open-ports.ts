@@ -10,7 +10,7 @@ import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { knownIdentities } from './identities.ts';
 
-/** Whom each service knows: the program's own parts, and the internal callers of the configuration. */
+/** Identifies callers for each service: the program's own parts, and the internal callers of the configuration. */
 export function knownCallers(
   config: Pick<ProgramConfig, 'internalCallers'>,
   { acceptedKeys }: Pick<Foundation, 'acceptedKeys'>,

@@ -8,7 +8,7 @@ const PEER_MS_MAX = 500;
 /** A start waits this long for its first connections, so that its first calls find them. */
 const CONNECT_MS_MAX = 2000;
 
-/** Connects to the peers that are there. */
+/** Connects to the peers that are running. */
 export async function connectPeers(connections: readonly GrpcConnection[]): Promise<void> {
   await Promise.allSettled(connections.map((connection) => connection.ready(CONNECT_MS_MAX)));
 }
@@ -25,7 +25,7 @@ export function watchPeers(
   });
 }
 
-/** Which of the peers answer now. */
+/** Finds out which of the peers answer now. */
 export function reachPeers(
   connections: Readonly<Record<string, GrpcConnection>>,
 ): Promise<readonly { readonly name: string; readonly isReachable: boolean }[]> {

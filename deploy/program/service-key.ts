@@ -38,7 +38,7 @@ interface KeysOfOne {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** What a service holds instead of the signing key. */
+/** The keys that a service holds instead of the signing key. */
 export interface ServiceKey {
   readonly service: ServiceName;
   readonly acceptedKeys: AcceptedKeys;

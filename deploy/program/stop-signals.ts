@@ -7,7 +7,7 @@ const SAME_REQUEST_MS = 1000;
 export interface StopOptions {
   /** Now, in milliseconds. */
   readonly now: () => number;
-  /** Whether npm started this process, and passes its signals on. */
+  /** True if npm started this process and passes its signals on. */
   readonly isUnderNpm: boolean;
   /** Ends the process at once. */
   readonly end: (signal: StopSignal) => void;

@@ -11,7 +11,7 @@ export const WATCH_MS = 500;
 export const RETRY_MS = 5000;
 
 export interface WatchOptions {
-  /** What the process was started with. */
+  /** The configuration that the process was started with. */
   readonly started: ReadConfig;
   /** The service of this process; undefined: one program with all services. */
   readonly service: ServiceName | undefined;
@@ -21,13 +21,13 @@ export interface WatchOptions {
   readonly services: readonly Pick<RunningService, 'reload'>[];
 }
 
-/** Why the newest files are not in use, and what of the used ones waits for a start. */
+/** The reason why the newest files are not in use, and the settings of the files in use that wait for a start. */
 export interface ConfigState {
   readonly refused: string | undefined;
   readonly pending: readonly string[];
   /** The checked value that was last applied. */
   readonly value: unknown;
-  /** When it was applied. */
+  /** The time at which it was applied, in milliseconds since 1970. */
   readonly appliedAt: number;
 }
 

@@ -20,7 +20,7 @@ export type SandboxOptions = {
   readonly publicHost?: string;
   /** Replaces the rendering thread in tests that do not need pictures. */
   readonly render?: Render;
-  /** Where its tasks outlive the process; absent: nowhere. */
+  /** The folder in which its tasks outlive the process; absent if they do not. */
   readonly folder?: string;
   readonly report?: (fault: unknown) => void;
 };

@@ -18,7 +18,7 @@ export function isFinished({ status }: Phase): boolean {
   return ['succeeded', 'failed', 'cancelled', 'expired'].includes(status);
 }
 
-/** Whether the vendor still shows the task: it does so for seven days. */
+/** Reports whether the vendor still shows the task, which it does for seven days. */
 export function isReadable(task: Task, now: number): boolean {
   return now - task.createdAt <= recordMsMax;
 }

@@ -5,9 +5,9 @@ import { openSqlite } from '@reelgate/platform/sql/sqlite';
 import { newToken } from './chance.ts';
 import type { Task } from './task.ts';
 
-/** Where the facts of tasks outlive the process. Writes take effect in the order of their calls. */
+/** Keeps the facts of tasks beyond the life of the process. Writes take effect in the order of their calls. */
 export type TaskStore = {
-  /** What earlier processes kept, oldest first. */
+  /** The tasks that earlier processes kept, oldest first. */
   readonly tasks: readonly Task[];
   /** The secret that signs result links, so that a link of before a restart still works after it. */
   readonly linkSecret: string;

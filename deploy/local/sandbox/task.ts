@@ -17,7 +17,7 @@ export type Task = {
   readonly createdAt: number;
   readonly picture: Picture;
   readonly cancelledAt: number | undefined;
-  /** How many reads had the fault that its script asks for. */
+  /** The number of reads that had the fault that its script asks for. */
   readonly reads: number;
   /** The last status that its callback address was told; absent: none. */
   readonly toldStatus?: string;

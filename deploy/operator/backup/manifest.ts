@@ -11,12 +11,12 @@ const FILE = 'manifest.json';
 const KEY_PURPOSE = 'backup';
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** What a backup holds. It is written last, so a backup without it was cut off. */
+/** The contents of a backup. The manifest is written last, so a backup without it was cut off. */
 export interface Manifest {
   readonly made_at: string;
   /** Tells keys apart, and reveals none. */
   readonly signing_key: string;
-  /** Whether the bytes of media are in the backup; otherwise they are in a bucket. */
+  /** True if the bytes of media are in the backup; otherwise they are in a bucket. */
   readonly has_blobs: boolean;
   readonly files: readonly BackedUpFile[];
   /** The storage keys of bytes that the running program had lost before. */

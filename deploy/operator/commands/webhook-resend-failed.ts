@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { ago } from '../format/times.ts';
 import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
 
-/** What one call of the service resends at most. */
+/** The most deliveries that one call of the service resends. */
 const CALL_MAX = 1000;
 const CALLS_MAX = 100;
 

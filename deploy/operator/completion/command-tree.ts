@@ -22,5 +22,5 @@ export function optionsOf({ options }: Command): readonly (readonly [string, Opt
   return [...Object.entries<OptionSpec>(options), ...Object.entries<OptionSpec>(COMMON_OPTIONS)];
 }
 
-/** Whether the value of an option, or an argument of a command, is a path. */
+/** Reports whether the value of an option, or an argument of a command, is a path. */
 export const isPath = (value: string): boolean => value === 'FILE';

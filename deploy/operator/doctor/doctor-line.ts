@@ -25,7 +25,7 @@ export interface Audience {
 /** A question of the doctor. It may throw or hang: that is a line too. */
 export interface DoctorQuestion {
   readonly subject: string;
-  /** What to do if the question is not answered. */
+  /** The remedy if the question is not answered. */
   readonly advice: string;
   readonly ask: (signal: AbortSignal, tell: Tell) => Promise<void>;
 }

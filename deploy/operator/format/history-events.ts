@@ -4,17 +4,17 @@ import { asSeconds, shortened } from './history-step.ts';
 import type { Step } from './history-step.ts';
 
 export interface EndFacts {
-  /** When an upstream took the work, in milliseconds since 1970. */
+  /** The time at which an upstream took the work, in milliseconds since 1970; undefined if none has. */
   readonly acceptedAt: number | undefined;
   /** The size of the result, in words. */
   readonly result: string | undefined;
 }
 
-/** What the entries before have said. */
+/** The facts that the earlier entries have given. */
 interface Told {
-  /** When the upstream began to work, as far as a poll has seen it. */
+  /** The time at which the upstream began to work, as far as a poll has seen it. */
   workingAt: number | undefined;
-  /** Since when the upstream has the work. */
+  /** The time at which the upstream got the work. */
   takenAt: number | undefined;
 }
 
@@ -82,7 +82,7 @@ const TELL: Readonly<Record<string, Tell | undefined>> = {
   },
 };
 
-/** How long the upstream had the work, until a poll saw its end. */
+/** Returns the step that says how long the upstream had the work, until a poll saw its end. */
 function worked(at: number, { workingAt, takenAt }: Told): readonly Step[] {
   const since = workingAt ?? takenAt;
   if (since === undefined) return [];

@@ -3,7 +3,7 @@ export interface Step {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly text: string;
-  /** How much of the time before it the text explains. */
+  /** The part of the time before it that the text explains, in milliseconds. */
   readonly tookMs?: number;
 }
 

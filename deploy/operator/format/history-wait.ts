@@ -10,7 +10,7 @@ interface Wait {
   readonly since: Timestamp | undefined;
 }
 
-/** What the task waits for, and since when; nothing for a task that is finished and settled. */
+/** Says what the task waits for, and since when; returns no line for a task that is finished and settled. */
 export function waitOf(record: TaskRecord, money: GetHoldResponse | undefined, now: number): readonly string[] {
   const waits = [waitingPerson(record), isFinished(record) ? waitingMoney(record, money) : waitingWork(record)];
   return waits.flatMap((wait) =>

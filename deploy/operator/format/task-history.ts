@@ -93,7 +93,7 @@ function reasonOf({ error }: AttemptRecord): string {
   return error === '' ? '' : ` (${shortened(error)})`;
 }
 
-/** What the last step of a task is told with. */
+/** Reads the facts that the last step of a task needs. */
 function factsOf({ task, attempts }: TaskRecord): EndFacts {
   const accepted = attempts.find(({ outcome }) => outcome === 'accepted')?.endedAt;
   return {

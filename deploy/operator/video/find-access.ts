@@ -11,7 +11,7 @@ import { publicApi } from './public-api.ts';
 export interface Access {
   readonly url: string;
   readonly token: string;
-  /** Whether it is the program of the configuration, whose ledger this command may read. */
+  /** True if it is the program of the configuration, whose ledger this command may read. */
   readonly isLocal: boolean;
   /** Forgets a token that this command line made and that the gateway refuses; false for any other. */
   forget(): boolean;

@@ -70,7 +70,7 @@ export function adapterEndpoints(adapter: string): readonly string[] {
   return ENDPOINTS_BY_ADAPTER[adapter] ?? [];
 }
 
-/** Whether the gateway calls the channels of this adapter, for the synchronous routes. */
+/** Reports whether the gateway calls the channels of this adapter, for the synchronous routes. */
 export function isRelayAdapter(adapter: string): boolean {
   return Object.hasOwn(relayChannelSchema.endpointsByAdapter, adapter);
 }

@@ -34,7 +34,7 @@ export const liveSchema = {
 
 export interface LiveSettings {
   readonly access: AccessMode;
-  /** Whether an operator may take profiles of the process. */
+  /** True if an operator may take profiles of the process. */
   readonly profiles: boolean;
 }
 

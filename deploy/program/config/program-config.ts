@@ -48,7 +48,7 @@ export const DEFAULT_ADDRESSES = {
 };
 
 export const CALLED_SERVICES = ['tasks', 'billing', 'media'] as const satisfies readonly CalledService[];
-/** Who calls whom. */
+/** The services that each service calls. */
 export const CALLED: Readonly<Record<ServiceName, readonly CalledService[]>> = {
   gateway: CALLED_SERVICES,
   tasks: ['billing', 'media'],
@@ -83,7 +83,7 @@ export interface ProgramConfig {
   readonly otherSigningKeys: readonly OtherSigningKey[];
   /** Instead of the signing key, the keys of one service. */
   readonly serviceKey: Secret | undefined;
-  /** Whether a service of its own refuses the signing key. */
+  /** True if a service of its own refuses the signing key. */
   readonly isServiceKeyRequired: boolean;
   readonly bus: BusSettings | undefined;
   /** The names that the admin port and the HTTP ports of the services answer to. */

@@ -9,7 +9,7 @@ import type { ProgramConfig } from './program-config.ts';
 type Shown = ReturnType<GatewayClients['operator']['configuration']>;
 type Section = Readonly<Record<string, unknown>>;
 
-/** The port through which the gateway shows it. */
+/** Creates the function through which the gateway shows the configuration. */
 export function configurationOf({
   config,
   foundation,
@@ -19,7 +19,10 @@ export function configurationOf({
   return () => shownConfiguration(config, diagnosis.configuration(), startedAt);
 }
 
-/** What the process runs with: what a reload applies as it was last applied, and the rest as it was at the start. */
+/**
+ * Describes the configuration that the process runs with: the keys that a reload applies as they were last applied, and
+ * the rest as it was at the start.
+ */
 export function shownConfiguration(
   started: Pick<ProgramConfig, 'value' | 'file' | 'warnings'>,
   state: ConfigState | undefined,

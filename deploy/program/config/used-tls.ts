@@ -16,7 +16,8 @@ interface UsedTls {
 const CALLS_KEYS: Keys = ['gateway', 'services', 'tls'];
 
 /**
- * What is used when all services run as one program, or the named one alone. In one program no call leaves the process.
+ * Lists what is used when all services run as one program, or the named one alone. In one program no call leaves the
+ * process.
  */
 export function usedTls(
   { ports, services }: Pick<ProgramConfig, 'ports' | 'services'>,
@@ -57,7 +58,7 @@ function readOrFault({ file }: ProgramConfig, { name, keys, files }: UsedTls, no
   }
 }
 
-/** How the configuration calls the file. */
+/** Returns the key of the file in the configuration. */
 function keyOf(file: TlsFile, name: UsedTls['name']): string {
   return file === 'ca' && name !== 'calls' ? 'client_ca' : file;
 }

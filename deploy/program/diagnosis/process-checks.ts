@@ -44,7 +44,7 @@ export function processChecks(parts: ProcessParts): readonly SelfCheck[] {
   ];
 }
 
-/** Whether this process reaches the services that it calls. */
+/** Creates the checks of whether this process reaches the services that it calls. */
 export function peerChecks(connections: Readonly<Record<string, GrpcConnection>>): readonly SelfCheck[] {
   return Object.entries(connections).map(([name, connection]) => ({
     part: `calls to ${name}`,

@@ -8,13 +8,13 @@ import type { ServiceName } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
 import { diagnosisBinding } from './diagnosis-binding.ts';
 
-/** What an operator can ask this process. */
+/** The diagnosis of this process, for an operator. */
 export interface ProcessDiagnosis {
-  /** The checks of a service. What its parts add is asked from then on. */
+  /** Returns the checks of a service. Those that its parts add are run from then on. */
   checksOf(service: ServiceName): OpenChecks;
   /** The RPCs of the diagnosis of a service. */
   bindingOf(service: ServiceName, isReady: ReadyCheck): Binding;
-  /** What the watch of the configuration knows; undefined: it has not begun. */
+  /** Returns the state of the watch of the configuration; undefined if the watch has not begun. */
   configuration(): ConfigState | undefined;
   follow(configuration: () => ConfigState): void;
 }

@@ -116,7 +116,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
   }
 }
 
-/** What reads the whole store in small pages, one at each pass. */
+/** Starts the workers that read the whole store in small pages, one at each pass. */
 function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): void {
   const { bus, clock, log, metrics } = foundation;
   const check = ledgerCheck({ ...foundation, checkPage: sqlLedgerCheck(sql) });

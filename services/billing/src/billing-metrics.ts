@@ -21,7 +21,7 @@ export interface Measures {
   readonly callOverrun: () => void;
   /** Money that was charged now, by no earlier call. */
   readonly charged: (charge: Charged) => void;
-  /** What charged work costs at its upstream. */
+  /** Counts the cost of charged work at its upstream. */
   readonly upstreamCost: (cost: Cost) => void;
 }
 
@@ -106,10 +106,10 @@ function unitsOf(amount: Nanos): number {
 }
 
 /** Runs the work and counts its outcome. */
-export async function measured<T>(count: Count, work: () => Promise<T>, outcomeOf: (result: T) => string): Promise<T> {
+export async function measured<T>(count: Count, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
   try {
     const result = await work();
-    count(outcomeOf(result));
+    count(describe(result));
     return result;
   } catch (error) {
     count(isProblem(error) ? error.reason : ERROR);

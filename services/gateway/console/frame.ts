@@ -17,7 +17,7 @@ import { SignOut } from './parts/sign-out.ts';
 import { findPage } from './routes.ts';
 import { words } from './words.ts';
 
-/** What every page gets: the parameters of its address. */
+/** The props of every page: the parameters of its address. */
 export interface PageProps {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

@@ -8,7 +8,7 @@ import { words } from './words.ts';
 
 export interface SignInProps {
   readonly door: SignInField;
-  /** What is to be said of the session before; can be empty. */
+  /** The message about the session before; can be empty. */
   readonly notice: string;
   readonly onSignedIn: (me: Me | OperatorMe) => void;
 }

@@ -107,7 +107,7 @@ export const words = {
   },
 } as const;
 
-/** What a step is called when it is over, and while it lasts. */
+/** The names of a step when it is over, and while it lasts. */
 const STEPS: Readonly<Record<Step, readonly [done: string, open: string]>> = {
   created: ['Created', 'Created'],
   prepared: ['Media fetched and checked', 'Fetching and checking the media'],
@@ -352,7 +352,7 @@ export const deliveryWords = {
   },
   noAnswer: 'no answer',
   because: (what: string, why: string) => `${what}: ${why}`,
-  /** Why an attempt failed, or why a delivery was given up. */
+  /** The reasons for which an attempt failed, or a delivery was given up. */
   errors: {
     status: 'the status is no success',
     redirect: 'redirects are not followed',
@@ -371,7 +371,7 @@ export const deliveryWords = {
   caption: 'Deliveries',
 };
 
-/** What was spent, day by day. */
+/** The spending, day by day. */
 export const usageWords = {
   title: 'Usage',
   period: 'Period',

@@ -184,7 +184,7 @@ async function hearEvents(
   lifecycle.add('token events', () => tokenEvents.stop());
 }
 
-/** What is open or in memory at one time, and where a request comes from. */
+/** Opens the bounds on what is open or in memory at once, and the reader of the address that a request comes from. */
 function openBounds(
   { limits, trustedProxies }: Pick<GatewayConfig, 'limits' | 'trustedProxies'>,
   clock: Clock,

@@ -131,7 +131,7 @@ export interface GatewayLimits {
   readonly callsPerMinute: number;
 }
 
-/** What the gateway takes from the shared lists of models and channels. A reload can change it. */
+/** The part of the shared lists of models and channels that the gateway uses. A reload can change it. */
 export interface Catalogue {
   readonly models: Models;
   /** The ids of the models that an enabled channel has, in the order of the file. */
@@ -142,13 +142,13 @@ export interface Catalogue {
 
 export interface GatewayConfig {
   readonly listen: HostPort;
-  /** Undefined: no admin port. */
+  /** The address of the admin port; undefined if there is none. */
   readonly admin: HostPort | undefined;
   /** Addresses and networks of proxies, which say where a request comes from. */
   readonly trustedProxies: readonly string[];
-  /** The address of the admin port for browsers; undefined: that of the port itself. */
+  /** The address of the admin port for browsers; undefined if it is that of the port itself. */
   readonly adminUrl: string | undefined;
-  /** Undefined: each process counts requests on its own. */
+  /** The address of Redis; undefined if each process counts requests on its own. */
   readonly redis: Secret | undefined;
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
@@ -156,20 +156,20 @@ export interface GatewayConfig {
   /** The largest hold, in billionths, that a call may be sent beside. */
   readonly sendBesideMaxNanos: number;
   readonly realtime: RealtimeSettings;
-  /** The number of workers for asynchronous calls, and how long a stop waits for them. */
+  /** The number of workers for asynchronous calls, and the longest wait of a stop for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
-  /** The number of receivers that webhooks are delivered to at one time, and how long a stop waits for attempts. */
+  /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
   readonly webhooks: { readonly workers: number; readonly drainMs: number };
   readonly console: ConsoleConfig;
   readonly catalogue: Catalogue;
 }
 
 export interface ConsoleConfig {
-  /** Whether the public port has the console for clients. */
+  /** True if the public port has the console for clients. */
   readonly isForClients: boolean;
-  /** How long a session lasts. */
+  /** The duration of a session in milliseconds. */
   readonly sessionMs: number;
-  /** Who may sign in at the operator console. */
+  /** The operators who may sign in at the operator console. */
   readonly operators: readonly Operator[];
 }
 

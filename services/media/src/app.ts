@@ -251,7 +251,7 @@ function openSender({ fetch, webhooks }: MediaConfig, foundation: Foundation, st
 
 const assertMayMoveBytes = scopeCheck(Scope.MEDIA_INTERNAL, '/bytes');
 
-/** Whether channels can reach the bucket: its address is public. */
+/** Reports whether channels can reach the bucket: its address is public. */
 function isReachable(blobs: MediaConfig['blobs']): boolean {
   if (blobs.kind === 'folder') return false;
   return blobs.address.publicEndpoint === undefined || isPublicHost(new URL(blobs.address.publicEndpoint));

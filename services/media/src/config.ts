@@ -88,9 +88,12 @@ export interface MediaConfig {
     readonly redirect: boolean;
   };
   readonly stagedLifetimeMs: number;
-  /** Whether channels get addresses in the bucket; undefined: if the bucket is reachable from outside. */
+  /**
+   * True if channels get addresses in the bucket; if undefined, they get them when the bucket is reachable from
+   * outside.
+   */
   readonly stagedPresigned: boolean | undefined;
-  /** Whether images are redrawn before a channel gets them. */
+  /** True if images are redrawn before a channel gets them. */
   readonly stagedRedraw: boolean;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
   readonly bytesMax: Readonly<Record<Category, number>>;

@@ -16,7 +16,10 @@ export const FFMPEG = (process.env['PATH'] ?? '')
   });
 if (FFMPEG === undefined) process.stderr.write('skipped: thumbnails by ffmpeg: there is no ffmpeg on the PATH\n');
 
-/** How ffmpeg encodes each kind of video that the parsers do not decode, and the file that it comes in. */
+/**
+ * The options with which ffmpeg encodes each kind of video that the parsers do not decode, and the file that it comes
+ * in.
+ */
 export const KINDS: Readonly<Record<string, { readonly file: string; readonly options: readonly string[] }>> = {
   'H.265': { file: 'hevc.mp4', options: ['-c:v', 'libx265', '-pix_fmt', 'yuv420p', '-x265-params', 'log-level=none'] },
   'H.265 of ten bits': {

@@ -10,7 +10,7 @@ export interface Mp4Options {
   readonly samples?: number;
   readonly delta?: number;
   readonly samplesPerChunk?: number;
-  /** Whether each size is written, instead of one size for all samples. */
+  /** True if each size is written, instead of one size for all samples. */
   readonly eachSize?: boolean;
   readonly sampleBytes?: number;
   readonly dataBytes?: number;

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { systemClock } from './clock.ts';
 
 const STANDARD_OUTPUT = 1;
-/** How long a line waits for others. */
+/** The time that a line waits for others, in milliseconds. */
 const WAIT_MS = 10;
 /** The characters that do not wait any longer. */
 const WAITING_MAX = 16_384;

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Whether all replicas read this one clock, as in a test. The clocks of machines differ. */
+  /** True if all replicas read this one clock, as in a test. The clocks of machines differ. */
   readonly isShared?: boolean;
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -12,7 +12,8 @@ export interface Clock {
 export const NOT_AWAITED = 'no longer awaited';
 
 /**
- * Whether a time is at most `ms` milliseconds ago. After the clock was set back, a time in the future is not recent.
+ * Reports whether a time is less than `ms` milliseconds ago. If the clock was set back, a time in the future is not
+ * recent.
  */
 export function isRecent(clock: Clock, at: number, ms: number): boolean {
   const age = clock.now() - at;

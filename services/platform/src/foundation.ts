@@ -21,7 +21,7 @@ export interface Foundation {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly bus: Bus;
-  /** What an operator can ask the service about itself. Absent: nothing asks. */
+  /** The checks that an operator can run on the service; absent if they are never run. */
   readonly checks?: CheckRegistry | undefined;
   /** The key of every purpose that this service has follows from it. */
   readonly signingKey: SigningKey;
@@ -42,7 +42,7 @@ export interface RunningService {
   readonly ready: ReadyCheck;
   /** Applies the parts of a new configuration that can change at run time. */
   reload(config: unknown): Promise<void>;
-  /** Whether other services have work under way that needs this one; absent: never. */
+  /** Reports whether other services have work under way that needs this one; absent if they never do. */
   isNeeded?: () => Promise<boolean>;
   /** Ends its running work, beside the requests of its ports; absent: it has none. */
   drain?: (drain: Drain) => Promise<void>;

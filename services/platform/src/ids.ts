@@ -52,7 +52,7 @@ export function newIds(clock: Clock, random: Random = systemRandom): NewId {
   };
 }
 
-/** Whether a text has the form of our ids. A client can send any text in the place of one, such as a key. */
+/** Reports whether a text has the form of our ids. A client can send any text in place of one, such as a key. */
 export function hasOwnForm(text: string): boolean {
   return OWN_FORM.test(text);
 }
@@ -64,7 +64,7 @@ export function firstIdAt(prefix: string, ms: number): string {
   return `${prefix}_${base32(bytes)}`;
 }
 
-/** When an id with a time in it was made, in milliseconds since 1970; undefined: it has none. */
+/** Returns the time at which an id was made, in milliseconds since 1970; undefined if the id contains no time. */
 export function timeOfId(id: string): number | undefined {
   const letters = /_([0-9a-v]{26})$/.exec(id)?.[1];
   if (letters === undefined) return undefined;

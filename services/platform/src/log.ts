@@ -17,7 +17,7 @@ export interface Log {
 export interface AccessLine {
   /** Debug for a request that changes nothing and that other programs repeat all the time. */
   readonly level: 'debug' | 'info';
-  /** Whether the request was refused or failed. */
+  /** True if the request was refused or failed. */
   readonly failed: boolean;
 }
 
@@ -28,7 +28,7 @@ export type AccessMode = (typeof ACCESS_MODES)[number];
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-/** Whether the text names a level. */
+/** Reports whether the text names a level. */
 export function isLogLevel(text: string | undefined): text is LogLevel {
   return LEVELS.some((level) => level === text);
 }

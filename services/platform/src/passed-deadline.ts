@@ -8,8 +8,8 @@ export function noteDeadline(signal: AbortSignal, deadline: number): void {
 }
 
 /**
- * When a call must end that another call makes with its signal: after `timeoutMs`, and at the deadline of the other
- * call at the latest. Undefined: neither has an end.
+ * Computes the deadline of a call that is made with the signal of another one: after `timeoutMs`, and at the deadline
+ * of the other call at the latest. Returns undefined if neither limits it.
  */
 export function deadlineWithin(signal: AbortSignal | undefined, timeoutMs: number | undefined): number | undefined {
   const passed = signal === undefined ? undefined : deadlines.get(signal);

@@ -16,8 +16,8 @@ export interface ProblemInit {
   /** A stable code for programs. A published code keeps its meaning. */
   readonly reason: string;
   /**
-   * What is wrong and what would be right, safe to show to clients. If there is a field, the message continues the
-   * field's name.
+   * The fault and what would be right, safe to show to clients. If the problem has a field, the message continues the
+   * name of the field.
    */
   readonly message: string;
   readonly field?: string | undefined;

@@ -14,7 +14,7 @@ const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
 /** The address of a connection that is closed already. */
 const UNKNOWN = 'unknown';
 
-/** What an address is read of: a request of Node. */
+/** The part of a Node request from which its address is read. */
 export interface SourceRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -56,7 +56,7 @@ function walk(peer: string, forwarded: string, isTrusted: (address: string) => b
   return source;
 }
 
-/** Whether a text is an address, or a network such as `10.0.0.0/8`. */
+/** Reports whether a text is an address, or a network such as `10.0.0.0/8`. */
 export function isNetwork(text: string): boolean {
   const [, address = '', bits] = NETWORK.exec(text) ?? [];
   const family = isIP(address);

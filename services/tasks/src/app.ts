@@ -77,7 +77,7 @@ export interface TasksPeers {
   readonly calls: Client<typeof CallService>;
   readonly media: Client<typeof MediaService>;
   readonly bytes: MediaBytes;
-  /** Whether every worker that leases jobs and webhooks runs in this process. */
+  /** True if every worker that leases jobs and webhooks runs in this process. */
   readonly haveWorkersHere?: boolean;
 }
 

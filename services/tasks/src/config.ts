@@ -101,7 +101,7 @@ export interface TasksConfig {
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
   readonly hardDeadlineMs: number;
-  /** How long finished tasks are kept. */
+  /** The time in milliseconds for which finished tasks are kept. */
   readonly retentionMs: number;
   readonly jobs: JobLimits;
   readonly webhooks: WebhookSettings;
@@ -156,7 +156,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
   };
 }
 
-/** Whether an upstream on another network cannot reach this URL. Host names count as public, except localhost. */
+/** Reports whether an upstream on another network cannot reach this URL. Host names are public, except localhost. */
 export function isPrivate(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname;
   return (

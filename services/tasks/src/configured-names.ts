@@ -1,6 +1,6 @@
 import type { Model } from './domain/model.ts';
 
-/** What the configuration names at this moment: a label has only these models and channels. */
+/** The models and channels of the current configuration. A label names no others. */
 export interface Configured {
   readonly models: () => ReadonlyMap<string, Model>;
   readonly channels: () => readonly string[];

@@ -20,7 +20,7 @@ export interface CheckedStores {
   readonly softDeadlineMs: number;
 }
 
-/** What this service asks itself for an operator. */
+/** The checks that this service makes of itself for an operator. */
 export function tasksSelfChecks(
   { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
   stores: CheckedStores,

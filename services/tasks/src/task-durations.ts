@@ -10,7 +10,7 @@ const WHOLE_SECONDS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 900, 
 const LAG_SECONDS = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
 const PHASE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
-/** How long tasks took, from their creation, in each phase, and from their end at the upstream. */
+/** Measures how long tasks took: from their creation, in each phase, and from their end at the upstream. */
 export function taskDurations(metrics: Metrics, configured: Configured): Counts['finished'] {
   const whole = metrics.histogram(
     'reelgate_task_seconds',

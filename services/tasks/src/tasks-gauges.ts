@@ -14,7 +14,7 @@ export interface Backlogs {
   readonly clock: Clock;
 }
 
-/** What waits in the database, for tasks and for asynchronous calls. */
+/** Adds the gauges of what waits in the database, for tasks and for asynchronous calls. */
 export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, clock }: Backlogs): void {
   const age = (since: number | undefined): number =>
     since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;

@@ -4,7 +4,7 @@ import type { WebhookBacklogStore } from './store/webhook-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
 
-/** What waits to be dispatched and to be delivered. */
+/** Adds the gauges of what waits to be dispatched and to be delivered. */
 export function watchWebhooks(
   sampler: GaugeSampler,
   { webhooks, clock }: { readonly webhooks: WebhookBacklogStore; readonly clock: Pick<Clock, 'now'> },

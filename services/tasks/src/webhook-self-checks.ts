@@ -5,7 +5,7 @@ import type { WebhookBacklogStore } from './store/webhook-store.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Whether clients hear of the ends of their work in time. */
+/** The checks that clients hear of the ends of their work in time. */
 export function webhookSelfChecks({
   webhooks,
   clock,

@@ -27,7 +27,7 @@ export interface WebhooksEntry {
 export interface WebhookSettings {
   /** Receivers such as `hooks.internal:8443` that need neither https nor a public host. */
   readonly allow: ReadonlySet<string>;
-  /** How long events, deliveries and attempts are kept. */
+  /** The time in milliseconds for which events, deliveries and attempts are kept. */
   readonly retentionMs: number;
   readonly endpointsPerAccount: number;
 }

@@ -1,6 +1,6 @@
 import { queuedMsDefault, runningMsDefault } from '../limits.ts';
 
-/** How the create is answered. `task_id`, `silence` and `cut` make a task; the others do not. */
+/** The answer to the create. `task_id`, `silence` and `cut` make a task; the others do not. */
 export type CreateAnswer =
   | { readonly as: 'task_id' | 'silence' | 'cut' }
   | { readonly as: 'page' }

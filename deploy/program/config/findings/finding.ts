@@ -3,8 +3,8 @@ import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 
 /**
- * What is wrong with a configuration that its schema accepts. A setting that can never work is refused. A setting
- * without effect gives a warning.
+ * A fault in a configuration that its schema accepts. A setting that can never work is refused. A setting without
+ * effect gives a warning.
  */
 export interface Finding {
   readonly refused: boolean;

@@ -4,7 +4,7 @@ import type { Nanos } from './money.ts';
 /** Of the ids of acts. */
 export const ACT_PREFIX = 'act';
 
-/** What an operator did, or a token with another token of its account. */
+/** An act of an operator, or of a token on another token of its account. */
 export interface Act {
   readonly id: string;
   /** Milliseconds since 1970. */

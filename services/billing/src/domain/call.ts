@@ -29,7 +29,7 @@ export interface Call {
   readonly lapsesAt: number;
 }
 
-/** How a call ended: with reported usage, with estimated usage, or with neither. */
+/** The end of a call: with reported usage, with estimated usage, or with neither. */
 export type CallEnd = (
   { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' }
 ) & {

@@ -37,7 +37,7 @@ export const NOTHING_REPORTED: ReportedUsage = {
 /** The source of a charge. */
 export type ChargeBasis = 'usage' | 'estimate' | 'hold';
 
-/** How a hold ended, or that an operator has to decide. */
+/** The end of a hold, or its deferral until an operator decides. */
 export interface Settlement {
   /** The charge; zero if released or deferred. */
   readonly amount: Nanos;

@@ -1,7 +1,7 @@
 import { formatAmount } from './money.ts';
 import type { Token, TokenLimits } from './token.ts';
 
-/** What a new token may do. */
+/** The rights of a new token. */
 export type Rights = Pick<Token, 'models' | 'expiresAt' | 'limit' | 'limits' | 'webhooks' | 'tokens'>;
 
 /** A field of a new token that goes beyond the token that makes it. */
@@ -20,8 +20,8 @@ const LIMIT_FIELDS: readonly (readonly [keyof TokenLimits, field: string])[] = [
 ];
 
 /**
- * The first thing that the new token could do and its maker cannot; undefined: there is none. `configured` are the
- * limits of a token without its own, as far as they are known.
+ * Returns the first thing that the new token could do and its maker cannot; undefined if there is none. `configured`
+ * holds the limits of a token without its own, as far as they are known.
  */
 export function excessOf(wanted: Rights, maker: Rights, configured: TokenLimits): Excess | undefined {
   return (

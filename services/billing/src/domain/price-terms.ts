@@ -49,7 +49,9 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
   };
 }
 
-/** Whether two entries have the same prices. The order of keys and trailing zeros of decimals do not matter. */
+/**
+ * Reports whether two entries have the same prices. The order of keys and trailing zeros of decimals do not matter.
+ */
 export function isSameTerms(left: TermsEntry, right: TermsEntry): boolean {
   return canonical(left) === canonical(right);
 }

@@ -29,8 +29,8 @@ export interface PriceContract {
 }
 
 /**
- * Why facts have no amount: the contract has no price for the resolution or for unknown quantities, or the amount is
- * too large.
+ * The reason for which facts have no amount: the contract has no price for the resolution or for unknown quantities,
+ * or the amount is too large.
  */
 export type PriceFault = 'no_resolution_price' | 'no_hold' | 'too_large';
 
@@ -72,7 +72,10 @@ function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | und
     : byResolution.get(resolution);
 }
 
-/** Whether the quantities with a price are known. Otherwise the contract needs a `hold`, or the work would be free. */
+/**
+ * Reports whether the quantities with a price are known. If they are not, the contract needs a `hold`, or the work
+ * would be free.
+ */
 function isBounded(terms: PriceTerms, second: Nanos, facts: PriceFacts): boolean {
   if (terms.perMillionTokens !== undefined) return areTokensKnown(facts);
   return second === 0n || areSecondsKnown(facts);

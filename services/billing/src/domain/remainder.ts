@@ -1,6 +1,6 @@
 import type { Nanos } from './money.ts';
 
-/** What an account and one of its tokens can still hold, at one moment. It moves no money. */
+/** The amounts that an account and one of its tokens can still hold, at one moment. Reading them moves no money. */
 export interface Remainder {
   readonly accountId: string;
   readonly tokenId: string;

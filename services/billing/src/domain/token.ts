@@ -17,10 +17,10 @@ export const NO_LIMITS: TokenLimits = {
   inFlight: undefined,
 };
 
-/** What a token may do with the webhooks of its account. */
+/** The right of a token on the webhooks of its account. */
 export type WebhookRight = 'write' | 'read' | 'none';
 
-/** What a token may do with the tokens of its account. */
+/** The right of a token on the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
 /** A site token without its key. Times are milliseconds since 1970. */
@@ -30,7 +30,7 @@ export interface Token {
   readonly name: string;
   /** `*` is every model. */
   readonly models: readonly string[];
-  /** How much it can spend in total; undefined: no limit but the account's money. */
+  /** Maximum total spending of the token; undefined if only the account's money bounds it. */
   readonly limit: Nanos | undefined;
   /** The sum of its charges and open holds. */
   readonly used: Nanos;
@@ -51,7 +51,7 @@ export interface Principal {
   readonly makers: readonly Token[];
 }
 
-/** Why a token cannot be used now; undefined: it can. */
+/** Returns the reason for which a token cannot be used now; undefined if it can be used. */
 export function disabledBecause(
   token: Pick<Token, 'expiresAt' | 'revokedAt'>,
   now: number,

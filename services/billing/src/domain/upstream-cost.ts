@@ -5,7 +5,10 @@ import type { PriceFacts, PriceFault } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { usedFacts } from './used-facts.ts';
 
-/** What each channel pays its upstream: the terms by channel and price key. A key without terms has no known cost. */
+/**
+ * The prices that each channel pays its upstream: the terms by channel and price key. A key without terms has no
+ * known cost.
+ */
 export type UpstreamPrices = ReadonlyMap<string, ReadonlyMap<string, PriceTerms>>;
 
 /** The estimated cost of charged work. Like a charge, it is by the reported usage, or by the frozen facts. */

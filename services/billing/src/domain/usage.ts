@@ -83,7 +83,7 @@ export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string
   return first > 0 ? priceKey.slice(0, first) : priceKey;
 }
 
-/** Whether the other name could be a price key of the model. */
+/** Reports whether the other name could be a price key of the model. */
 export function isKeyOf(model: string, other: string): boolean {
   return other.startsWith(model + OPERATION);
 }

@@ -4,7 +4,8 @@ import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 
 /**
- * The frozen facts, with the measured ones in their place. Undefined: nothing that the contract prices was measured.
+ * Returns the frozen facts with the measured ones in their place; undefined if nothing that the contract prices was
+ * measured.
  */
 export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
@@ -19,7 +20,7 @@ export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedU
   return used;
 }
 
-/** Whether every priced quantity was known when the hold was computed. */
+/** Reports whether every priced quantity was known when the hold was computed. */
 export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
   return (
     (terms.perSecond === undefined || facts.seconds > 0n) &&

@@ -11,7 +11,7 @@ const ANNOUNCE_MS = 1000;
 const SILENT_MS = 3000;
 
 export interface ServingReplicas {
-  /** Whether another replica takes calls. */
+  /** Reports whether another replica takes calls. */
   hasOthers(): boolean;
   /** This replica takes no more calls. */
   leave(): Promise<void>;

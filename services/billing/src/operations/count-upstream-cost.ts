@@ -10,7 +10,7 @@ export interface ChargedWork {
   readonly currency: string;
   readonly facts: PriceFacts;
   readonly usage: ReportedUsage;
-  /** What was charged for it. */
+  /** The amount that was charged for the work. */
   readonly charged: Nanos;
 }
 

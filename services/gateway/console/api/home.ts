@@ -20,7 +20,7 @@ export interface HomeMoney {
   readonly balance: Money;
   /** Reserved for running work. */
   readonly held: Money;
-  /** What can still be spent: the balance less what is held. */
+  /** The money that can still be spent: the balance less the held amount. */
   readonly free: Money;
   /** Since midnight, in UTC. */
   readonly spentToday: Money;

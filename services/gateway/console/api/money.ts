@@ -5,7 +5,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** What a charge was computed from. */
+/** The source of a charge. */
 export type Basis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred';
 
 /** The money of a task in a list. */
@@ -27,7 +27,7 @@ export interface TaskMoney extends Charge {
   readonly terms?: unknown;
   readonly heldAt: number;
   readonly settledAt?: number;
-  /** What went back to the account; undefined: it is not settled. */
+  /** The amount that went back to the account; undefined if the task is not settled. */
   readonly returned?: Money;
   /** Every line of the ledger about it. For clients, books of other parties are left out. */
   readonly lines: readonly LedgerLine[];

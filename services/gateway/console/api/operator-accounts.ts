@@ -29,7 +29,7 @@ export interface AccountView {
   }[];
   readonly usage: UsageView;
   readonly acts: readonly Act[];
-  /** Whether the visitor may change money and tokens. */
+  /** True if the visitor may change money and tokens. */
   readonly canChange: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What an operator did. */
+/** An act of an operator. */
 export interface Act {
   readonly id: string;
   readonly at: number;

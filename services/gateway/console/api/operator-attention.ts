@@ -20,9 +20,9 @@ export interface AttentionRow {
 /** A possible decision and what it does to the money. */
 export interface Decision {
   readonly resolution: Resolution;
-  /** What will be charged; undefined: nothing is charged or released yet. */
+  /** The amount that will be charged; undefined if nothing is charged or released yet. */
   readonly charge?: Money;
-  /** What goes back to the account; undefined: nothing does yet. */
+  /** The amount that goes back to the account; undefined if nothing goes back yet. */
   readonly release?: Money;
   /** Undefined: it can be made. */
   readonly refusedBecause?: string;
@@ -37,7 +37,7 @@ export interface Decision {
 export interface AttentionList {
   readonly items: readonly AttentionRow[];
   readonly hasMore: boolean;
-  /** Whether the visitor may decide. */
+  /** True if the visitor may decide. */
   readonly canDecide: boolean;
   /** The name that the acts of the visitor have. */
   readonly you: string;

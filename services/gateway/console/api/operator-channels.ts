@@ -3,7 +3,7 @@ import type { Act } from './operator-acts.ts';
 export interface ChannelRow {
   readonly id: string;
   readonly adapter: string;
-  /** Whether it serves synchronous calls, by this gateway alone as far as its figures go. */
+  /** True if the channel serves synchronous calls. Its figures are then those of this gateway alone. */
   readonly isRelay: boolean;
   readonly upstreamAccount: string;
   readonly isEnabled: boolean;

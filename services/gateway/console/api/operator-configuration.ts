@@ -9,12 +9,12 @@ export interface ConfigurationView {
     readonly key: string;
     readonly running: unknown;
     readonly file: unknown;
-    /** Whether only a start takes it up. */
+    /** True if only a start takes the value up. */
     readonly needsStart: boolean;
   }[];
-  /** When the files were last applied. */
+  /** The time at which the files were last applied. */
   readonly appliedAt: number;
-  /** Why the newest files are not in use; undefined: they are. */
+  /** The reason for which the newest files are not in use; undefined if they are. */
   readonly refused?: string;
   readonly warnings: readonly string[];
   readonly version: string;

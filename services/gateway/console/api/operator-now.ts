@@ -10,7 +10,7 @@ export interface Light {
   readonly grade: Grade;
   /** The figure that the light is about, with its unit, such as `12 / min`. */
   readonly figure: string;
-  /** Why it is not `ok`, in a sentence; undefined: it is. */
+  /** The reason for which the grade is not `ok`, in a sentence; undefined if it is `ok`. */
   readonly why?: string;
   /** The last two minutes were clean, and the last ten were not. */
   readonly isRecovering?: true;

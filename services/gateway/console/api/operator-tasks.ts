@@ -74,6 +74,6 @@ export interface OperatorTaskView extends Omit<
   readonly acts: readonly Act[];
   /** What the upstream reported when the work ended; undefined: nothing yet. */
   readonly usage?: ReportedUsage;
-  /** Whether it waits for a decision. */
+  /** True if the task waits for a decision. */
   readonly isInAttention: boolean;
 }

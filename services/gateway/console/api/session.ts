@@ -1,4 +1,4 @@
-/** Who is signed in at the client console. */
+/** The visitor who is signed in at the client console. */
 export interface Me {
   readonly accountId: string;
   readonly tokenId: string;
@@ -6,7 +6,7 @@ export interface Me {
   /** The models that the token may use; `*` is every model. */
   readonly models: readonly string[];
   readonly webhooks: 'write' | 'read' | 'none';
-  /** What the token may do with the tokens of its account. */
+  /** The right of the token on the tokens of its account. */
   readonly tokens: 'write' | 'read' | 'none';
   /** The clock of the service, in milliseconds since 1970. */
   readonly now: number;
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly hasMore: boolean;
 }
 
-/** Who is signed in at the operator console. */
+/** The operator who is signed in at the operator console. */
 export interface OperatorMe {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'treasurer';

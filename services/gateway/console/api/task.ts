@@ -16,7 +16,7 @@ export type Step =
   | 'settled'
   | 'webhook';
 
-/** Who acts in a step: this service, the upstream, money, or the client's receivers. */
+/** The party that acts in a step: this service, the upstream, money, or the client's receivers. */
 export type Lane = 'service' | 'upstream' | 'money' | 'client';
 
 export interface TimelineEntry {
@@ -42,7 +42,7 @@ export interface SameCall {
   readonly curl: string;
   readonly python: string;
   readonly javascript: string;
-  /** Whether media whose bytes came with the request are left out. */
+  /** True if media whose bytes came with the request are left out. */
   readonly isPartial: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface SameCall {
 export interface TaskView {
   readonly task: TaskRow & {
     readonly updatedAt: number;
-    /** Until when the result is kept. */
+    /** The time until which the result is kept. */
     readonly expiresAt?: number;
     /** The whole prompt. */
     readonly fullPrompt: string;
@@ -82,12 +82,12 @@ export interface TaskView {
   readonly sameCall?: SameCall;
   /** Empty for a token without the right to read webhooks. */
   readonly deliveries: readonly Delivery[];
-  /** What `GET /v1/videos/{id}` answers now. */
+  /** The present answer of `GET /v1/videos/{id}`. */
   readonly raw: unknown;
   readonly canCancel: boolean;
-  /** Whether this model can make another take of this video. */
+  /** True if this model can make another take of this video. */
   readonly canRegenerate: boolean;
-  /** What could not be read now. The page shows the rest. */
+  /** The parts that could not be read now. The page shows the rest. */
   readonly unavailable: readonly ('money' | 'timeline' | 'deliveries')[];
   /** The clock of the service. */
   readonly now: number;

@@ -34,8 +34,8 @@ export interface TaskList {
   /** The next page; undefined: there is none. */
   readonly after?: string;
   /**
-   * How far back this answer has searched, when it found fewer rows than fit on a page and older tasks remain; the next
-   * page searches on.
+   * The time back to which this answer has searched, set if it found fewer rows than fit on a page and older tasks
+   * remain; the next page searches on.
    */
   readonly searchedTo?: number;
   /** The models that the token may use, for the filter. */

@@ -8,7 +8,7 @@ export interface Token {
   readonly models: readonly string[];
   /** The most that it may spend in total; undefined: as much as the account has. */
   readonly limit?: Money;
-  /** What it has spent and holds. */
+  /** The amount that it has spent and holds. */
   readonly used: Money;
   readonly limits: {
     readonly createsPerMinute?: number;
@@ -22,9 +22,9 @@ export interface Token {
   readonly expiresAt?: number;
   readonly revokedAt?: number;
   readonly lastChargedAt?: number;
-  /** Whether the visitor is signed in with it. */
+  /** True if the visitor is signed in with it. */
   readonly isOwn: boolean;
-  /** Whether the visitor may revoke it: a token revokes itself and what it made, directly or through others. */
+  /** True if the visitor may revoke it: a token revokes itself and what it made, directly or through others. */
   readonly canRevoke: boolean;
   /** The id of the token that made it; undefined: an operator or the configuration did. */
   readonly madeBy?: string;
@@ -63,6 +63,6 @@ export interface MadeToken {
 /** DELETE /tokens/{tokenId}, which ends all that it made too with `with_made=true`. */
 export interface RevokedToken {
   readonly token: Token;
-  /** How many of the tokens that it made were revoked with it. */
+  /** The number of tokens made by it that were revoked with it. */
   readonly madeRevoked: number;
 }

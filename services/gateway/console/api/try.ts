@@ -6,7 +6,7 @@ export interface TryView {
   readonly webhooks: boolean;
 }
 
-/** What a model takes, from the configuration. */
+/** The values that a model takes, from the configuration. */
 export interface TryModel {
   readonly id: string;
   readonly duration: { readonly min: number; readonly max: number };

@@ -8,7 +8,7 @@ export interface UsageView {
   readonly days: readonly string[];
   readonly series: readonly UsageSeries[];
   readonly total: UsageSums;
-  /** Whether there is more than fits. */
+  /** True if there is more than fits. */
   readonly isTruncated: boolean;
 }
 

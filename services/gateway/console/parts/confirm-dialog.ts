@@ -8,7 +8,7 @@ export interface ConfirmDialogProps {
   /** Undefined: there is nothing to cancel. */
   readonly cancel?: string;
   readonly isBusy?: boolean;
-  /** Whether confirming takes something away. */
+  /** True if confirming takes something away. */
   readonly isDanger?: boolean;
   readonly children: ComponentChildren;
   readonly onConfirm: () => void;

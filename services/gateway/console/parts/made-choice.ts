@@ -3,7 +3,7 @@ import type { VNode } from '../html.ts';
 import { words } from '../words.ts';
 
 export interface MadeChoiceProps {
-  /** How many tokens that the token made, directly or through others, can still be used. */
+  /** The number of tokens that the token made, directly or through others, and that can still be used. */
   readonly count: number;
   readonly isWithMade: boolean;
   readonly onChange: (isWithMade: boolean) => void;

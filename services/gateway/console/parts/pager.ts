@@ -6,9 +6,9 @@ export interface PagerProps {
   /** The address of the list. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Where the next page begins; undefined: there is none. */
+  /** The row after which the next page begins; undefined if there is no next page. */
   readonly after: string | undefined;
-  /** What the link to the next page says. */
+  /** The text of the link to the next page. */
   readonly older?: string;
 }
 

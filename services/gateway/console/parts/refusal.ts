@@ -3,7 +3,7 @@ import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';
 
-/** Why something could not be read, and a way to try again. */
+/** Shows why something could not be read, and a way to try again. */
 export function Refusal({ error, retry }: { error: ApiError; retry?: () => void }): VNode {
   return html`<div class="refusal" role="alert">
     <strong>${words.failed.title}</strong>

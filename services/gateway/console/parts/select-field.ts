@@ -8,7 +8,7 @@ export interface SelectFieldProps {
   readonly options: readonly { readonly value: string; readonly name: string }[];
   readonly onChange: (value: string) => void;
   readonly hint?: string;
-  /** What is wrong with it, told under the field. */
+  /** The fault of the value, told under the field. */
   readonly fault?: string | undefined;
 }
 

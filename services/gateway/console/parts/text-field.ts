@@ -8,7 +8,7 @@ export interface TextFieldProps {
   readonly onInput: (value: string) => void;
   readonly type?: 'text' | 'url' | 'number' | 'date' | 'datetime-local';
   readonly hint?: string;
-  /** What is wrong with it, told under the field. */
+  /** The fault of the value, told under the field. */
   readonly fault?: string | undefined;
   readonly isRequired?: boolean;
   readonly min?: number;

@@ -2,7 +2,7 @@ import type { Lane, TimelineEntry } from '../api/task.ts';
 
 /** The width of the bar in its own units. */
 export const BAR_UNITS = 1000;
-/** What takes no time is still seen. */
+/** Minimum width of a span, so that a step that takes no time is still seen. */
 const UNITS_MIN = 6;
 /** From here on time that no step explains is named. */
 const GAP_MS = 10_000;
@@ -65,7 +65,7 @@ export function linesOf(entries: readonly TimelineEntry[], now: number): readonl
   return lines;
 }
 
-/** Whether a step is long enough to be named by its duration. */
+/** Reports whether a step is long enough to be named by its duration. */
 export function isLong({ from, to }: TimelineEntry, now: number): boolean {
   return (to ?? now) - from >= GAP_MS;
 }

@@ -71,7 +71,7 @@ function EntryText({ entry, now }: { entry: TimelineEntry; now: number }): VNode
   return html`${label}${duration === undefined ? null : html`<span class="quiet"> · ${duration}</span>`}`;
 }
 
-/** What is said of a step, and how long it took. A long one is named by its duration. */
+/** Returns the text of a step, and its duration. A long one is named by its duration. */
 function partsOf(entry: TimelineEntry, now: number): readonly [label: string, duration: string | undefined] {
   const duration = durationOf(entry, now);
   const long = entry.to !== undefined && isLong(entry, now) ? words.long[entry.step] : undefined;
@@ -79,7 +79,7 @@ function partsOf(entry: TimelineEntry, now: number): readonly [label: string, du
   return [labelOf(entry), entry.to === undefined && duration !== undefined ? words.soFar(duration) : duration];
 }
 
-/** What a step is called, with its fact. */
+/** Returns the name of a step, with its fact. */
 function labelOf({ step, to, detail = '' }: TimelineEntry): string {
   const [done, open] = words.steps[step];
   const label = to === undefined ? open : done;
@@ -87,7 +87,7 @@ function labelOf({ step, to, detail = '' }: TimelineEntry): string {
   return step === 'webhook' ? `${label}, ${words.answered(detail)}` : `${label} ${amountText(detail)}`;
 }
 
-/** How long it took; undefined: it takes no time, or its time is that of the whole task. */
+/** Returns the duration of a step; undefined if it takes no time, or if its time is that of the whole task. */
 function durationOf(entry: TimelineEntry, now: number): string | undefined {
   if (entry.step === 'held' || (entry.to !== undefined && entry.to - entry.from < SHOWN_MS)) return undefined;
   return durationText(endOf(entry, now) - entry.from);

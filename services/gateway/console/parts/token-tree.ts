@@ -3,7 +3,7 @@ import type { Token } from '../api/tokens.ts';
 /** A token at its place below its makers. */
 export interface PlacedToken {
   readonly token: Token;
-  /** How many of its makers are above it in the list. */
+  /** The number of its makers that are above it in the list. */
   readonly depth: number;
   /** The token that made it; undefined: it is not in the list. */
   readonly maker: Token | undefined;

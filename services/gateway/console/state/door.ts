@@ -41,13 +41,13 @@ export interface SignInField {
   readonly hasDocs: boolean;
 }
 
-/** Who is signed in, and at which console. */
+/** The visitor who is signed in, and the console of the session. */
 export type Visitor =
   { readonly door: 'client'; readonly me: Me } | { readonly door: 'operator'; readonly me: OperatorMe };
 
 export const VisitorContext = createContext<Visitor | undefined>(undefined);
 
-/** Who is signed in, on a page of the client console. */
+/** Returns the visitor who is signed in, on a page of the client console. */
 export function useMe(): Me {
   const visitor = useContext(VisitorContext);
   if (visitor?.door !== 'client') throw new Error('this page belongs to the client console');

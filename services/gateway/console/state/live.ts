@@ -75,7 +75,7 @@ watchOutage((outage) => {
   if (outage === undefined && !isPaused) tell({ topic: 'all', ids: [] });
 });
 
-/** Whether the switch of the page is off. */
+/** Reports whether the switch of the page is off. */
 export function isLivePaused(): boolean {
   return isPaused;
 }
@@ -131,7 +131,7 @@ export function useLive(topics: readonly Topic[], onChange: OnChange): void {
   }, [names]);
 }
 
-/** Whether the page follows changes, and the switch for it. */
+/** Returns whether the page follows changes, and the switch for it. */
 export function useLiveSwitch(): { readonly state: LiveState; readonly toggle: () => void } {
   const [shown, setShown] = useState(state);
   useEffect(() => {

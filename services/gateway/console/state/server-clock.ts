@@ -1,4 +1,4 @@
-/** How far the clock of the service is ahead of the browser's. */
+/** The time by which the clock of the service is ahead of the browser's. */
 let aheadMs = 0;
 
 /** Takes over the clock of an answer. */

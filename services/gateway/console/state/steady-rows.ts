@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 export interface SteadyRows<Row> {
   readonly shown: readonly Row[];
-  /** How many new rows wait. */
+  /** The number of new rows that wait. */
   readonly waiting: number;
   /** Lets the new rows in. */
   readonly accept: () => void;

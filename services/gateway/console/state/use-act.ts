@@ -3,7 +3,7 @@ import { ApiError, api } from './api.ts';
 
 export interface Acting<T> {
   readonly isBusy: boolean;
-  /** Why the last one was refused; undefined: it was not. */
+  /** The reason for which the last one was refused; undefined if it was not. */
   readonly fault: ApiError | undefined;
   /** Sends it. While the first one runs, a second one is dropped. */
   readonly act: (path: string, body?: object, method?: 'POST' | 'DELETE') => void;

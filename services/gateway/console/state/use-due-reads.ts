@@ -23,7 +23,7 @@ export function useDueReads(deliveries: readonly Due[], refresh: () => void): vo
   }, [deliveries, refresh, isPaused]);
 }
 
-/** When the next attempt is due; undefined: none is. */
+/** Returns the time at which the next attempt is due; undefined if none is. */
 export function nextDue(deliveries: readonly Due[]): number | undefined {
   const times = deliveries.flatMap(({ nextAttemptAt }) => (nextAttemptAt === undefined ? [] : [nextAttemptAt]));
   return times.length === 0 ? undefined : Math.min(...times);

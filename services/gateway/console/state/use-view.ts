@@ -7,9 +7,9 @@ import type { Reader } from './outage.ts';
 import { serverNow, setServerClock } from './server-clock.ts';
 
 export interface View<T> {
-  /** What was read last; undefined: nothing yet. */
+  /** The data that was read last; undefined before the first read. */
   readonly data: T | undefined;
-  /** Why the last read failed; undefined: it did not. It stays while an outage is tried again. */
+  /** The reason for which the last read failed; undefined if it did not. It stays while an outage is tried again. */
   readonly error: ApiError | undefined;
   readonly isLoading: boolean;
   /** When `data` was read, by the clock of the service. */

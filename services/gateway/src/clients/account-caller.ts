@@ -1,6 +1,6 @@
 import type { CallOptions } from '@reelgate/platform/rpc/service';
 
-/** Whose things are read, and the request that a call is made for. */
+/** The account whose data is read, and the request that a call is made for. */
 export interface AccountCaller extends Pick<CallOptions, 'span'> {
   readonly accountId: string;
   readonly requestId: string;

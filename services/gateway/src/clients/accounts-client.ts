@@ -52,11 +52,11 @@ export interface Accounts {
     call: Pick<CallOptions, 'requestId' | 'span'>,
   ): Promise<{ readonly accounts: readonly Account[]; readonly hasMore: boolean }>;
   get(caller: AccountCaller): Promise<Account>;
-  /** Answers the account afterwards. */
+  /** Returns the account after the credit. */
   credit(caller: AccountCaller, credit: NewCredit): Promise<Account>;
-  /** The last ones, the newest first. */
+  /** Lists the last credits, newest first. */
   credits(caller: AccountCaller): Promise<readonly Credit[]>;
-  /** What operators did to the account, the last ones, the newest first. */
+  /** Lists the last acts of operators over the account, newest first. */
   acts(caller: AccountCaller): Promise<readonly Act[]>;
 }
 

@@ -5,7 +5,7 @@ import { msOf } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** What an operator did. */
+/** An act of an operator. */
 export interface Act {
   readonly id: string;
   /** Milliseconds since 1970. */
@@ -20,9 +20,9 @@ export interface Act {
 export interface ActsQuestion {
   /** 1 to 200. */
   readonly limit: number;
-  /** Start after this act; undefined: from the newest. */
+  /** The act after which the page starts; undefined if it starts with the newest act. */
   readonly after?: string | undefined;
-  /** Only acts over this subject; undefined: all. */
+  /** The subject of the acts; undefined if all are listed. */
   readonly subject?: string | undefined;
 }
 

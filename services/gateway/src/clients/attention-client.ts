@@ -25,7 +25,7 @@ export interface OpenMoney {
   readonly settled: 'not' | 'deferred' | 'charged' | 'released';
   /** What was charged; zero while it is not settled. */
   readonly chargedNanos: bigint;
-  /** What the usage of a deferred settlement costs; undefined: it is not known, or too large for an amount. */
+  /** The cost of the usage of a deferred settlement; undefined if it is unknown or too large for an amount. */
   readonly usageNanos: bigint | undefined;
 }
 

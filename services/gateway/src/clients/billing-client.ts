@@ -9,7 +9,7 @@ import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_ri
 
 const DEADLINE_MS = 5000;
 
-/** The token's own limits; undefined: the configured number. */
+/** The token's own limits. An undefined limit is the configured number. */
 export interface OwnLimits {
   readonly createsPerMinute: number | undefined;
   readonly readsPerMinute: number | undefined;
@@ -18,7 +18,7 @@ export interface OwnLimits {
   readonly inFlight: number | undefined;
 }
 
-/** What a token may do with the webhooks of its account. */
+/** The right of a token over the webhooks of its account. */
 export type WebhookRight = 'write' | 'read' | 'none';
 
 export const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
@@ -28,7 +28,7 @@ export const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
   [WireRight.NONE]: 'none',
 };
 
-/** What a token may do with the tokens of its account. */
+/** The right of a token over the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
 export const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
@@ -52,16 +52,16 @@ export interface Principal {
   readonly tokenName: string;
   /** Models that the token may use; `*` is every model. */
   readonly models: readonly string[];
-  /** Milliseconds since 1970; undefined: never. */
+  /** Milliseconds since 1970; undefined if the token never expires. */
   readonly expiresAt: number | undefined;
   readonly limits?: OwnLimits | undefined;
-  /** The nearest first; absent: it has none. What the token uses counts against the limits of each of them too. */
+  /** The nearest first; absent if it has none. The use of the token counts against the limits of each of them too. */
   readonly makers?: readonly TokenMaker[] | undefined;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
 }
 
-/** The token and those that made it, the nearest first. */
+/** Lists the token and the tokens that made it, nearest first. */
 export function listLine({
   tokenId,
   makers = [],

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** The body of an answer, at the pace of its reader. A piece is valid until the next one is requested. */
 export interface PacedBody extends AsyncIterable<Uint8Array> {
-  /** Whether a reader waits for a piece. */
+  /** Reports whether a reader waits for a piece. */
   isAwaited(): boolean;
 }
 

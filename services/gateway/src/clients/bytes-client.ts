@@ -45,7 +45,7 @@ export interface BytesClient {
 export interface BytesClientOptions {
   /** The newest certificates, for an `https:` address. */
   readonly secureContext?: () => SecureContextOptions;
-  /** How the name of the service is resolved. */
+  /** The function that resolves the name of the service. */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -62,10 +62,10 @@ export function newBytesClient({ secureContext = () => ({}), lookup }: BytesClie
   };
 }
 
-/** A connection, and how the body of an answer is read from it; `bytes` is its length, if it is declared. */
+/** A connection, and the opening of an answer's body on it; `bytes` is the length of the body, if it is declared. */
 interface Line {
   readonly socket: Socket;
-  readonly bodyOf: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
+  readonly openBody: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
 }
 
 function bufferedLine(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Line {
@@ -77,7 +77,7 @@ function bufferedLine(url: URL, spares: Buffer[], lookup: LookupFunction | undef
   const socket = openSocket({ ...addressOf(url, HTTP_PORT), lookup }, buffer, () => body);
   return {
     socket,
-    bodyOf: (head, bytes) =>
+    openBody: (head, bytes) =>
       bytes === undefined ? streamedBody(head) : (body = openBytesBody(socket, bytes, giveBack)),
   };
 }
@@ -87,13 +87,13 @@ function secureLine(url: URL, options: ConnectionOptions): Line {
   const { host, port } = addressOf(url, HTTPS_PORT);
   return {
     socket: connectTls({ host, port, ...options, ...(isIP(host) === 0 ? { servername: host } : {}) }),
-    bodyOf: streamedBody,
+    openBody: streamedBody,
   };
 }
 
 function requestBytes(
   { url, method, headers, headTimeoutMs, idleTimeoutMs }: BytesRequest,
-  { socket, bodyOf }: Line,
+  { socket, openBody }: Line,
 ): Promise<BytesAnswer> {
   return new Promise((resolve, reject) => {
     let body: PacedBody | undefined;
@@ -107,7 +107,7 @@ function requestBytes(
       (head) => {
         socket.setTimeout(idleTimeoutMs);
         head.on('error', () => undefined);
-        body = bodyOf(head, bodyBytes(head, method));
+        body = openBody(head, bodyBytes(head, method));
         resolve({
           head,
           pieces: body,
@@ -162,7 +162,7 @@ function addressOf({ hostname, port }: URL, defaultPort: number): { readonly hos
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
-/** The declared length of an answer's body; undefined: the answer has no body or no declared length. */
+/** Reads the declared length of an answer's body. Returns undefined if the answer has no body or no such length. */
 function bodyBytes({ statusCode, headers }: IncomingMessage, method: string): number | undefined {
   const length = headers['content-length'];
   return method === 'GET' && (statusCode === 200 || statusCode === 206) && length !== undefined && length !== '0'

@@ -33,7 +33,7 @@ export function callsClient(billing: BillingCalls): ChargeRequests {
       const lefts = new Map(remainders.map((remainder) => [remainder.tokenId, leftOf(remainder)]));
       return orders.map(
         ({ callId, tokenId }, at) =>
-          refusals.get(callId) ?? { durable, heldNanos: Number(heldNanos[at] ?? 0n), left: lefts.get(tokenId) },
+          refusals.get(callId) ?? { durable, heldNanos: Number(heldNanos[at] ?? 0n), remaining: lefts.get(tokenId) },
       );
     },
     settle: async (ends) => {

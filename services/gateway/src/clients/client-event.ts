@@ -4,7 +4,7 @@ import { fromWireJob } from './jobs-client.ts';
 import type { Job } from './jobs-client.ts';
 import type { Task } from './tasks-client.ts';
 
-/** What a client hears. */
+/** An event as a client receives it. */
 export interface ClientEvent {
   readonly id: string;
   readonly type: string;
@@ -12,9 +12,9 @@ export interface ClientEvent {
   readonly subjectId: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Further members of the event's data, as a JSON object. Empty: there are none. */
+  /** Further members of the event's data, as a JSON object; empty if there are none. */
   readonly dataJson: string;
-  /** As it is now. Undefined: it is not asked for, or no longer kept. */
+  /** The subject as it is now; undefined if it was not requested or is no longer kept. */
   readonly subject: { readonly task: Task } | { readonly job: Job } | undefined;
 }
 

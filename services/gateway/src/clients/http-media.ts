@@ -51,7 +51,7 @@ export interface HttpMediaOptions {
   readonly clock: Clock;
   /** The newest certificates, for an `https:` address. */
   readonly secureContext?: (() => SecureContextOptions) | undefined;
-  /** How names are resolved; absent: as the system does, beginning with another address each time. */
+  /** The function that resolves names. By default the system resolves them, with another address first each time. */
   readonly lookup?: LookupFunction | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface JobRecord {
   readonly endpoint: string;
   readonly model: string;
   readonly state: JobState;
-  /** How often a call of its upstream was started. */
+  /** The number of times that a call of its upstream was started. */
   readonly starts: number;
   readonly createdAt: number;
   readonly endedAt: number | undefined;
@@ -42,7 +42,7 @@ export interface JobRecords {
   /** The newest first. */
   list(question: JobsQuestion, call: Call): Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
   get(jobId: string, call: Call): Promise<JobRecord>;
-  /** Whether a job waits for a decision of a person. */
+  /** Reports whether a job waits for a decision of a person. */
   isInAttention(jobId: string, call: Call): Promise<boolean>;
 }
 

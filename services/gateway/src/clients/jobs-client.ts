@@ -64,7 +64,7 @@ export interface LeasedJob {
   readonly callId: string;
   /** The job has waited too long and must be ended. */
   readonly isOverdue: boolean;
-  /** What its runs go on from; undefined: nothing of it is recorded. */
+  /** The trace context that its runs continue; undefined if nothing of the job is recorded. */
   readonly carrier?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface NewJob {
   readonly call: JobCall;
   /** A second call has no effect. */
   readonly isRepeatable: boolean;
-  /** The worker that leases the job until it is paid for; undefined: the job is queued at once. */
+  /** The worker that leases the job until it is paid for; undefined if the job is queued at once. */
   readonly worker: string | undefined;
   /** The URL that is told when the job ends. */
   readonly webhookUrl?: string | undefined;

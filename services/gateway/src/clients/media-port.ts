@@ -6,7 +6,10 @@ export interface ServedObject {
   readonly fileName: string;
   /** The thumbnail of a result instead of the result itself. */
   readonly variant?: 'thumbnail' | undefined;
-  /** Whether the bytes come through the gateway, even if they are in a bucket: a page plays what its own origin has. */
+  /**
+   * True if the bytes come through the gateway even if they are in a bucket, because a page plays only what its own
+   * origin serves.
+   */
   readonly direct?: boolean | undefined;
 }
 
@@ -34,7 +37,7 @@ export interface MediaPort {
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
   /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */
   remove(objects: readonly string[]): Promise<void>;
-  /** The bytes of an object; undefined: the object is gone. The stream must be read or destroyed. */
+  /** Reads the bytes of an object; undefined if the object is gone. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;
   /** Answers GET and HEAD with a stored object, with ranges and validators. Resolves when the answer has ended. */
   serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;

@@ -19,7 +19,7 @@ export type ChargeBasis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred
 export interface TaskCharge {
   readonly taskId: string;
   readonly heldNanos: bigint;
-  /** Undefined: it is not settled. */
+  /** The charged amount; undefined until the hold is settled. */
   readonly chargedNanos: bigint | undefined;
   readonly basis: ChargeBasis | undefined;
   readonly currency: string;
@@ -48,16 +48,16 @@ export interface AccountMoney {
   readonly currency: string;
 }
 
-/** What pages read of the money of an account. */
+/** The money of an account as pages read it. */
 export interface AccountBooks {
   account(caller: AccountCaller): Promise<AccountMoney>;
-  /** By task; a task without a hold is left out. */
+  /** Reads the charges by task. A task without a hold is left out. */
   charges(caller: AccountCaller, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskCharge>>;
-  /** Undefined: the task has no hold, or it is another account's. */
+  /** Reads the hold of a task; undefined if the task has none or belongs to another account. */
   hold(caller: AccountCaller, taskId: string): Promise<TaskHold | undefined>;
-  /** The terms of a version of a price, as the configuration writes them; undefined: they are not known any more. */
+  /** Reads the terms of a version of a price as the configuration writes them; undefined if they are unknown now. */
   terms(caller: AccountCaller, contract: string, version: number): Promise<unknown>;
-  /** The name of a token of the account; empty: it has none, or the token has ended. */
+  /** Reads the name of a token of the account; empty if it has none or the token has ended. */
   tokenName(caller: AccountCaller, tokenId: string): Promise<string>;
 }
 
@@ -84,7 +84,7 @@ export interface BookClients {
   readonly accounts: Pick<Client<typeof AccountService>, 'getAccount' | 'listPrices'>;
 }
 
-/** `every`: the lines of other parties are shown too, as operators see them. */
+/** Reads the books of accounts. With `every`, the lines of other parties are shown too, as operators see them. */
 export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 'every' = 'own'): AccountBooks {
   return {
     account: async ({ accountId, ...call }) => {
@@ -133,7 +133,7 @@ function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: Wi
   return { taskId, heldNanos, chargedNanos: name === 'deferred' ? undefined : chargedNanos, basis: name, currency };
 }
 
-function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, linesOf: LinesOf): TaskHold {
+function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: LinesOf): TaskHold {
   const basis = settlement && BASES[settlement.basis];
   const isSettled = settlement !== undefined && basis !== 'deferred';
   return {
@@ -146,11 +146,11 @@ function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, linesO
     version: hold.version,
     facts: factsOf(hold.facts),
     heldAt: msOf(hold.placedAt) ?? 0,
-    lines: lines.flatMap((line) => linesOf(line, hold.accountId)),
+    lines: lines.flatMap((line) => selectLines(line, hold.accountId)),
   };
 }
 
-/** The quantities that count. */
+/** Returns the quantities that are not zero, under the names that an estimate has. */
 function factsOf(facts: PriceFacts | undefined): Readonly<Record<string, number>> {
   if (facts === undefined) return {};
   return Object.fromEntries(

@@ -16,10 +16,10 @@ export interface OperatorClients {
   readonly configuration: ReadConfiguration;
 }
 
-/** Which services this process reaches, by name. */
+/** Reports for each service, by name, whether this process reaches it. */
 export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;
 
-/** What this process runs with, without secrets. */
+/** Reads the configuration that this process runs with, without secrets. */
 export type ReadConfiguration = () => {
   readonly effective: unknown;
   readonly files: readonly string[];
@@ -30,7 +30,7 @@ export type ReadConfiguration = () => {
     readonly needsStart: boolean;
   }[];
   readonly appliedAt: number;
-  /** Undefined: the newest files are in use. */
+  /** The reason for refusing the newest files; undefined if they are in use. */
   readonly refused: string | undefined;
   readonly warnings: readonly string[];
   readonly version: string;

@@ -12,9 +12,9 @@ export type PlainMediaKind = 'image' | 'video' | 'audio';
 /** A medium of an order, as the client named it. */
 export interface PlainMedia {
   readonly kind: PlainMediaKind;
-  /** Undefined: it has none. */
+  /** The role; undefined if the medium has none. */
   readonly role: PlainRole | undefined;
-  /** Undefined: its bytes came with the request. */
+  /** The URL; undefined if the bytes came with the request. */
   readonly url: string | undefined;
 }
 
@@ -47,9 +47,9 @@ export interface PlainTask {
   readonly updatedAt: number;
   readonly completedAt: number | undefined;
   readonly expiresAt: number | undefined;
-  /** Undefined: it has no video. */
+  /** The video of the result; undefined if the task has none. */
   readonly video: PlainVideo | undefined;
-  /** The enhanced prompt; undefined: it has none. */
+  /** The enhanced prompt; undefined if the task has none. */
   readonly text: string | undefined;
   readonly failure: { readonly code: string; readonly message: string } | undefined;
 }

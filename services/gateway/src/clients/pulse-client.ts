@@ -10,7 +10,7 @@ import { msOf, textOf } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** What happened in a minute. `at` is when it began. */
+/** The counts of a minute. `at` is the start of the minute. */
 export interface Minute {
   readonly at: number;
   readonly created: number;
@@ -28,7 +28,7 @@ export interface Minute {
   readonly settled: number;
 }
 
-/** What a channel did in a minute. */
+/** The counts of a channel in a minute. */
 export interface ChannelMinute {
   readonly at: number;
   readonly accepted: number;
@@ -41,7 +41,7 @@ export interface ChannelMinute {
 
 export interface PulseOfChannel {
   readonly minutes: readonly ChannelMinute[];
-  /** Undefined: there was no answer. */
+  /** The median time to an answer in milliseconds; undefined if there was no answer. */
   readonly answerMsP50: number | undefined;
   readonly answerMsP95: number | undefined;
   readonly lastError: string | undefined;
@@ -59,7 +59,7 @@ export interface Pulse {
   readonly unsettled: number;
   readonly unsettledMs: number;
   readonly attention: number;
-  /** Undefined: nothing waits. */
+  /** The time since which something waits for a decision; undefined if nothing waits. */
   readonly attentionSince: number | undefined;
 }
 

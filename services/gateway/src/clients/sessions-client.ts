@@ -9,12 +9,12 @@ const END_DEADLINE_MS = 5000;
 /** One session that has ended, or all that a subject began before a version. */
 export interface EndedSession {
   readonly subject: string;
-  /** Undefined: all that began before the version. */
+  /** The session; undefined if all that began before the version have ended. */
   readonly session: { readonly digest: string; readonly expiresAt: number } | undefined;
   readonly version: number;
 }
 
-/** What has ended since a version. */
+/** The sessions that have ended since a version. */
 export interface EndedList {
   readonly version: number;
   /** Every session that began before this version has ended. */
@@ -25,7 +25,7 @@ export interface EndedList {
 /** The sessions that have ended, as billing keeps them. */
 export interface SessionRecords {
   listEnded(since: number): Promise<EndedList>;
-  /** Gives the version that ended it, once that is durable. */
+  /** Resolves to the version of the ending, once it is durable. */
   end(ending: Omit<EndedSession, 'version'>): Promise<number>;
 }
 

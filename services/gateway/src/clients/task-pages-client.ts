@@ -9,7 +9,7 @@ import { msOf, textOf } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 
-/** Which tasks of an account are listed, the newest first. What is undefined selects all. */
+/** The filter of a list of an account's tasks, newest first. An undefined field selects all. */
 export interface TaskQuestion {
   readonly limit: number;
   readonly states?: readonly PlainState[] | undefined;
@@ -36,7 +36,7 @@ type Ending = 'completed' | 'failed';
 export interface TaskStep {
   readonly step: StepName;
   readonly from: number;
-  /** Undefined: it lasts. */
+  /** The end of the step; undefined while it lasts. */
   readonly to: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface TaskTimeline {
   readonly requestId: string | undefined;
 }
 
-/** What pages read of tasks. */
+/** Tasks as pages read them. */
 export interface TaskPages {
   /** Examines a bounded number of tasks, so the answer can end early. */
   list(caller: AccountCaller, question: TaskQuestion): Promise<FoundTasks>;

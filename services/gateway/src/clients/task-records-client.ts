@@ -44,7 +44,7 @@ export interface TaskRecord {
   readonly history: readonly StoredEvent[];
 }
 
-/** Which tasks of all accounts are listed, the newest first. What is undefined selects all. */
+/** The filter of a list of the tasks of all accounts, newest first. An undefined field selects all. */
 export interface RecordsQuestion {
   readonly limit: number;
   readonly accountId?: string | undefined;
@@ -72,7 +72,7 @@ type Caller = Pick<CallOptions, 'requestId' | 'span'>;
 export interface TaskRecords {
   list(question: RecordsQuestion, caller: Caller): Promise<FoundRecords>;
   get(taskId: string, caller: Caller): Promise<TaskRecord>;
-  /** Whether a task waits for a decision of a person. */
+  /** Reports whether a task waits for a decision of a person. */
   isInAttention(taskId: string, caller: Caller): Promise<boolean>;
 }
 

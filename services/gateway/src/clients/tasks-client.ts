@@ -18,7 +18,7 @@ export function isFinal({ state }: Task): boolean {
   return state === TaskState.COMPLETED || state === TaskState.FAILED;
 }
 
-/** The value whose change a waiting client waits for. */
+/** Returns a key of the state as clients see it. A waiting client waits for a change of this key. */
 export function standingOf({ state, unrecognisedStatus }: Task): string {
   return `${String(state)} ${unrecognisedStatus}`;
 }

@@ -11,9 +11,9 @@ import { msOf, must, textOf } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** What can be changed of a token later. */
+/** The settings of a token that can be changed later. */
 export interface TokenLimits {
-  /** The most that it may spend in total, in billionths; undefined: as much as the account has. */
+  /** Maximum total spending in billionths; undefined if only the money of the account limits it. */
   readonly limitNanos: bigint | undefined;
   readonly limits: OwnLimits;
 }
@@ -23,7 +23,7 @@ export interface TokenSettings extends TokenLimits {
   readonly models: readonly string[];
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
-  /** Milliseconds since 1970; undefined: never. */
+  /** Milliseconds since 1970; undefined if the token never expires. */
   readonly expiresAt: number | undefined;
 }
 
@@ -31,21 +31,21 @@ export interface TokenSettings extends TokenLimits {
 export interface SiteToken extends TokenSettings {
   readonly id: string;
   readonly accountId: string;
-  /** What it has spent and holds. */
+  /** The amount that it has spent and holds. */
   readonly usedNanos: bigint;
   readonly createdAt: number;
   readonly revokedAt: number | undefined;
   readonly lastChargedAt: number | undefined;
-  /** Undefined: an operator or the configuration made it. */
+  /** The token that made it; undefined if an operator or the configuration made it. */
   readonly madeByTokenId: string | undefined;
 }
 
-/** Who makes or ends a token: a token of the same account, which billing checks, or an operator. */
+/** The maker or revoker of a token: a token of the same account, which billing checks, or an operator. */
 export type TokenHand = { readonly tokenId: string } | { readonly operator: string };
 
 export interface Revocation {
   readonly tokenId: string;
-  /** Whether all that it made, directly or through others, ends with it. */
+  /** True if all tokens that it made, directly or through others, end with it. */
   readonly withMade: boolean;
 }
 
@@ -96,18 +96,21 @@ export function tokensClient(rpc: TokenCalls): SiteTokens {
       const { accountId, ...call } = caller;
       // first: the answer has the key, and no failure may lose it
       const currency = await currencyOf(caller);
-      const hand =
+      const actorFields =
         'operator' in by
           ? { actor: by.operator }
           : { makerTokenId: by.tokenId, configuredLimits: by.configuredLimits ?? {} };
-      const { token, key } = await rpc.createToken({ accountId, ...toWireSettings(settings), ...hand }, bounded(call));
+      const { token, key } = await rpc.createToken(
+        { accountId, ...toWireSettings(settings), ...actorFields },
+        bounded(call),
+      );
       return { token: fromWireToken(must(token)), key: new Secret(key), currency };
     },
     revoke: async (caller, { tokenId, withMade }, by) => {
       const { accountId: _, ...call } = caller;
       const currency = await currencyOf(caller);
-      const hand = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
-      const { token, madeRevoked } = await rpc.revokeToken({ id: tokenId, withMade, ...hand }, bounded(call));
+      const actorFields = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
+      const { token, madeRevoked } = await rpc.revokeToken({ id: tokenId, withMade, ...actorFields }, bounded(call));
       return { token: fromWireToken(must(token)), madeRevoked, currency };
     },
   };

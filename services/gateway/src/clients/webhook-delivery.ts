@@ -8,9 +8,9 @@ export interface WebhookAttempt {
   readonly number: number;
   readonly at: number | undefined;
   readonly durationMs: number;
-  /** Undefined: there was no answer. */
+  /** The status of the answer; undefined if there was none. */
   readonly statusCode: number | undefined;
-  /** Undefined: it succeeded. */
+  /** The reason for the failure; undefined if the attempt succeeded. */
   readonly error: string | undefined;
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly answerHead: string;

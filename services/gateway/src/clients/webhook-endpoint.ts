@@ -4,7 +4,7 @@ import { WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook'
 import type { WebhookEndpoint as WireEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import { msOf, must, textOf } from './wire-values.ts';
 
-/** How much a delivery carries: the id of the subject, or also the subject as a status read answers. */
+/** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
 export type WebhookPayload = 'thin' | 'full';
 
 /** The settings of an endpoint. */
@@ -17,12 +17,12 @@ export interface EndpointSettings {
 
 export interface WebhookEndpoint extends EndpointSettings {
   readonly id: string;
-  /** Undefined: it has no secret yet. */
+  /** The hint to the secret; undefined if the endpoint has no secret yet. */
   readonly secretHint: string | undefined;
   /** All times in milliseconds since 1970. */
   readonly createdAt: number | undefined;
   readonly updatedAt: number | undefined;
-  /** Undefined: it is enabled. */
+  /** The time and the reason of its disabling; undefined if it is enabled. */
   readonly disabled: { readonly at: number; readonly reason: string } | undefined;
   readonly lastSuccessAt: number | undefined;
   readonly lastFailureAt: number | undefined;
@@ -34,7 +34,7 @@ export interface EndpointWithSecret {
   readonly secret: Secret;
 }
 
-/** Undefined: as it is. */
+/** A change of an endpoint. An undefined member stays as it is. */
 export type EndpointChange = { readonly [M in keyof EndpointSettings]?: EndpointSettings[M] | undefined } & {
   readonly isDisabled?: boolean | undefined;
 };

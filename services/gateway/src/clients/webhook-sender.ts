@@ -4,7 +4,7 @@ import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 
 /** The answer of media comes a little after the end of the exchange. */
 const DEADLINE_MARGIN_MS = 2000;
-/** Media had no connection free: it says nothing of the receiver. */
+/** Media had no connection free. This is not a fault of the receiver. */
 const BUSY = 'busy';
 /** A database refuses this character, and it shows nothing. */
 const NUL = /\0/g;
@@ -16,17 +16,17 @@ export interface WebhookRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** How long the whole exchange may take. */
+  /** Maximum duration of the whole exchange in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export interface WebhookAnswer {
-  /** 0: there was no answer. */
+  /** The status of the answer; 0 if there was none. */
   readonly status: number;
-  /** Why it counts as a failure, whatever the status. Empty: the status says the rest. */
+  /** The reason that it counts as a failure, whatever the status; empty if the status decides. */
   readonly fault: string;
   readonly durationMs: number;
-  /** How long the receiver asks to wait; 0: it does not say. */
+  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
   readonly retryAfterMs: number;
   /** The first bytes of the answer, as text. */
   readonly answerHead: string;

@@ -57,20 +57,20 @@ export interface MadeAttempt {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly durationMs: number;
-  /** 0: there was no answer. */
+  /** The status of the answer; 0 if there was none. */
   readonly status: number;
-  /** Why it failed. Empty: it succeeded. */
+  /** The reason for the failure; empty if the attempt succeeded. */
   readonly error: string;
   /** Without the signature. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly answerHead: string;
-  /** How long the receiver asks to wait; 0: it does not say. */
+  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
   readonly retryAfterMs: number;
   /** The count of the circuit when it began. */
   readonly circuit: number;
 }
 
-/** What was done under one lease. */
+/** The work that was done under one lease. */
 export interface ReceiverRecord extends ReceiverLease {
   readonly attempts: readonly MadeAttempt[];
   /** Gives the lease back. */

@@ -19,7 +19,7 @@ const DEADLINE_MS = 10_000;
 /** A test waits for the receiver. */
 const TEST_DEADLINE_MS = 30_000;
 
-/** Whose endpoints, and the request that a call is made for. */
+/** The account that owns the endpoints, and the request that a call is made for. */
 export type WebhookCaller = { readonly accountId: string } & Pick<CallOptions, 'requestId' | 'span'>;
 
 export interface PageRequest {
@@ -30,9 +30,9 @@ export interface PageRequest {
 
 export interface EventFilter {
   readonly accountId: string;
-  /** Empty: all. */
+  /** The types of the events; empty if all match. */
   readonly types: readonly string[];
-  /** A task or a job; undefined: all. */
+  /** The task or the job of the events; undefined if all match. */
   readonly subjectId: string | undefined;
   readonly payload: WebhookPayload;
 }

@@ -2,17 +2,17 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 
-/** Milliseconds since 1970; undefined: there is no time. */
+/** Converts a timestamp to milliseconds since 1970. Returns undefined if there is none. */
 export function msOf(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : timestampMs(timestamp);
 }
 
-/** Undefined: the text is empty. */
+/** Returns the text, or undefined if it is empty. */
 export function textOf(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The message, which the tasks service always sends. */
+/** Returns a value that the other service always sends. Throws a Problem if it is missing. */
 export function must<T>(value: T | undefined): T {
   if (value === undefined)
     throw new Problem({

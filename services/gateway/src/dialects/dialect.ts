@@ -55,7 +55,7 @@ export interface DecodeContext {
 
 /** The links of results. */
 export interface Links {
-  /** Undefined until the task has a video. */
+  /** Returns the link of the video of a task; undefined until the task has a video. */
   videoOf(task: Task): string | undefined;
 }
 
@@ -121,7 +121,7 @@ export interface ListRoute extends Documented {
   encode(page: TaskPage, links: Links): object;
 }
 
-/** How the client ended a task. */
+/** The result of ending a task: cancelled or deleted. */
 export type Ending =
   { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
 
@@ -136,8 +136,8 @@ export interface EndRoute extends Documented {
 export interface Dialect {
   readonly name: string;
   /**
-   * The shape of the refusals at every path from this one on, routes or not. Absent: its paths have the envelope of
-   * OpenAI, which is the default.
+   * The shape of the refusals at every path from this one on, routes or not. If it is absent, its paths have the
+   * envelope of OpenAI, which is the default.
    */
   readonly refusals?: { readonly envelope: EnvelopeName; readonly from: `/${string}` };
   readonly creates: readonly CreateRoute[];

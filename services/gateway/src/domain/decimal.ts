@@ -4,7 +4,7 @@ const NANOS = 10n ** BigInt(NANO_DIGITS);
 const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS;
 const DECIMAL = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?$/;
 
-/** Billionths as a decimal number without trailing zeros. */
+/** Formats billionths as a decimal number without trailing zeros. */
 export function decimalOf(nanos: bigint): string {
   const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(NANO_DIGITS + 1, '0');
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
@@ -12,8 +12,8 @@ export function decimalOf(nanos: bigint): string {
 }
 
 /**
- * Billionths of a decimal number such as `0.40` or `-3.5`. Undefined: it is none, it has more than nine digits after the
- * point, or it is larger than the books take.
+ * Parses a decimal number such as `0.40` or `-3.5` to billionths. Returns undefined if the text is no such number,
+ * has more than nine digits after the point, or is larger than the books take.
  */
 export function nanosOf(decimal: string): bigint | undefined {
   const [, sign, units, fraction = ''] = DECIMAL.exec(decimal) ?? [];

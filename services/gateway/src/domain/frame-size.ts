@@ -16,12 +16,12 @@ export function parseFrameSize(text: string): FrameSize | undefined {
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** The resolution that a size selects. */
+/** Returns the resolution that a size selects. */
 export function resolutionOf({ width, height }: FrameSize): string {
   return Math.max(width, height) >= LONG_SIDE_2K ? '2K' : '768P';
 }
 
-/** The ratio that is nearest to a size. It ignores `adaptive` and values that are not ratios. */
+/** Finds the ratio that is nearest to a size. It ignores `adaptive` and values that are not ratios. */
 export function nearestRatio({ width, height }: FrameSize, ratios: readonly string[]): string | undefined {
   const shape = Math.log(width / height);
   let nearest: { readonly ratio: string; readonly off: number } | undefined;

@@ -1,4 +1,4 @@
-/** What a public model supports, according to the configuration. */
+/** The values that a public model supports according to the configuration. */
 export interface Model {
   readonly duration: { readonly min: number; readonly max: number };
   readonly resolutions: readonly string[];
@@ -23,7 +23,7 @@ export function modelOf(models: Models, id: string): Model {
   return models.get(id) ?? ANY_MODEL;
 }
 
-/** The configured defaults. Without one, the preferred value if the model supports it, otherwise its first. */
+/** Chooses the defaults: the configured value, else the preferred one if the model supports it, else its first. */
 export function defaultsOf(model: Omit<Model, 'defaults'>, given: Partial<Model['defaults']> = {}): Model['defaults'] {
   const { min, max } = model.duration;
   return {

@@ -1,15 +1,15 @@
-/** What an operator may do; each role may do all that the ones before it may. */
+/** The roles of operators. Each role may do all that the ones before it may. */
 export const ROLES = ['viewer', 'operator', 'treasurer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who is signed in at the operator console. */
+/** The operator who is signed in at the operator console. */
 export interface SignedInOperator {
   /** The name that every act is recorded with. */
   readonly name: string;
   readonly role: Role;
 }
 
-/** Whether a role is enough for what needs another one. */
+/** Reports whether a role is enough where `needed` is required. */
 export function covers(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }

@@ -16,7 +16,7 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Of the limits that apply, the one that decides: the one that allows the fewest requests, or the latest. */
   readonly limit: number;
-  /** Whether it is the limit of a token that made the one of the request. */
+  /** True if it is the limit of a token that made the token of the request. */
   readonly isOfMaker: boolean;
   /** The number of further requests that are allowed now. */
   readonly remaining: number;
@@ -40,7 +40,7 @@ export function judge({ previous, current, elapsedMs }: WindowCounts, limit: num
   };
 }
 
-/** The verdict over a request that all of the limits bound. The first ones decide where several would. */
+/** Judges a request that all of the limits bound. If several limits could decide, the first of them decides. */
 export function judgeAll([first, ...others]: readonly [Verdict, ...Verdict[]]): Verdict {
   return others.reduce((decisive, other) => {
     const isTighter =
@@ -56,12 +56,12 @@ function untilOneFits({ previous, current, elapsedMs }: WindowCounts, left: numb
   return WINDOW_MS - elapsedMs + fadesTo(left, current);
 }
 
-/** Milliseconds of the next window until the weighted count falls to `left`. */
+/** Returns the milliseconds of the next window until the weighted count falls to `left`. */
 function fadesTo(left: number, count: number): number {
   return WINDOW_MS - Math.floor((left * WINDOW_MS) / count);
 }
 
-/** The window of a time. */
+/** Returns the window of a time. */
 export function windowAt(nowMs: number): { readonly index: number; readonly elapsedMs: number } {
   const index = Math.floor(nowMs / WINDOW_MS);
   return { index, elapsedMs: nowMs - index * WINDOW_MS };

@@ -5,8 +5,8 @@ const UNIX_SECONDS = /^\d{1,11}$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Milliseconds since 1970 of a date (UTC), an RFC 3339 timestamp or Unix seconds; undefined for anything else. A date
- * as the end of a period includes the whole day.
+ * Parses a date (UTC), an RFC 3339 timestamp or Unix seconds to milliseconds since 1970. Returns undefined for any
+ * other text. A date as the end of a period includes the whole day.
  */
 export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | undefined {
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
@@ -20,7 +20,7 @@ export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | 
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Undefined for a date that does not exist, such as 2026-02-30. */
+/** Parses a date. Returns undefined if the date does not exist, such as 2026-02-30. */
 function dayOf(text: string): number | undefined {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text ? undefined : ms;

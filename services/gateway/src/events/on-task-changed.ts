@@ -7,7 +7,7 @@ import type { TaskChanges } from '../operations/task-changes.ts';
 
 interface TaskChangedDeps {
   readonly reader: Pick<TaskReader, 'forget'>;
-  readonly changes: Pick<TaskChanges, 'changed' | 'watching'>;
+  readonly changes: Pick<TaskChanges, 'announceChange' | 'countWatches'>;
   readonly tracing: Pick<Tracing, 'enter'>;
 }
 
@@ -18,10 +18,10 @@ interface TaskChangedDeps {
 export function onTaskChanged(bus: Bus, { reader, changes, tracing }: TaskChangedDeps): Promise<Subscription> {
   return bus.listen(TaskChangedSchema, ({ accountId, taskId, trace }) => {
     const task = { accountId, taskId };
-    const reads = trace === '' ? 0 : changes.watching(task);
+    const reads = trace === '' ? 0 : changes.countWatches(task);
     const span = reads === 0 ? NO_SPAN : beginSpan(tracing.enter(trace), taskId, reads);
     reader.forget(task);
-    changes.changed(task, span.carrier);
+    changes.announceChange(task, span.carrier);
     span.end();
   });
 }

@@ -14,8 +14,8 @@ export interface RequestHead {
 }
 
 /**
- * Finds the family of the client at a shared path, by headers that no other family sends. Undefined: the path
- * determines the family.
+ * Finds the family of the client at a shared path, by headers that no other family sends. Returns undefined
+ * if the path determines the family.
  */
 export function clientFamilyOf({ path, headers, url = '' }: RequestHead): ClientFamily | undefined {
   if (!SHARED.test(path)) return undefined;

@@ -16,7 +16,7 @@ export interface ExchangeState {
   span: Span;
   /** Absent on routes that need no token. */
   principal?: Principal;
-  /** Who is signed in at the operator console. */
+  /** The operator who is signed in at the operator console. */
   operator?: SignedInOperator;
   /** For the log line. */
   taskId?: string;
@@ -26,7 +26,7 @@ export interface ExchangeState {
   reason?: string;
   /** Set once a create was sent to the tasks service: from then on a failure leaves its outcome uncertain. */
   submitted?: boolean;
-  /** Whether the client waits for `100 Continue` before it sends its body. */
+  /** True while the client waits for `100 Continue` before it sends its body. */
   expectsContinue: boolean;
   readonly end: ExchangeEnd;
 }
@@ -34,7 +34,7 @@ export interface ExchangeState {
 /** One request and its answer. */
 export type Exchange = ParameterizedContext<ExchangeState> & { readonly params: Readonly<Record<string, string>> };
 
-/** The caller, on a route that requires a token. */
+/** Returns the caller on a route that requires a token. Throws on any other route. */
 export function principalOf({ state }: Exchange): Principal {
   if (state.principal === undefined) throw new Error('a route without a token has no principal');
   return state.principal;

@@ -20,7 +20,7 @@ import type { BodyBudget } from './bodies/body-budget.ts';
 import type { StreamPermits } from '../operations/stream-permits.ts';
 import type { WaitPermits } from './routes/wait-permits.ts';
 
-/** What `app.ts` builds for the routes. */
+/** The parts that `app.ts` builds for the routes. */
 export interface GatewayParts {
   readonly clock: Clock;
   readonly newId: NewId;

@@ -19,7 +19,7 @@ const RETRY_MS = 2000;
 /** The ports of the gateway. They answer health before the gateway has started. */
 export interface GatewayPorts {
   readonly public: PublicPort;
-  /** Health and metrics, and what the program serves for operators. Undefined: the configuration has none. */
+  /** Health, metrics and the routes that the program serves for operators; undefined if none is configured. */
   readonly admin: HttpPort | undefined;
 }
 

@@ -59,7 +59,7 @@ export interface PublicPortOptions {
   readonly metrics: Metrics | undefined;
   /** Of the metrics: a page in the caller's browser is local too. */
   readonly isAllowedHost: HostCheck;
-  /** Refuses requests as temporary, until the application is there. */
+  /** Refuses requests as temporary until the application is set. */
   readonly starting: RequestListener;
 }
 
@@ -118,7 +118,7 @@ async function listenOn(server: Server, { host, port }: HostPort): Promise<HttpS
   return { port: (server.address() as AddressInfo).port, stop: () => stopHttp(server) };
 }
 
-/** Whether a proxy sent the request. Then a loopback address does not prove that the caller is local. */
+/** Reports whether a proxy sent the request. A loopback address then does not prove that the caller is local. */
 function isForwarded({ headers }: IncomingMessage): boolean {
   return FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
 }

@@ -38,7 +38,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 /** An action on a model in Google's syntax, such as `/v1/models/x:generateContent`. An unknown action is a 404. */
 const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
 
-/** What every route has in common. */
+/** The steps that every route has in common. */
 interface Handling {
   readonly admit: KoaAppOptions['admit'];
   readonly beginSpan: BeginRequestSpan;

@@ -77,7 +77,7 @@ export function observer({
   };
 }
 
-/** Of a path without one of our ids, the line and the span name none. */
+/** Returns the id if it has the form of ours. Without one, the log line and the span name no id. */
 function ownId(id: string | undefined): string | undefined {
   return id !== undefined && hasOwnForm(id) ? id : undefined;
 }

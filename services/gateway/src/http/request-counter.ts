@@ -18,7 +18,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** Counts the ended requests of both kinds: exchanges, and upgrades to a realtime session. */
 export type CountRequest = (request: {
   readonly route: string;
-  /** Absent: no route has the path. */
+  /** The kind of the route; absent if no route has the path. */
   readonly kind?: RouteKind | undefined;
   readonly method: string;
   readonly status: number;

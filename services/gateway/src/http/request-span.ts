@@ -29,7 +29,7 @@ export function requestSpans(tracing: Pick<Tracing, 'root'>): BeginRequestSpan {
   };
 }
 
-/** The request's own trace: where it ends decides how it ended. */
+/** The facts of a request that are known at its end. */
 export interface EndedRequest {
   readonly method: string;
   readonly route: string;

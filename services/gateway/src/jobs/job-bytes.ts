@@ -4,7 +4,7 @@ import type { MediaPort } from '../clients/media-port.ts';
 /** A longer body is stored by media, so that messages between services stay small. */
 const INLINE_BYTES_MAX = 32 * 1024;
 
-/** Whether bytes are kept beside their job, rather than as a private object. */
+/** Reports whether bytes are kept beside their job rather than as a private object. */
 export function areSmall(bytes: Buffer): boolean {
   return bytes.length <= INLINE_BYTES_MAX;
 }
@@ -20,7 +20,7 @@ export async function keepBytes(
     : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
-/** Reads kept bytes, up to `bytesMax`; undefined: they are no longer kept. */
+/** Reads kept bytes, up to `bytesMax`. Returns undefined if they are no longer kept. */
 export async function readBytes(
   media: Pick<MediaPort, 'read'>,
   body: JobBytes,

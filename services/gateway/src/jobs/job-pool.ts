@@ -6,7 +6,7 @@ import type { Jobs, LeasedJob } from '../clients/jobs-client.ts';
 import type { RunOptions } from './run-job.ts';
 
 const IDLE_MS = 1000;
-/** How often a lease is renewed while it lasts. */
+/** The number of renewals of a lease while it lasts. */
 const RENEWALS = 3;
 /** Used until tasks has reported how long its leases last. */
 const LEASE_MS = 3000;
@@ -14,9 +14,9 @@ const LEASE_MS = 3000;
 export interface JobPoolOptions {
   readonly jobs: Pick<Jobs, 'lease' | 'renew'>;
   readonly run: (job: LeasedJob, options: RunOptions) => Promise<void>;
-  /** How many calls run at one time. */
+  /** Maximum number of calls that run at once. */
   readonly workers: number;
-  /** How long a stop waits for the calls that run. */
+  /** Maximum wait of a stop for the calls that run, in milliseconds. */
   readonly drainMs: number;
   /** Identifies this process to an operator. */
   readonly name: string;

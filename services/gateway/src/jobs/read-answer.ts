@@ -9,7 +9,7 @@ import type { CollectedAnswer } from './collecting-sink.ts';
 const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
 
-/** How an answer is shown in the job: JSON as JSON, text as text, anything else as base64. */
+/** Chooses the form of an answer in the job: JSON as JSON, text as text, anything else as base64. */
 export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
   const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (body.length === 0) return 'none';
@@ -18,7 +18,7 @@ export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'content
   return type.startsWith('text/') ? 'text' : 'base64';
 }
 
-/** The error of an unsuccessful answer, in any dialect. */
+/** Reads the error of an unsuccessful answer, in any dialect. */
 export function failureIn({ status, body }: CollectedAnswer): JobFailure {
   const error = errorIn(body);
   const code = [error['code'], error['status'], error['type']].find(
@@ -34,7 +34,7 @@ export function failureIn({ status, body }: CollectedAnswer): JobFailure {
   };
 }
 
-/** A refusal as the synchronous route would have answered it. */
+/** Converts a refusal to the answer that the synchronous route would have given. */
 export function refusalAnswer(
   problem: Problem,
   { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>,

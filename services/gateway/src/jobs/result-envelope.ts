@@ -7,8 +7,8 @@ import type { MediaPort } from '../clients/media-port.ts';
 const GROUP = 3;
 
 /**
- * A job as its owner reads it. It is a stream, so that a long answer is never held whole. Undefined: the answer is no
- * longer kept.
+ * Encodes a job as its owner reads it. The result is a stream, so that a long answer is never held whole. Returns
+ * undefined if the answer is no longer kept.
  */
 export async function resultEnvelope(
   media: Pick<MediaPort, 'read'>,

@@ -14,7 +14,7 @@ import { keepBytes, readBytes } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
 import { encodingOf, failureIn, refusalAnswer } from './read-answer.ts';
 
-/** How long a result is written again while tasks or media cannot be reached. */
+/** The time for which a result is written again while tasks or media cannot be reached. */
 const WRITE_FOR_MS = 30_000;
 const WRITE_PAUSE_MS = 500;
 const SUCCESS_BELOW = 300;
@@ -48,7 +48,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Aborted when no new call may begin. */
   readonly stopping: AbortSignal;
-  /** How long answers are kept. */
+  /** The time for which answers are kept, in milliseconds. */
   readonly keepMs: number;
 }
 
@@ -63,7 +63,7 @@ type Outcome =
   | { readonly kind: 'failed'; readonly failure: JobFailure }
   /** Nothing was sent. */
   | { readonly kind: 'later'; readonly delayMs: number }
-  /** It was begun, and its outcome is not known. */
+  /** The call was begun, and its outcome is unknown. */
   | { readonly kind: 'unknown' };
 
 /** The intent could not be recorded, so nothing was sent. */
@@ -131,7 +131,7 @@ async function storedCall({ media, restore, bytesMax }: RunJobDeps, job: LeasedJ
   return body === undefined ? undefined : restore(job, body);
 }
 
-/** The outcome of a refusal. A job that can succeed later waits in the queue, with its hold. */
+/** Returns the outcome of a refusal. A job that can succeed later waits in the queue, with its hold. */
 function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: boolean): Outcome {
   if (error instanceof NotStarted) return { kind: 'later', delayMs: 0 };
   if (!(error instanceof Problem)) {

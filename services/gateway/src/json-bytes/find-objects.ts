@@ -9,8 +9,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Finds the object under this name in a JSON object that ends with it, or with a few plain members after it. The object
- * that is closed there is the outermost one, so the rest need not be parsed. Undefined: there is no such object, or
- * these bytes do not tell.
+ * that is closed there is the outermost one, so the rest need not be parsed. Returns undefined if there is no such
+ * object or these bytes do not tell.
  */
 export function objectAtEnd(bytes: Buffer, name: string): JsonObject | undefined {
   if (bytes[0] !== OPEN) return undefined;

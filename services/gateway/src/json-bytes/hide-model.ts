@@ -41,7 +41,7 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
   return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
-/** The start of the string whose text begins here, if it is the value of a member that names a model. */
+/** Finds the start of the string whose text begins here, if it is the value of a member that names a model. */
 function startOfValue(bytes: Buffer, textAt: number): number | undefined {
   const prefixed = textAt - PREFIX.length;
   const start = (prefixed > 0 && endsIn(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;
@@ -52,7 +52,7 @@ function startOfValue(bytes: Buffer, textAt: number): number | undefined {
   return NAMES.some((name) => endsIn(bytes, nameEnd, name)) ? start : undefined;
 }
 
-/** Whether the bytes before `end` are this word. For a short word a loop is faster than a call of `equals`. */
+/** Reports whether the bytes before `end` are this word. For a short word a loop is faster than `equals`. */
 function endsIn(bytes: Buffer, end: number, word: Buffer): boolean {
   const start = end - word.length;
   if (start < 0) return false;

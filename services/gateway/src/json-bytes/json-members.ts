@@ -10,7 +10,7 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** The members of the outermost object in their order, up to the first one that is not JSON. */
+/** Yields the members of the outermost object in their order, up to the first one that is not JSON. */
 export function* membersOf(bytes: Buffer): Generator<Member> {
   let at = bytes.indexOf(OPEN) + 1;
   for (;;) {

@@ -6,7 +6,7 @@ import { hoist } from './hoist.ts';
 import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
-/** What the API calls itself. */
+/** The title, the version and the description of the API. */
 export const API = {
   title: 'Reelgate',
   version: '1.0.0',
@@ -144,7 +144,7 @@ function pathParameters(path: string): object[] {
   }));
 }
 
-/** The tags: first the dialects in their order, then the others. */
+/** Collects the tags: first the dialects in their order, then the others. */
 function tagsOf(routes: readonly RouteEntry[]): string[] {
   return [...new Set([...dialects.map(({ name }) => name), ...routes.map(({ doc }) => doc.tag)])];
 }

@@ -30,7 +30,7 @@ export function hoist<T extends object>(
   };
 }
 
-/** Whether this is a schema with a title, not an object with a property called `title`. */
+/** Reports whether this is a schema with a title, not an object with a property called `title`. */
 function isTitled(node: Json): boolean {
   return typeof node['title'] === 'string' && ('type' in node || 'oneOf' in node || 'anyOf' in node);
 }

@@ -52,7 +52,7 @@ export const RESPONSE_HEADERS = {
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** The name of a header's component. */
+/** Returns the name of a header's component. */
 const componentOf = (name: ResponseHeader): string =>
   name
     .split('-')

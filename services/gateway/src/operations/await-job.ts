@@ -4,7 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Job, Jobs } from '../clients/jobs-client.ts';
 import type { TaskChanges } from './task-changes.ts';
 
-/** How often a waiting read polls its job: no event reports a start, and the event of an end can be lost. */
+/** The interval of polls by a waiting read: no event reports a start, and the event of an end can be lost. */
 const POLL_INTERVAL_MS = 2000;
 
 export interface AwaitJobDeps {
@@ -51,7 +51,7 @@ export async function awaitJob(
   }
 }
 
-/** Whether a job has not ended. */
+/** Reports whether a job has not ended. */
 export function isOpen({ state }: Pick<Job, 'state'>): boolean {
   return state === 'queued' || state === 'in_progress';
 }

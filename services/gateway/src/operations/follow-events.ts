@@ -25,10 +25,10 @@ export interface FollowDeps {
 
 export interface Following {
   readonly filter: EventFilter;
-  /** Undefined: from now on. */
+  /** The cursor after which the events begin; undefined if they begin now. */
   readonly cursor: string | undefined;
   readonly requestId: string;
-  /** Ends the following. */
+  /** Ends the stream of events. */
   readonly over: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export async function* followEvents(
   }
 }
 
-/** The same messages. Ends when one does not come in time; the time that the reader takes does not count. */
+/** Yields the same messages. Ends when one does not come in time; the time that the reader takes does not count. */
 async function* untilSilent<T>(messages: AsyncIterable<T>, clock: Clock): AsyncGenerator<T, void> {
   const iterator = messages[Symbol.asyncIterator]();
   try {

@@ -7,17 +7,17 @@ import type { LeakyBucket } from './leaky-bucket.ts';
 const ALL = { burst: 500, perSecond: 200 };
 /** Of one address. Two of them could use up what the whole refills. */
 const SHARE = { burst: 250, perSecond: 100 };
-/** What only the first look-ups of an address can take of the whole. */
+/** The part of the whole that only the first look-ups of an address can take. */
 const RESERVE = 200;
 /** The first look-ups of an address. Twenty addresses would have to work together to use up the reserve. */
 const FIRST = { burst: 10, perSecond: 1 };
 /** Addresses whose shares are known; the one that was quiet for longest is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
-/** How a request to look up a token ends. */
+/** The outcome of a request to look up a token. */
 export type LookUpVerdict = 'taken' | 'address_over' | 'all_over';
 
-/** How often tokens that are not known yet may reach billing. */
+/** Bounds how often unknown tokens may reach billing. */
 export interface LookUpBudget {
   take(network: string): LookUpVerdict;
 }

@@ -1,7 +1,7 @@
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
-/** Bounds what is open at one time: of the process, and of each token. */
+/** Bounds what is open at once: of the process, and of each token. */
 export interface PermitsByToken {
   /**
    * Takes a permit of the token, and one of each token that made it, until they are released. If one has none, takes

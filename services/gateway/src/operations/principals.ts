@@ -21,8 +21,8 @@ const REFUSED_FRESH_MS = 3000;
 
 export interface Principals {
   /**
-   * The principal of a token, at once if it was asked for a short time ago. Refuses an invalid token with a Problem. A
-   * token that is not known yet takes from the look-ups of the caller's network; a known one does not, though it is
+   * Finds the principal of a token, at once if it was asked for a short time ago. Refuses an invalid token with a
+   * Problem. An unknown token takes from the look-ups of the caller's network; a known one does not, though it is
    * checked every ten seconds.
    */
   of(key: string, call: TokenCall): Soon<Principal>;
@@ -33,10 +33,10 @@ export interface Principals {
 /** The request that a token is checked for. */
 export interface TokenCall {
   readonly requestId: string;
-  /** The address that the request comes from; read for a token that is not known yet. */
+  /** Returns the address that the request comes from. It is read only for an unknown token. */
   readonly source: () => string;
   readonly span?: Span | undefined;
-  /** How old a known answer may be. Default: ten seconds. */
+  /** Maximum age of a known answer in milliseconds; ten seconds by default. */
   readonly freshMs?: number;
 }
 
@@ -133,7 +133,7 @@ function expired(): Problem {
   return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
 }
 
-/** Whether billing refused the token, as opposed to not answering. */
+/** Reports whether billing refused the token, as opposed to not answering. */
 function isRefusal(error: unknown): error is Problem {
   return isProblem(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
 }

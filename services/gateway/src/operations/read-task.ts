@@ -11,7 +11,7 @@ import { dropStale } from './drop-stale.ts';
 import { keyOf } from './task-changes.ts';
 
 const DEADLINE_MS = 10_000;
-/** How long an answer stays valid without an event. */
+/** The time in milliseconds for which an answer stays valid without an event. */
 const FRESH_MS = { running: 1000, final: 120_000, absent: 1000 };
 const WEIGHT_MAX = 256 * 1024 * 1024;
 /** Measured with heap snapshots: 6.5 KB for a finished task and its body. */

@@ -1,6 +1,6 @@
 import type { Watch } from './task-changes.ts';
 
-/** What the services announce beside the changes of tasks. */
+/** An announcement of the services other than a change of a task. */
 export type Signal =
   | { readonly of: 'events_dispatched' }
   | { readonly of: 'attention'; readonly id: string }

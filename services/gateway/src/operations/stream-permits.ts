@@ -12,7 +12,7 @@ export interface StreamPermits {
 export interface StreamBounds {
   readonly total: number;
   readonly perHolder: number;
-  /** What a refusal says when the holder has its most, when a maker of its token has, and when the gateway has. */
+  /** The messages of refusals when the holder, a maker of its token, or the gateway is at its limit. */
   readonly refusals: { readonly holder: string; readonly maker: string; readonly gateway: string };
 }
 

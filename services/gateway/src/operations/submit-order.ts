@@ -41,21 +41,25 @@ export interface SubmittedTask {
  * order that would be accepted now. It removes them once the order is accepted or refused, because the task has its
  * own copies by then. If the answer is lost, the bytes stay until they expire.
  */
-export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Promise<SubmittedTask> {
-  const { decoded, requestId, span } = create;
-  if (decoded.inline.length === 0) return send(deps, create, decoded.order);
+export async function submitOrder(deps: SubmitOrderDeps, submission: Submission): Promise<SubmittedTask> {
+  const { decoded, requestId, span } = submission;
+  if (decoded.inline.length === 0) return send(deps, submission, decoded.order);
 
   const { task: earlier } = await inClientTerms(
     decoded,
-    deps.tasks.checkOrder(requestOf(create, pendingOrder(decoded)), { timeoutMs: CHECK_DEADLINE_MS, requestId, span }),
+    deps.tasks.checkOrder(requestOf(submission, pendingOrder(decoded)), {
+      timeoutMs: CHECK_DEADLINE_MS,
+      requestId,
+      span,
+    }),
   );
   if (earlier !== undefined) return { task: earlier, replayed: true };
   const stored = new Map<number, string>();
   let isUncertainYet = false;
   try {
-    await storeInline(deps.media, create, stored);
+    await storeInline(deps.media, submission, stored);
     isUncertainYet = true;
-    const created = await send(deps, create, withObjects(decoded.order, stored));
+    const created = await send(deps, submission, withObjects(decoded.order, stored));
     isUncertainYet = false;
     return created;
   } catch (error) {
@@ -68,23 +72,23 @@ export async function submitOrder(deps: SubmitOrderDeps, create: Submission): Pr
 
 async function send(
   { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
-  create: Submission,
+  submission: Submission,
   order: Order,
 ): Promise<SubmittedTask> {
-  create.onSubmit();
+  submission.onSubmit();
   const { task, replayed } = await inClientTerms(
-    create.decoded,
-    tasks.createTask(requestOf(create, order), {
+    submission.decoded,
+    tasks.createTask(requestOf(submission, order), {
       timeoutMs: CREATE_DEADLINE_MS,
-      requestId: create.requestId,
-      span: create.span,
+      requestId: submission.requestId,
+      span: submission.span,
     }),
   );
   if (task === undefined) throw new Error('the tasks service answered without a task');
   return { task, replayed };
 }
 
-/** Without models and limits, because the tasks service reads them from the token. */
+/** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
 function requestOf({ principal: { accountId, tokenId }, decoded, idempotency }: Submission, order: Order) {
   return {
     accountId,
@@ -96,7 +100,7 @@ function requestOf({ principal: { accountId, tokenId }, decoded, idempotency }: 
   };
 }
 
-/** Whether the tasks service may still be reading the bytes. */
+/** Reports whether the tasks service may still be reading the bytes. */
 function mayStillRun(error: unknown): boolean {
   return !(error instanceof Problem) || isUncertain(error);
 }
@@ -110,7 +114,7 @@ async function removeStored({ media, log }: SubmitOrderDeps, objects: readonly s
   }
 }
 
-/** The order with placeholders, so that it can be checked before its bytes are stored. */
+/** Returns the order with placeholders, so that it can be checked before its bytes are stored. */
 export function pendingOrder({ order, inline }: Decoded): Order {
   return withObjects(order, new Map(inline.map(({ item }) => [item, PENDING_OBJECT])));
 }

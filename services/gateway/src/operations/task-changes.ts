@@ -26,7 +26,7 @@ export interface TaskChanges {
   watchAccount(accountId: string, onWork: OnWork): Watch;
   /** The same for all work of every account. */
   watchAll(onWork: OnWork): Watch;
-  /** How many watch a task. */
+  /** Returns the number of watches of a task. */
   watching(task: TaskRef): number;
 }
 

@@ -3,7 +3,7 @@ import type { Catalogue } from '../config.ts';
 
 const EVERY = '*';
 
-/** The models that a token may use: those on its list that an enabled channel has. */
+/** Lists the models that a token may use: those on its list that an enabled channel has. */
 export function visibleModels(
   { models }: Pick<Principal, 'models'>,
   { offered }: Pick<Catalogue, 'offered'>,

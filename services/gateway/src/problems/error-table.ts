@@ -94,12 +94,12 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   gateway_busy: row(503, VENDOR.server, { retryAfterS: 1, untouched: true }),
 };
 
-/** The answer to a refusal, by its reason or else by its kind. */
+/** Finds the answer to a refusal, by its reason or else by its kind. */
 export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
   return (Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined) ?? BY_KIND[kind];
 }
 
-/** Whether a create that failed with this problem, after it was sent, may still have taken effect. */
+/** Reports whether a create that failed with this problem, after it was sent, may still have taken effect. */
 export function isUncertain(problem: {
   readonly kind: ProblemKind;
   readonly reason: string;

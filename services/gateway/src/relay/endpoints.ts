@@ -5,7 +5,7 @@ import { openaiResponses } from './protocols/openai-responses.ts';
 import { embeddings, images, rerank, speech, transcription } from './protocols/plain.ts';
 import type { Protocol } from './protocols/protocol.ts';
 
-/** Where a synchronous route names its model. */
+/** The part of the request in which a synchronous route names its model. */
 export type ModelLocation = 'body' | 'path' | 'query';
 
 /** A registered route that is passed through to an upstream, without a task. */
@@ -15,7 +15,7 @@ export interface RelayEndpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly model: ModelLocation;
-  /** Whether its body can be a form. */
+  /** True if its body can be a form. */
   readonly takesForms: boolean;
   readonly protocol: Protocol;
   /** Its calls are free, whatever the price of the model. */

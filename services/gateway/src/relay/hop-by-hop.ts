@@ -15,7 +15,7 @@ export const HOP_BY_HOP: readonly string[] = [
 /** The usual values of Connection, which name no header. */
 const PLAIN: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive']);
 
-/** The further headers that a Connection header makes hop-by-hop; undefined: none. */
+/** Lists the further headers that a Connection header makes hop-by-hop; undefined if there are none. */
 export function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {
   return connection === undefined || PLAIN.has(connection)
     ? undefined

@@ -14,7 +14,7 @@ import type { RelayCall } from './requests/relay-call.ts';
 interface Convention {
   /** `gen_ai.operation.name`. */
   readonly operation: string;
-  /** Whose protocol the call speaks; which upstream answers is no one's business outside. */
+  /** The owner of the protocol that the call speaks. The upstream that answers is not named outside. */
   readonly provider?: string;
   readonly output?: 'image' | 'speech' | 'text';
 }

@@ -26,7 +26,7 @@ import type { CallWatch } from './attempts/watch-calls.ts';
 const TOO_BUSY = 429;
 const RELEASED: Charge = { basis: 'released' };
 
-/** How a call ended, once its answer has begun. */
+/** The end of a call whose answer has begun. */
 export interface CallEnd {
   readonly status: number;
   /** Whole; broken off by the upstream, and the client was told; or abandoned by the client. */
@@ -162,7 +162,7 @@ function channelOf(tried: Tried | undefined): string | undefined {
   return tried !== undefined && 'channel' in tried ? tried.channel.settings.id : undefined;
 }
 
-/** Whether no upstream has begun the work. */
+/** Reports whether no upstream has begun the work. */
 function isUndone(tried: Tried | undefined): boolean {
   return tried === undefined || 'refusal' in tried || tried.end.kind === 'unreachable' || isTooBusy(tried);
 }
@@ -171,7 +171,7 @@ function isTooBusy(tried: Tried): boolean {
   return 'end' in tried && tried.end.kind === 'error' && tried.end.answer.status === TOO_BUSY;
 }
 
-/** The channels that can take a call, in the order in which they are tried. */
+/** Lists the channels that can take a call, in the order in which they are tried. Refuses a call without one. */
 function served(
   channels: RelayChannels,
   { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,

@@ -41,7 +41,7 @@ function thinBody({ id, type, subjectId, createdAt, dataJson }: ClientEvent): st
   });
 }
 
-/** The member of the data that holds the subject. Undefined: there is none, or it is too large. */
+/** Encodes the member of the data that holds the subject; undefined if there is none or it is too large. */
 async function subjectMember({ links, media }: EventBodiesDeps, { subject }: ClientEvent): Promise<string | undefined> {
   if (subject === undefined) return undefined;
   if ('task' in subject) return `"task":${JSON.stringify(encodeVideo(subject.task, links))}`;

@@ -10,11 +10,11 @@ const LEASES_MAX = 64;
 
 /** A lease of this process, renewed until it is let go. */
 export interface HeldLease {
-  /** Reports whether an attempt may begin under it: it is not lost, and its end is not known to have come. */
+  /** Reports whether an attempt may begin under it: it is not lost, and its time is not over. */
   isHeld(): boolean;
-  /** Nothing may be sent under it any more. */
+  /** Marks it as lost: nothing may be sent under it from now on. */
   lose(): void;
-  /** It is renewed no more. */
+  /** Stops its renewal. */
   letGo(): void;
 }
 

@@ -4,7 +4,7 @@ import { signatureOf } from '@reelgate/platform/webhooks/sign';
 import type { WebhookAnswer, WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
 
-/** How long a receiver may take. */
+/** Maximum time that a receiver may take. */
 const TIMEOUT_MS = 15_000;
 
 export interface AttemptOptions {
@@ -18,7 +18,7 @@ export interface AttemptOptions {
   readonly span: Span;
 }
 
-/** Signs a delivery and sends it. Throws a Problem if it could not be sent, which says nothing of the receiver. */
+/** Signs a delivery and sends it. Throws a Problem if it could not be sent, which is no fault of the receiver. */
 export async function makeAttempt(
   { sender, clock }: { readonly sender: WebhookSender; readonly clock: Clock },
   { receiver: { accountId, secrets }, delivery, body, circuit, ...call }: AttemptOptions,
@@ -46,7 +46,7 @@ export async function makeAttempt(
   };
 }
 
-/** An attempt that can never be sent: it fails like any other, so that its delivery ends. */
+/** Returns an attempt that can never be sent: it fails like any other, so that its delivery ends. */
 export function unsentAttempt(
   { id, attempt }: DueDelivery,
   { at, circuit }: { readonly at: number; readonly circuit: number },

@@ -1,6 +1,6 @@
 import type { LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
 
-/** The attempts to one receiver that are under way at one time. */
+/** The attempts to one receiver that are under way at once. */
 const CONCURRENCY = 4;
 /** The tasks service then lets the receiver rest. */
 const FAILURES_MAX = 5;
@@ -9,7 +9,7 @@ const FAILURES_MAX = 5;
 export interface ReceiverCircuit {
   /** Grows with each failure that is counted, and with a success after failures. */
   count(): number;
-  /** How many attempts may be under way: one while the receiver fails, none once it is to rest. */
+  /** Returns the number of attempts that may be under way: one while the receiver fails, none once it is to rest. */
   concurrency(): number;
   note(attempt: Pick<MadeAttempt, 'error' | 'circuit'>): void;
 }

@@ -24,9 +24,9 @@ export interface ReceiverPoolOptions {
   readonly work: WebhookWork;
   readonly sender: WebhookSender;
   readonly eventBody: EventBody;
-  /** How many receivers are served at one time. */
+  /** Maximum number of receivers that are served at once. */
   readonly workers: number;
-  /** How long a stop waits for running attempts. */
+  /** Maximum wait of a stop for running attempts, in milliseconds. */
   readonly drainMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -56,7 +56,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
 
   const begin = (
     receiver: LeasedReceiver,
-    { until, ...lease }: { readonly until: number; readonly beginUntil: number; readonly bodyOf: BodyBytes },
+    { until, ...lease }: { readonly until: number; readonly beginUntil: number; readonly encodeBody: BodyBytes },
   ): void => {
     const held = leases.hold({ receiverId: receiver.id, lease: receiver.lease }, until);
     const session = { ...lease, held, receiver, stopping: stopping.signal, over: over.signal };
@@ -84,7 +84,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
       await leases.renewEnded();
       const at = clock.now();
       const { receivers, leaseMs } = await work.lease(limit);
-      const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, bodyOf: sharedBodies(eventBody) };
+      const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, encodeBody: sharedBodies(eventBody) };
       for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, session);
       // with fewer than it asked for, there are no more
       return receivers.length < limit ? 0 : receivers.length;

@@ -29,7 +29,7 @@ export interface ServeDeps {
 export interface ServeOptions {
   readonly receiver: LeasedReceiver;
   readonly held: Pick<HeldLease, 'isHeld' | 'lose'>;
-  readonly bodyOf: BodyBytes;
+  readonly encodeBody: BodyBytes;
   /** No attempt begins at this time or later. */
   readonly beginUntil: number;
   /** Once aborted, no attempt begins. */
@@ -77,7 +77,7 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
   if (areWritten) await record([], true);
 }
 
-/** Attempts a delivery, again and again while it cannot be sent. Undefined: no attempt may begin any more. */
+/** Attempts a delivery until it is sent. Resolves to undefined if no further attempt may begin. */
 function attempter(
   deps: ServeDeps,
   options: ServeOptions,
@@ -92,7 +92,7 @@ function attempter(
     const span = beginDelivery(deps.tracing, receiver, delivery);
     return inTrace(span.traceId, async () => {
       try {
-        const body = await bodyOf(delivery.event, receiver.payload);
+        const body = await encodeBody(delivery.event, receiver.payload);
         if (!state.mayBegin()) return undefined;
         const made = await makeAttempt(deps, { receiver, delivery, body, circuit, signal: over, span });
         endDelivery(span, made);
@@ -121,7 +121,7 @@ function attempter(
     });
 }
 
-/** Whether a repeat can succeed. */
+/** Reports whether a repeat can succeed. */
 function isPassing(error: unknown): boolean {
   return isProblem(error) && (error.kind === 'unavailable' || error.kind === 'exhausted');
 }

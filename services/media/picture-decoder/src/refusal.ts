@@ -1,6 +1,7 @@
 /**
- * Why a key frame is not decoded. `unsupported`: the stream is valid and uses what this decoder does not have.
- * `too_large`: the stream is beyond a limit of this decoder. `corrupt`: no encoder writes this stream.
+ * The reason for which a key frame is not decoded. `unsupported`: the stream is valid and uses a feature that this
+ * decoder does not have. `too_large`: the stream is beyond a limit of this decoder. `corrupt`: no encoder writes this
+ * stream.
  */
 export type RefusalReason = 'unsupported' | 'too_large' | 'corrupt';
 
@@ -18,7 +19,7 @@ export function refuse(reason: RefusalReason, detail: string): never {
   throw new Refusal(reason, detail);
 }
 
-/** The value, if it is within the limits of the syntax. */
+/** Returns the value if it is within the limits of the syntax. Otherwise it refuses the stream as corrupt. */
 export function within(value: number, min: number, max: number): number {
   return value >= min && value <= max ? value : refuse('corrupt', `${value} is outside ${min} to ${max}`);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A sample stream of one key frame, with start codes. */
 export interface Sample {
   readonly name: string;
-  /** What the stream exercises. */
+  /** The features that the stream exercises. */
   readonly features: string;
   readonly width: number;
   readonly height: number;

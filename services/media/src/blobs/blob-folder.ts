@@ -10,7 +10,7 @@ export function blobFolder(blobs: BlobsConfig, dataDir: string): string | undefi
   return blobs.path ?? path.join(dataDir, 'blobs');
 }
 
-/** Where a blob is in its folder. */
+/** Returns the path of a blob in its folder. */
 export function blobPath(key: string): string {
   return path.join(key.slice(0, FAN_OUT_CHARACTERS), key);
 }

@@ -28,7 +28,10 @@ export interface BlobStore {
    * repeated.
    */
   keep(key: string, file: ReceivedFile): Promise<void>;
-  /** Whether the key has that number of bytes. If so, they survive a crash when it resolves, as after `keep`. */
+  /**
+   * Reports whether the key has that number of bytes. If it has, they survive a crash when it resolves, as after
+   * `keep`.
+   */
   has(key: string, bytes: number): Promise<boolean>;
   /** The number of bytes; undefined: the key is empty. */
   sizeOf(key: string): Promise<number | undefined>;

@@ -4,7 +4,7 @@ import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
 import type { MediaConfig } from '../config.ts';
 import type { BlobStore } from './blob-store.ts';
 
-/** Whether the store of the bytes answers. */
+/** A check that reports whether the store of the bytes answers. */
 export function blobsCheck(blobs: Pick<BlobStore, 'check'>, config: MediaConfig['blobs']): SelfCheck {
   const where = config.kind === 's3' ? `the bucket ${config.address.bucket}` : 'the folder of the bytes';
   return {

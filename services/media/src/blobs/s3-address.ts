@@ -17,7 +17,7 @@ export interface S3Address {
   /** The endpoint for clients and channels. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
-  /** Whether the bucket is the first part of the path and not of the host name. */
+  /** True if the bucket is the first part of the path and not of the host name. */
   readonly pathStyle: boolean;
   /** The file of the authorities of the endpoint; undefined: those of the system. */
   readonly ca: string | undefined;

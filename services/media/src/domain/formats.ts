@@ -33,8 +33,8 @@ const MEDIA_TYPE = /^([\w!#$%&'*+.^`|~-]+)\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;(?:[^",
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * Whether a declared type (a header, a data URL) is allowed for bytes of this family. A text that is not exactly one
- * media type is allowed for no family. Parameters and case do not matter.
+ * Reports whether a declared type (a header, a data URL) is allowed for bytes of this family. A text that is not
+ * exactly one media type is allowed for no family. Parameters and case do not matter.
  */
 export function mayDeclare(declared: string | undefined, family: Family): boolean {
   const text = (declared ?? '').trim().toLowerCase();
@@ -45,7 +45,7 @@ export function mayDeclare(declared: string | undefined, family: Family): boolea
   return SAYS_NOTHING.has(type) || (OTHER_NAMES[type] ?? named) === family;
 }
 
-/** Whether a header that has one value lists several. */
+/** Reports whether a header that has one value lists several. */
 export function isList(header: string): boolean {
   return header.replace(QUOTED, '').includes(',');
 }

@@ -31,7 +31,7 @@ export interface AudioFacts {
   readonly codec: string;
 }
 
-/** Why there are no facts. */
+/** The reason for which there are no facts. */
 export type ProbeFault =
   | 'unknown_type'
   | 'broken'

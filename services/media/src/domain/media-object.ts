@@ -4,8 +4,8 @@ import type { MediaFacts } from './media-facts.ts';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
- * Why an object is stored: a frozen input, bytes that a client sent in its request, a finished video, its thumbnail, or
- * bytes that only the other services read.
+ * The reason for which an object is stored: it is a frozen input, bytes that a client sent in its request, a finished
+ * video, its thumbnail, or bytes that only the other services read.
  */
 export type Purpose = 'staged' | 'inline' | 'result' | 'thumbnail' | 'private';
 

@@ -49,7 +49,7 @@ const AUDIO_CODECS = ['aac', 'mp3'];
 const RESULT_SIDE: Range = { min: 1, max: 16_384 };
 const RESULT_MS: Range = { min: 1, max: 24 * 3_600_000 };
 
-/** Whether a file is a result: a video in a supported container, within the limits of playable videos. */
+/** Reports whether a file is a result: a video in a supported container, within the limits of playable videos. */
 export function isResult(facts: MediaFacts): facts is VideoFacts {
   return (
     facts.family === 'video' &&
@@ -65,17 +65,20 @@ const isWithin = ({ min, max }: Range, value: number): boolean => value >= min &
 /** Codecs that the parsers decode. */
 const DECODED = ['vp8', 'avc'];
 
-/** Whether the parsers draw thumbnails of this codec; ffmpeg draws those of the others. */
+/** Reports whether the parsers draw thumbnails of this codec; ffmpeg draws those of the others. */
 export function isDecoded(videoCodec: string): boolean {
   return DECODED.includes(videoCodec);
 }
 
-/** Whether a medium has a type that is accepted for this use. */
+/** Reports whether a medium has a type that is accepted for this use. */
 export function isOfCategory(category: Category, { mediaType }: MediaFacts): boolean {
   return MEDIA_TYPES[FAMILY_OF[category]].types.includes(mediaType);
 }
 
-/** Why a medium cannot be used so, as a predicate after the item's name; undefined: it can. */
+/**
+ * Returns the reason for which a medium cannot have this use, as a predicate after the item's name; undefined if it
+ * can.
+ */
 export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
   if (!isOfCategory(category, facts))
     return `must be ${MEDIA_TYPES[FAMILY_OF[category]].named}; its bytes are ${facts.mediaType}`;

@@ -36,7 +36,7 @@ const NOT_OURS: Reference = {
   fault: 'must be the address of a result if it is an address of this service: /v1/videos/{id}/content or /ximg/…',
 };
 
-/** Whether an address of any scheme leads to this service. Such an address is never requested. */
+/** Reports whether an address of any scheme leads to this service. Such an address is never requested. */
 export function isOwnHost(url: URL, publicUrl: string): boolean {
   const base = new URL(publicUrl);
   if (nameOf(url) !== nameOf(base)) return false;

@@ -10,8 +10,8 @@ export interface WaitHeaders {
 }
 
 /**
- * How long a receiver asks to wait, in milliseconds; 0: it does not say. A date counts from the clock of the receiver,
- * which its `Date` header shows, or else from `now`.
+ * Returns the wait that a receiver asks for, in milliseconds; 0 if it asks for none. A date counts from the clock of
+ * the receiver, which its `Date` header shows, or else from `now`.
  */
 export function retryAfterMs(headers: WaitHeaders, now: number): number {
   const asked = headers['retry-after'];

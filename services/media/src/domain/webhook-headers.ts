@@ -26,7 +26,10 @@ export interface WebhookHeader {
   readonly value: string;
 }
 
-/** What is wrong with the headers of a request; undefined: nothing. The text continues the name of the field. */
+/**
+ * Returns the fault of the headers of a request; undefined if they have none. The text continues the name of the
+ * field.
+ */
 export function headersFault(headers: readonly WebhookHeader[]): string | undefined {
   const names = new Set(headers.map(({ name }) => name));
   if (names.size < headers.length) return 'must have each name once';

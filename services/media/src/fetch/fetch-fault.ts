@@ -18,8 +18,8 @@ const PASSING: ReadonlySet<FetchFaultCode> = new Set(PASSING_CODES);
 export const NOT_REACHED = 'could not be fetched: its address cannot be reached';
 
 /**
- * Why a fetch ended. It is an error because it passes through sockets and streams. `said` is for the client and
- * continues a sentence that begins with the name of the item; `message` is for the log.
+ * The reason for the end of a fetch. It is an error because it passes through sockets and streams. `said` is for the
+ * client and continues a sentence that begins with the name of the item; `message` is for the log.
  */
 export class FetchFault extends Error {
   override readonly name = 'FetchFault';
@@ -67,7 +67,7 @@ export function hideAnswer(error: unknown): unknown {
   return new FetchFault(error.code, NOT_REACHED, error.message);
 }
 
-/** Whether a later fetch of the same address can succeed. */
+/** Reports whether a later fetch of the same address can succeed. */
 export function mayPass(fault: FetchFault): boolean {
   return PASSING.has(fault.code);
 }

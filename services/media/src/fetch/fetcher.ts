@@ -19,7 +19,7 @@ import type { TransferLimits } from './transfers/transfer-watch.ts';
 
 const PURPOSES = ['reference', 'result'] as const;
 type Purpose = (typeof PURPOSES)[number];
-/** How a fetch can end; `failed`: by a fault of ours. */
+/** The outcomes of a fetch; `failed`: it ended by a fault of ours. */
 const OUTCOMES = ['ok', ...FETCH_FAULT_CODES, 'failed'] as const;
 
 /** The most transfers that wait for one host, for one address, or over all. */
@@ -45,7 +45,10 @@ export interface ResultOrder {
 }
 
 export interface FetchedReference extends ReceivedFile {
-  /** Whether the fetch dialled an address that only an exception permits. Its client learns nothing of what is there. */
+  /**
+   * True if the fetch dialled an address that only an exception permits. Its client learns nothing about what is
+   * there.
+   */
   readonly isFromException: boolean;
 }
 
@@ -57,7 +60,7 @@ export interface Fetcher {
 }
 
 export interface FetcherDeps extends Omit<GuardedFetchDeps, 'policy'> {
-  /** What each kind of fetch may dial. Redirects keep to the policy of their fetch. */
+  /** The addresses that each kind of fetch may dial. Redirects keep to the policy of their fetch. */
   readonly policies: Readonly<Record<Purpose, AddressPolicy>>;
   readonly metrics: Metrics;
   /** Aborted when the service stops. */

@@ -92,7 +92,7 @@ async function removeObject({ bytes }: RouteDeps, response: ServerResponse, obje
   response.writeHead(204).end();
 }
 
-/** Why this caller cannot read or send bytes; undefined: it can. */
+/** Returns the refusal of a caller that cannot read or send bytes; undefined if it can. */
 function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
   try {
     authorize(headers.authorization);

@@ -16,7 +16,7 @@ export interface ServeDeps extends SendDeps {
   /** Makes the thumbnail of a result if there is none yet; undefined: it has none. */
   readonly thumbnailOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
-    /** Whether clients are redirected to the bucket for results, if there is one. */
+    /** True if clients are redirected to the bucket for results, if there is one. */
     readonly redirect: boolean;
   };
 }
@@ -27,7 +27,7 @@ export interface ServeOrder {
   readonly variant?: 'thumbnail' | undefined;
   /** The name under which a browser saves it; absent: a name made of the object's id. */
   readonly fileName?: string | undefined;
-  /** Whether the bytes come from here, even if results are in a bucket. */
+  /** True if the bytes come from here, even if results are in a bucket. */
   readonly direct?: boolean | undefined;
   /** The end of the access in milliseconds since 1970, if it is before the end of the object. */
   readonly expiresAt?: number | undefined;

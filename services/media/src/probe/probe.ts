@@ -6,7 +6,7 @@ export type ProbeOutcome = { readonly facts: MediaFacts } | { readonly fault: Pr
 export interface ProbeOrder {
   /** Accounts share the processor. */
   readonly accountId: string;
-  /** When aborted, a waiting probe leaves the queue. A parser that has begun a file finishes it. */
+  /** Its abort takes a waiting probe out of the queue. A parser that has begun a file finishes it. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where a count of the results stands. */
+/** The state of a count of the results. */
 export interface ResultCount {
   readonly after: string;
   readonly bytes: number;

@@ -5,7 +5,7 @@ import type { MediaStore, NewObject } from './media-store.ts';
 import { findObject, fromBlobRow, identityOf, purposeColumn } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
 
-/** How long the staging of a task is remembered. A forgotten row is written again. */
+/** The time for which the staging of a task is remembered, in milliseconds. A forgotten row is written again. */
 const STAGING_MS = 3_600_000;
 const HOLD_CONTENT = 'UPDATE blobs SET facts = facts WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256';
 /** The pin of the upload stays in `pinned_until` until the next removal or the end of that time. */
@@ -13,7 +13,7 @@ const CLAIM_CONTENT = `UPDATE blobs SET facts = COALESCE($3, facts),
     keep_until = CASE WHEN keep_until > $4 THEN keep_until ELSE $4 END
   WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256, storage_key, bytes, facts`;
 
-/** What is to be claimed is gone. The transaction rolls back. */
+/** The target of a claim is gone. The transaction rolls back. */
 class Unclaimable extends Error {}
 
 export function sqlClaims(sql: Sql): Pick<MediaStore, 'addObject'> {

@@ -12,7 +12,7 @@ export interface DrawOrder {
 /** Draws the first frame of a video as a JPEG, into a file of ours. No file can block or crash this process. */
 export interface Thumbnails {
   draw(video: string, into: string, order: DrawOrder): Promise<ProbeOutcome>;
-  /** Whether a thumbnail of such a video can exist here. */
+  /** Reports whether a thumbnail of such a video can exist here. */
   canDraw(facts: VideoFacts): Promise<boolean>;
 }
 

@@ -27,7 +27,7 @@ export function countRedeliveries(metrics: Metrics): Redeliveries {
   };
 }
 
-/** How many events wait for the groups of which this process is a member. */
+/** Adds the gauge of the events that wait for the groups of which this process is a member. */
 export function watchBus(sampler: GaugeSampler, bus: Pick<Bus, 'pending'>): void {
   sampler.add(
     [

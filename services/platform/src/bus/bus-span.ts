@@ -1,7 +1,7 @@
 import { inSpan } from '../trace/in-span.ts';
 import type { Span, Tracing } from '../trace/trace.ts';
 
-/** What both kinds of bus say of an event. */
+/** The facts about an event that both kinds of bus record. */
 export interface TracedEvent {
   /** Of the bus, as the conventions of OpenTelemetry name it. */
   readonly system: 'nats' | 'in_process';

@@ -148,7 +148,7 @@ async function track(running: Set<Promise<void>>, work: Promise<void>): Promise<
   }
 }
 
-/** Whether an id is new. A limited number of recent ids is remembered. */
+/** Reports whether an id is new. Remembers a limited number of recent ids. */
 function remember(seen: Set<string>, id: string): boolean {
   if (seen.has(id)) return false;
   seen.add(id);

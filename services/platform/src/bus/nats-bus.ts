@@ -18,7 +18,7 @@ import type { Tracing } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 
 const ANNOUNCE_PREFIX = 'announce.';
-/** How long the events of a process that is gone wait for another one. A living process renews its claim meanwhile. */
+/** The time after which the events of a process that is gone go to another one. A live process renews its claim. */
 const ACK_WAIT_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
@@ -126,7 +126,7 @@ function carrying(carrier: string): ReturnType<typeof headers> {
   return own;
 }
 
-/** What a server refuses for good: a repeat would not change it. */
+/** The errors with which a server refuses for good: a repeat would not help. */
 const REFUSED: ReadonlySet<string> = new Set([
   'AUTHORIZATION_VIOLATION',
   'AUTHENTICATION_EXPIRED',
@@ -137,7 +137,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 const NETWORK = /^(ECONN|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE)/;
 
-/** Whether opening the bus failed because its server is away, starts, or has no leader yet. */
+/** Reports whether the bus could not be opened because its server is away, is starting, or has no leader yet. */
 export function isBusAway(error: unknown): boolean {
   const { name, code } = error as Partial<Error & { readonly code: unknown }>;
   return name === 'NatsError' ? !REFUSED.has(String(code)) : NETWORK.test(String(code));

@@ -159,7 +159,7 @@ async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => vo
   for await (const received of messages) take(received);
 }
 
-/** What the span of a delivery says. */
+/** Returns the facts that the span of a delivery records, and the carrier of the event. */
 function eventOf({ headers: sent, info }: JsMsg, { subject, group }: Durable) {
   return {
     system: 'nats',

@@ -59,7 +59,7 @@ async function remove(sql: Sql, ids: readonly string[]): Promise<void> {
 const COUNTED_MAX = 10_000;
 const WHOLE = 'over the whole database: aggregate with max';
 
-/** How many events wait to be published, and for how long. */
+/** Adds the gauges of the events that wait to be published: their number, and the time that the first has waited. */
 export function watchOutbox(
   sampler: GaugeSampler,
   { sql, service, clock }: { readonly sql: Sql; readonly service: string; readonly clock: Clock },

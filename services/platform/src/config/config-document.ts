@@ -15,13 +15,13 @@ export interface ConfigDocument {
   readonly value: Readonly<Record<string, unknown>>;
   /** The line of the deepest part of the path that exists. */
   lineOf(keys: Keys): number;
-  /** How many keys of the path exist. */
+  /** Returns the number of keys of the path that exist. */
   depthOf(keys: Keys): number;
-  /** Whether a part of this text came from a variable. */
+  /** Reports whether a part of the text at the path came from a variable. */
   hasVariable(keys: Keys): boolean;
 }
 
-/** Where the values of variables come from. */
+/** The sources of the values of variables. */
 export interface Variables {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Throws an Error that says what is wrong and expected. */

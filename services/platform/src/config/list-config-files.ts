@@ -37,7 +37,7 @@ function isFolder(name: string): boolean {
   }
 }
 
-/** Where the content is. A broken link is its own place; reading it says what is wrong. */
+/** Returns the path of the content behind links. A broken link stays as it is; reading it reports the fault. */
 function placeOf(file: string): string {
   try {
     return realpathSync(file);

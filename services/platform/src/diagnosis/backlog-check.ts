@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { ok } from './self-checks.ts';
 import type { SelfCheck } from './self-checks.ts';
 
-/** What waits, and since when its oldest entry does, in milliseconds since 1970. */
+/** The number of entries that wait, and the time of the oldest in milliseconds since 1970. */
 export interface Backlog {
   /** Absent: the number is not known. */
   readonly count?: number;
@@ -24,7 +24,7 @@ export interface BacklogOptions {
   readonly read: () => Promise<Backlog>;
 }
 
-/** Whether a queue is worked off in time. */
+/** Creates the check of whether a queue is worked off in time. */
 export function backlogCheck({ part, clock, what, warnMs, failMs, advice, read }: BacklogOptions): SelfCheck {
   return {
     part,

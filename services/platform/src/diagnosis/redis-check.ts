@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts';
 import { ok } from './self-checks.ts';
 import type { SelfCheck } from './self-checks.ts';
 
-/** Whether Redis is used. Nothing stops without it. */
+/** Creates the check of whether Redis is in use. Nothing stops without it. */
 export function redisCheck(redis: Pick<RedisLink, 'isAway'>, url: Secret): SelfCheck {
   const where = nameOfUrl('Redis', url.reveal());
   return {

@@ -6,7 +6,7 @@ const HOST_SHOWN_MAX = 200;
 /** `name`, `name:80`, `[::1]:80`. */
 const HOST = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::\d*)?$/;
 
-/** Whether a request names a host that a port answers to. */
+/** Reports whether a request names a host that a port answers to. */
 export type HostCheck = (request: Pick<IncomingMessage, 'headers'>) => boolean;
 
 /**

@@ -15,7 +15,7 @@ const RETRY_S = '1';
 const STARTING = '{"code":"unavailable","message":"this replica of the service starts; call again"}';
 const STOPPING = '{"code":"unavailable","message":"this replica of the service stops; call again"}';
 
-/** What a port serves besides the operator's routes. */
+/** Serves the requests of a port that are not for the operator's routes. */
 export interface PortHandler {
   readonly handle: RequestListener;
   /** Ends what would not end by itself. */

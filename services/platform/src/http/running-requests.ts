@@ -17,7 +17,7 @@ export interface RunningRequests {
   announceStop(): void;
   /** Resolves when no counted request runs, or at the abort. */
   settled(over: AbortSignal): Promise<void>;
-  /** Whether no counted request has run for this long. */
+  /** Reports whether no counted request has run for this many milliseconds. */
   isIdleFor(ms: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How long a service goes on after its stop was asked for. */
+/** The times for which a service goes on after its stop was requested. */
 export interface DrainTimes {
   /** Requests are still taken for this long, while callers learn that the process stops. */
   readonly leadMs: number;

@@ -1,14 +1,14 @@
 import { isRecent } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 
-/** Whether a part can do its own work: its stores, and not its peers. */
+/** Reports whether a part can do its own work. That depends on its stores, and not on its peers. */
 export type ReadyCheck = () => Promise<boolean>;
 
 /** Probes, scrapes and callers share one check in this time. */
 const FRESH_MS = 1000;
 const CHECK_MS_MAX = 3000;
 
-/** Whether a program can work, and whether it still accepts new work. */
+/** The ability of a program to work, and the moment from which it accepts no new work. */
 export interface Readiness {
   readonly isReady: ReadyCheck;
   /** Aborted when the program begins to stop. */

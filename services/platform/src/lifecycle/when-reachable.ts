@@ -10,7 +10,7 @@ export interface Waiting {
   readonly log: Log;
   /** The name of the dependency for the operator, without credentials. */
   readonly dependency: string;
-  /** Whether an error means that the dependency is away for now. Any other error ends the start. */
+  /** Reports whether an error means that the dependency is away for now. Any other error ends the start. */
   readonly isAway: (error: unknown) => boolean;
 }
 

@@ -5,10 +5,10 @@ export const FAULTS_TO_OPEN = 5;
 export const OPEN_MS = 30_000;
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
-/** What a call has shown about its peer. */
+/** The outcome of a call, as evidence about its peer. */
 export type CircuitReport = 'worked' | 'failed' | 'undecided';
 
-/** What all replicas together know about a peer. */
+/** The faults of a peer, as all replicas together know them. */
 export interface KnownFaults {
   readonly faults: number;
   readonly openedAgoMs: number;
@@ -17,7 +17,7 @@ export interface KnownFaults {
 /** Stops calls to a peer for a while after several consecutive faults of the peer. Then one call tries it. */
 export interface Circuit {
   state(): CircuitState;
-  /** Whether a call may go to the peer now. If the circuit is half open, only the first caller may. */
+  /** Reports whether a call may go to the peer now. If the circuit is half open, only the first caller may try. */
   mayTry(): boolean;
   /** The same for a caller without an alternative: one call at a time may go, even if the circuit is open. */
   mayTryAnyway(): boolean;

@@ -5,7 +5,7 @@ import { FAULTS_TO_OPEN, OPEN_MS } from './circuit-breaker.ts';
 
 /** A peer that nothing uses for this time has no state. */
 const KEPT_MS = 3_600_000;
-/** What a replica has in flight counts for this time after it was last heard of. */
+/** The calls that a replica has in flight count for this time after its last message. */
 const LEASE_MS = 5000;
 
 /**

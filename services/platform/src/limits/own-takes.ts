@@ -9,7 +9,7 @@ export interface Takes {
   readonly ageMs: number;
 }
 
-/** What this replica took in the last minute, and how much of it the shared state has counted. */
+/** The calls that this replica took in the last minute, and the part of them that the shared state has counted. */
 export interface OwnTakes {
   addCounted(): void;
   addUncounted(): void;

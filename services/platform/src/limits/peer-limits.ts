@@ -8,13 +8,13 @@ import type { WindowLog } from './window-log.ts';
 
 /** A full peer cannot tell when a call on it ends. */
 export const FULL_RETRY_MS = 1000;
-/** How the shared state answers. */
+/** The answers of the shared state. */
 export const ADMITTED = { YES: 0, TRIAL: 1, CIRCUIT: 2, LIMIT: 3 } as const;
 
-/** What a peer allows. */
+/** The limits that a peer sets. */
 export interface PeerLimit {
   readonly perMinute: number;
-  /** The calls that may run at one time, and how many of this process do; absent: not limited here. */
+  /** The most calls that may run at once, and the number that run in this process; absent if not limited here. */
   readonly inFlight?: { readonly most: number; readonly inUse: () => number };
 }
 
@@ -32,11 +32,11 @@ export interface PeerLimits {
   ended(): void;
 }
 
-/** What the replicas know of a peer after one of them has called Redis. */
+/** The knowledge of the replicas about a peer after one of them has called Redis. */
 export interface SharedAdmission extends KnownFaults {
   readonly code: number;
   readonly waitMs: number;
-  /** What all replicas took in the last minute. */
+  /** The calls that all replicas took in the last minute. */
   readonly used: number;
 }
 
@@ -69,8 +69,8 @@ interface Parts {
   readonly shared: SharedState;
   readonly circuit: SharedCircuit;
   /**
-   * What was taken in the last minute, as far as this process knows. A take without the shared state counts for each
-   * live replica, because the others may take as much.
+   * The calls that were taken in the last minute, as far as this process knows. A call that is taken without the
+   * shared state counts once for each live replica, because the others may take as many.
    */
   readonly log: WindowLog;
   readonly own: OwnTakes;

@@ -95,7 +95,7 @@ export function newRedisState(options: RedisStateOptions): RedisState {
 
 interface Exchanged {
   readonly sharing: number;
-  /** Whether Redis has lost what it knew. It knows what this replica took again. */
+  /** True if Redis had lost its state. It has learned again what this replica took. */
   readonly lost: boolean;
 }
 
@@ -130,7 +130,7 @@ function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<Exch
   };
 }
 
-/** What RENEW reads of a peer. The faults of a replica that has been alone may be unknown to the others. */
+/** Returns what RENEW reads of a peer. The faults that a replica saw alone may be unknown to the others. */
 function stateOf(peer: SharedPeer, takes: readonly Takes[], joins: boolean) {
   const ages = takes.map(({ ageMs, count }) => [ageMs, count]);
   const { faults, openedAgoMs } = peer.faults();
@@ -143,7 +143,7 @@ interface Calling {
   readonly stopping: AbortSignal;
 }
 
-/** What a replica asks and tells while it works. */
+/** Creates the functions with which a working replica asks Redis and reports to it. */
 function calls(
   options: RedisStateOptions,
   { isUsed, fallBack, stopping }: Calling,

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts';
 
 export const WINDOW_MS = 60_000;
-/** What is taken within this time is kept as one entry, so a log has a bounded size. */
+/** All takes within this time are kept as one entry, so a log has a bounded size. */
 export const SECOND_MS = 1000;
 
-/** What was taken in one second. All of it counts until a minute after the last, so no minute exceeds a limit. */
+/** The takes of one second. All of them count until a minute after the last, so no minute exceeds a limit. */
 export interface Second {
   readonly count: number;
   readonly lastAt: number;
 }
 
-/** What was taken in the last minute. */
+/** The takes of the last minute. */
 export interface WindowLog {
   used(): number;
   add(count: number): void;

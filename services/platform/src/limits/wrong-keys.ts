@@ -10,9 +10,9 @@ const LINES_MAX = 60;
 /** Addresses that had a line; the one that was first is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
-/** Where a key was sent to: the console of operators, or the RPCs of internal callers. */
+/** The door to which a key was sent: the console of operators, or the RPCs of internal callers. */
 export type KeyDoor = 'operators' | 'callers';
-/** Whether the key was looked at, or refused because its address had sent too many. */
+/** The outcome of a wrong key: it was checked, or it was refused because its address had sent too many. */
 export type WrongKeyOutcome = 'wrong' | 'refused';
 
 /** Counts wrong keys, and warns of the addresses that they come from. */

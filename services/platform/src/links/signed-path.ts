@@ -7,7 +7,7 @@ export function signPath(key: Secret, path: string, expiresAt: number): string {
   return `exp=${String(expiresAt)}&sig=${signatureOf(key, path, expiresAt)}`;
 }
 
-/** Whether one of the keys signed this path and time. It does not compare the time with the clock. */
+/** Reports whether one of the keys signed this path and time. It does not compare the time with the clock. */
 export function isSigned(keys: readonly Secret[], path: string, expiresAt: number, signature: string): boolean {
   return keys.some((key) => sameSecret(signatureOf(key, path, expiresAt), signature));
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { childrenOf } from './labelled.ts';
 import type { Counted, Exemplar, LabelValues, MetricOptions, RegisteredMetric, Sample } from './labelled.ts';
 
-/** How often a quantity fell into each of a few ranges. */
+/** Counts how often a quantity falls into each of a few ranges. */
 export interface Histogram {
   /** `traceId` names the trace of the observation if it is sampled: the range keeps the last one as its exemplar. */
   observe(value: number, traceId?: string): void;

@@ -12,7 +12,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Two timers for the same time run within this time. */
 const SAME_MOMENT_MS = 5;
 
-/** How long a caller waits for an answer. */
+/** The limits of a caller's wait for an answer. */
 export interface CallBounds {
   /** Milliseconds since 1970; undefined: no deadline. */
   readonly deadline: number | undefined;

@@ -3,7 +3,7 @@ import { accessCheckOf } from './access.ts';
 import { ruleCheckOf } from './rules.ts';
 import type { Caller } from './service.ts';
 
-/** What a server checks before a method sees a message. Every transport makes the same checks in the same order. */
+/** The checks of a server before a method sees a message. Every transport makes them in the same order. */
 export interface CallCheck {
   /** Of the only request, or of the first one of a stream: the access rule, then the rules of the fields. */
   first(caller: Caller, request: object): void;

@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import type { Caller } from './service.ts';
 
-/** How many names of an unknown certificate a refusal repeats. */
+/** The most names of an unknown certificate that a refusal repeats. */
 const NAMES_SHOWN_MAX = 3;
 
 /** A caller with a key, a name in its client certificate, or both; then either is enough. */

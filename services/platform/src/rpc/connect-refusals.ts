@@ -7,9 +7,9 @@ import { Problem } from '../problem.ts';
 import { nearestName } from './nearest-name.ts';
 import { toConnectError } from './problems.ts';
 
-/** How much of what a caller wrote a refusal repeats. */
+/** The most characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 100;
-/** What a message of one kind of RPC may be sent as; each also as gRPC-web. */
+/** The content types in which a message of a kind of RPC may be sent; each also as gRPC-web. */
 const TYPES = {
   unary: ['application/json', 'application/proto'],
   stream: ['application/connect+json', 'application/connect+proto'],

@@ -2,8 +2,8 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { isProblem } from '../problem.ts';
 
 /**
- * Whether a call ended with its connection, as it can when a replica stops at that moment. The service may have done
- * the work. An answer of the service itself that says `unavailable` has details.
+ * Reports whether a call ended with its connection, as can happen when a replica stops at that moment. The service
+ * may have done the work. An answer of the service itself that says `unavailable` has details.
  */
 export function isConnectionLost(error: unknown): boolean {
   if (!isProblem(error, 'service_unavailable')) return false;

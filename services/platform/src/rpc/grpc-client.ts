@@ -29,7 +29,7 @@ const REFUSALS_MAX = 4;
 const REFUSED_STREAM = 'Stream refused by server';
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 
-/** How a client follows the replicas behind a name. */
+/** The settings by which a client follows the replicas behind a name. */
 export interface GrpcSettings {
   /** The least time between two resolutions of a name. A name is resolved again when a connection ends. */
   readonly resolveEveryMs: number;

@@ -11,7 +11,7 @@ import type { IncomingCall } from './served-method.ts';
 /** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
 const CALLER_LEFT = new Error('the call is over');
 
-/** What every kind of call has in common. */
+/** The part that all kinds of calls have in common. */
 interface ServerCall {
   readonly metadata: Metadata;
   readonly cancelled: boolean;
@@ -23,7 +23,7 @@ interface ServerCall {
   on(event: 'cancelled', listener: () => void): unknown;
 }
 
-/** What a call says of itself, in its metadata and by its connection. */
+/** Reads the facts about a call from its metadata and its connection. */
 export function incomingCall(call: ServerCall): IncomingCall {
   return {
     authorization: first(call.metadata, 'authorization'),

@@ -60,7 +60,7 @@ export interface GrpcServerOptions {
   /** Absent: plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
-  /** How a vanished client of a long stream is noticed. */
+  /** The pings that detect a vanished client of a long stream. */
   readonly keepalive?: Keepalive | undefined;
   /** After it, and up to a tenth more or less, a connection takes no new calls, and its client resolves names again. */
   readonly connectionAgeMs?: number | undefined;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseHostPort } from '../config/units.ts';
 import type { HostPort } from '../config/units.ts';
 
-/** How the configuration names the replicas of a service: host:port, a gRPC target, or a list of addresses. */
+/** The replicas of a service as the configuration names them: host:port, a gRPC target, or a list of addresses. */
 export type TargetEntry = string | readonly string[];
 
 const HOST = '(\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9_.-]+)';

@@ -22,7 +22,7 @@ const INTEGERS: Partial<Readonly<Record<ScalarType, { readonly min: bigint; read
 const FLOAT_MAX = 3.4028234663852886e38;
 const WHOLE = /^-?\d+$/;
 const NO_NUMBERS: readonly string[] = ['NaN', 'Infinity', '-Infinity'];
-/** How much of what a caller wrote a refusal repeats. */
+/** The most characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 64;
 /** The longest written number that is read. */
 const DIGITS_MAX = 40;

@@ -15,13 +15,13 @@ export function readerOf({ localName, oneof }: DescField): (message: Fields) => 
   };
 }
 
-/** Whether a value counts as set: a field without presence is absent when it is zero. */
+/** Creates the test of whether a value is set. A field without presence counts as absent when it is zero. */
 export function setTestOf(field: DescField): (value: unknown) => boolean {
   if (field.fieldKind === 'list') return hasItems;
   return field.presence === FeatureSet_FieldPresence.IMPLICIT ? nonZeroTestOf(field) : isDefined;
 }
 
-/** The same for an item of a list, which is always there. */
+/** Creates the same test for an item of a list, which is always present. */
 export function nonZeroTestOf({ scalar, fieldKind }: DescField): (value: unknown) => boolean {
   if (fieldKind === 'map') return hasKeys;
   if (scalar === ScalarType.BYTES) return hasItems;

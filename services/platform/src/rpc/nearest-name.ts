@@ -24,7 +24,7 @@ function plain(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** How many letters must be added, removed or replaced. */
+/** Counts the letters that must be added, removed or replaced. */
 function countSlips(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(from).entries()) {

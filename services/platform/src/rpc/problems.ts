@@ -45,8 +45,8 @@ const KINDS: Readonly<Record<ProblemKind, Kind>> = {
 const KIND_NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind, name as ProblemKind]));
 
 /**
- * Whether an error is a fault of this service, for the log. A refusal is not, nor is a call whose caller no longer
- * waits.
+ * Reports whether an error is a fault of this service, for the log. A refusal is not, nor is a call whose caller no
+ * longer waits.
  */
 export function isFault(thrown: unknown): boolean {
   return !(thrown instanceof Problem) && !(thrown instanceof CallEnded);

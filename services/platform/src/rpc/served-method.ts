@@ -17,7 +17,7 @@ import type { NoteDeprecated } from './deprecations.ts';
 import { abortable } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
-/** What a transport knows of a call. */
+/** The facts that a transport knows about a call. */
 export interface IncomingCall {
   readonly authorization: string | undefined;
   /** The names in the client certificate of the connection. */
@@ -25,7 +25,7 @@ export interface IncomingCall {
   /** The address of the other end of the connection. */
   readonly peerAddress: () => string;
   readonly requestId: string;
-  /** What the caller sent as `traceparent`. */
+  /** The `traceparent` that the caller sent. */
   readonly carrier: string | undefined;
   readonly bounds: CallBounds;
   /** Sets a header of the answer, before its first message. */
@@ -136,7 +136,7 @@ export function methodOf(
   return method;
 }
 
-/** What a method of the kind `server_streaming` gives. */
+/** Returns the result of a method of the kind `server_streaming`, which is always a stream. */
 export function streamOf(given: Promise<unknown> | AsyncIterable<unknown>): AsyncIterable<unknown> {
   return given as AsyncIterable<unknown>;
 }

@@ -47,7 +47,7 @@ export function checksOf(type: ValueType, rules: FieldRules): readonly Check[] {
   }
 }
 
-/** What a required value says if it is not set. */
+/** Returns the message for a required value that is not set. */
 export function requirementOf(type: ValueType, rules: FieldRules): string {
   return type.is === 'enum' ? `is required; must be one of ${allowedNames(rules, type.values)}` : 'is required';
 }

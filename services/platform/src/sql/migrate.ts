@@ -39,7 +39,7 @@ async function run(query: SqlQuery, { name, checksum, needs, statements }: Migra
   if (needs !== undefined) await query('INSERT INTO schema_contracts (name, needs) VALUES ($1, $2)', [name, needs]);
 }
 
-/** What the database has of the folder. Writes nothing. */
+/** Compares the database with the migrations of the folder. Writes nothing. */
 export async function readSchema(sql: Sql, folder: string): Promise<SchemaState> {
   return sql.transaction((query) => schemaState(sql.engine, query, migrationsIn(folder)));
 }

@@ -21,7 +21,7 @@ export interface HeldConnection {
   readonly client: pg.PoolClient;
   /** The statements that open a transaction under the limits. */
   readonly begin: readonly string[];
-  /** Whether a statement on its own is under the limits. Otherwise it needs a transaction. */
+  /** True if a statement on its own is under the limits. Otherwise it needs a transaction. */
   readonly isLimited: boolean;
   /** The connection ends at its release. */
   readonly spoil: (error: unknown) => void;
@@ -106,7 +106,7 @@ function stateOf({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<SqlPool
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** Whether the server applies limits to a new connection that are at least as strict. */
+/** Reports whether the server applies limits to a new connection that are at least as strict. */
 async function isNewUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
   try {
     return await isUnder(client, limits, timeoutMs);

@@ -1,17 +1,17 @@
 import { parseDuration } from '../config/units.ts';
 
-/** How a service uses its PostgreSQL. */
+/** The settings by which a service uses its PostgreSQL. */
 export interface PostgresSettings {
   /** The connections of one process at most. */
   readonly connections: number;
   /** The calls that wait for a connection at most. One more is refused at once. */
   readonly queue: number;
-  /** How long a call waits for a connection, free or new. */
+  /** The longest time in milliseconds that a call waits for a connection, free or new. */
   readonly connectMs: number;
   readonly statementMs: number;
-  /** How long a statement waits for a lock. */
+  /** The longest time in milliseconds that a statement waits for a lock. */
   readonly lockMs: number;
-  /** How long the server keeps a transaction whose process sends nothing. */
+  /** The time in milliseconds for which the server keeps a transaction whose process sends nothing. */
   readonly idleInTransactionMs: number;
 }
 

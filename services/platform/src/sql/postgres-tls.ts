@@ -9,7 +9,7 @@ export const POSTGRES_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 /** Stands for the authorities of the system. */
 const SYSTEM = 'system';
 
-/** What a URL says of TLS, as libpq understands it. */
+/** The TLS settings of a URL, as libpq understands them. */
 interface UrlTls {
   readonly mode: string | null;
   readonly ca: string | undefined;
@@ -36,7 +36,7 @@ export function postgresAddress(text: string): PostgresAddress {
   return { url: url.href, tls: () => ({ ...files(), ...checks }) };
 }
 
-/** What is wrong with the TLS of a URL, as a configuration says it; undefined: nothing. */
+/** Returns the fault in the TLS settings of a URL, in the words of a configuration error; undefined if none. */
 export function postgresTlsFault(text: string): string | undefined {
   const said = tlsIn(text);
   if (said === undefined) return undefined;
@@ -50,7 +50,7 @@ export function postgresTlsFault(text: string): string | undefined {
   return (certificate === undefined) === (key === undefined) ? undefined : 'expected sslcert and sslkey together';
 }
 
-/** Whether nothing proves that the server is the one that is meant. */
+/** Reports whether a URL asks for TLS without a proof that the server is the right one. */
 export function isUnverified(text: string): boolean {
   const said = tlsIn(text);
   return said?.mode === 'require' && said.ca === undefined;

@@ -1,7 +1,7 @@
 import type { Migration } from './migration-files.ts';
 import type { Sql, SqlQuery } from './sql.ts';
 
-/** What a database has of the migrations of this program. */
+/** The migrations that a database has, compared with those of this program. */
 export interface SchemaState {
   /** In the order in which they run. */
   readonly pending: readonly Migration[];

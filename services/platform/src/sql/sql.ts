@@ -74,6 +74,6 @@ export interface SqlPool {
   readonly idle: number;
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** How long the first of them has waited; 0 for an embedded database. */
+  /** The time in milliseconds that the first of them has waited; 0 for an embedded database. */
   readonly waitedMs: number;
 }

@@ -16,7 +16,7 @@ export async function openLogSync(file: string): Promise<LogSync> {
   return { sync: () => log.datasync(), close: () => log.close() };
 }
 
-/** Whether committed transactions are on the disk. */
+/** Syncs committed transactions to the disk, and reports whether they are on it. */
 export interface Durability {
   /** Syncs every commit made so far. */
   sync(): Promise<unknown>;

@@ -10,7 +10,7 @@ import { StoreUnavailable } from './store-unavailable.ts';
 
 const OWNER_ONLY = 0o600;
 const BATCH_MAX = 256;
-/** How many turns of the event loop a batch waits for more jobs, as long as each turn brings some. */
+/** The most turns of the event loop that a batch waits for more jobs, as long as each turn brings some. */
 const TURNS_MAX = 8;
 const BUSY_TIMEOUT_MS = 10_000;
 /** The log is copied into the database at 16 MiB: pages that are changed again and again are copied rarely. */
@@ -19,7 +19,7 @@ const CLOSED = 'the database is closed';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
 interface Job {
-  /** Whether the job succeeds only when the disk has it. */
+  /** True if the job succeeds only when the disk has it. */
   readonly isSynced: boolean;
   run(): Promise<void>;
   /** Called when the commit has succeeded, before its sync has ended. */

@@ -4,7 +4,7 @@ import { postgresSchema, postgresSettings } from './postgres-settings.ts';
 import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
 import { postgresTlsFault } from './postgres-tls.ts';
 
-/** What a start does about migrations that have not run: it runs them, or waits until `reelgate migrate` has. */
+/** The ways in which a start treats pending migrations: it runs them, or waits until `reelgate migrate` has run. */
 export const MIGRATION_MODES = ['run', 'check'] as const;
 export type MigrationMode = (typeof MIGRATION_MODES)[number];
 

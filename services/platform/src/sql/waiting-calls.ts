@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 export interface WaitingCalls {
   /** Counts a call as waiting until the work has ended. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** How long the first of them has waited, in milliseconds; 0: none waits. */
+  /** Returns the milliseconds that the first of them has waited; 0 if none waits. */
   firstWaited(): number;
 }
 

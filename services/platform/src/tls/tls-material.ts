@@ -33,7 +33,7 @@ export interface TlsMaterial {
   readonly certificate: string | undefined;
   readonly key: Secret | undefined;
   readonly ca: string | undefined;
-  /** When the certificate expires, in milliseconds since 1970. */
+  /** The time at which the certificate expires, in milliseconds since 1970. */
   readonly expiresAt: number | undefined;
 }
 

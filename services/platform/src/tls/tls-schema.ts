@@ -2,7 +2,7 @@ const file = (description: string) => ({ type: 'string', minLength: 1, descripti
 const CERTIFICATE = file('the path of a PEM file with the certificate, followed by its intermediate certificates');
 const KEY = file('the path of a PEM file with the private key of the certificate, without a passphrase');
 
-/** How a port treats the certificates of its clients, where it has a `client_ca`. */
+/** The ways in which a port with a `client_ca` treats the certificates of its clients. */
 export const CLIENT_CERTIFICATES = ['required', 'optional'] as const;
 
 /** The `tls` of a service that listens: for its gRPC port and its HTTP port. */

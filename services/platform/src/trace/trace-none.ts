@@ -18,6 +18,6 @@ export const NO_TRACING: Tracing = Object.freeze({
   root: () => NO_SPAN,
   enter: () => NO_SPAN,
   mint: () => undefined,
-  written: nothing,
+  writeSpan: nothing,
   stop: async () => undefined,
 });

@@ -32,7 +32,7 @@ export const traceSchema = {
   },
 } as const;
 
-/** What the configuration says; the environment fills what it leaves out. */
+/** The settings of the configuration; the environment fills in those that it leaves out. */
 export interface TraceConfig {
   readonly endpoint: string | undefined;
   readonly headers: Readonly<Record<string, Secret>>;

@@ -3,13 +3,13 @@ export type Attributes = Readonly<Record<string, string | number | boolean | und
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** What a request is, which decides how often its trace is recorded. */
+/** The class of a request, which decides how often its trace is recorded. */
 export type TraceClass = 'create' | 'call' | 'read' | 'work';
 
 export interface SpanOptions {
   /** Default: internal. */
   readonly kind?: SpanKind | undefined;
-  /** When it began, in milliseconds since 1970; absent: now. */
+  /** The time at which it began, in milliseconds since 1970; now if absent. */
   readonly at?: number | undefined;
   readonly attributes?: Attributes | undefined;
   /** Carriers of spans that it has to do with, and that are not its parent. Those that are not valid are left out. */
@@ -51,7 +51,7 @@ export interface WrittenSpan {
   readonly to: number;
   readonly attributes?: Attributes | undefined;
   readonly links?: readonly string[] | undefined;
-  /** Why it failed; absent: it did not. */
+  /** The reason for its failure; absent if it did not fail. */
   readonly failed?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface Tracing {
   /** Begins a trace. Whether it is recorded is decided here, by its class, for everything below it. */
   root(name: string, options: RootOptions): Span;
   /**
-   * What goes on below a carrier that was received or stored; without a valid one nothing is recorded. The span behind
+   * Continues below a carrier that was received or stored; without a valid one nothing is recorded. The span behind
    * the carrier is recorded elsewhere: attributes and the end of this object have no effect.
    */
   enter(carrier: string | undefined): Span;

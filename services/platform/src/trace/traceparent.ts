@@ -1,4 +1,4 @@
-/** What a `traceparent` of W3C Trace Context says. */
+/** The content of a `traceparent` of W3C Trace Context. */
 export interface Traceparent {
   readonly traceId: string;
   readonly spanId: string;

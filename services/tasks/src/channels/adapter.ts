@@ -6,11 +6,11 @@ import { redactFailures } from './wrappers/redact-failures.ts';
 
 /** One upstream API, and what the configuration and the operations need to know of it. */
 export interface Adapter {
-  /** What the upstream can do. A channel may be configured for these endpoints only. */
+  /** The endpoints that the upstream serves. A channel may be configured for no others. */
   readonly endpoints: readonly Endpoint[];
   /** The fields of a create that this service does not know and the upstream does. Default: none. */
   readonly extraFields?: ExtraFields;
-  /** Whether the upstream calls an address of ours when its work moves on. Default: it does not. */
+  /** True if the upstream calls a URL of this service when its work changes. Default: false. */
   readonly takesCallbacks?: boolean;
   readonly openChannel: ChannelFactory;
 }

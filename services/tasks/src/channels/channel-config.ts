@@ -4,9 +4,12 @@ import { duration, name, whole } from '../schema-parts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 
-/** What this service adds to an entry of `channels`, a list that it shares with the gateway's relay channels. */
+/**
+ * The schema that this service adds to an entry of `channels`. It shares that list with the gateway's relay
+ * channels.
+ */
 export const videoChannelSchema = {
-  /** What each adapter can serve, under the name that the configuration uses. */
+  /** The endpoints that each adapter can serve, by the adapter's name in the configuration. */
   endpointsByAdapter: Object.fromEntries(
     Object.entries(ADAPTERS).map(([adapter, { endpoints }]): [string, readonly Endpoint[]] => [adapter, endpoints]),
   ),
@@ -47,12 +50,12 @@ export interface CheckedChannel {
   readonly regeneration: 'task' | 'video';
 }
 
-/** Whether a channel belongs to this service. The channels of other adapters are the gateway's. */
+/** Reports whether a channel belongs to this service. The channels of other adapters belong to the gateway. */
 export function isVideoChannel({ adapter }: Pick<CheckedChannel, 'adapter'>): boolean {
   return Object.hasOwn(ADAPTERS, adapter);
 }
 
-/** Whether upstreams of an adapter can call an address of ours. */
+/** Reports whether the upstreams of an adapter can call a URL of this service. */
 export function takesCallbacks(adapter: string): boolean {
   return isVideoChannel({ adapter }) && ADAPTERS[adapter]?.takesCallbacks === true;
 }

@@ -18,7 +18,7 @@ export interface ChannelRuntime {
   readonly creates: PeerLimits;
   /** The part of this replica. All replicas poll from one queue, so each can use its part. */
   readonly polls: Rate;
-  /** Whether an operator keeps new work from it. */
+  /** Reports whether an operator has paused the channel, so that it gets no new work. */
   readonly isPaused: () => boolean;
 }
 

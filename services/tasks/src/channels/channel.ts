@@ -26,11 +26,11 @@ export interface ChannelSettings {
   readonly submitTimeoutMs: number;
   readonly pollTimeoutMs: number;
   readonly reconcile: 'list' | 'none';
-  /** How media reach the upstream: inside the request, or as signed URLs of ours. */
+  /** The form in which media reach the upstream: inside the request, or as signed URLs of this service. */
   readonly references: 'inline' | 'url';
-  /** Whether the upstream gets a URL of ours to call when its work changes. */
+  /** True if the upstream gets a URL of this service to call when its work changes. */
   readonly callbacks: boolean;
-  /** How the upstream gets the source of a regeneration: as its own task, or as a video with prompt and references. */
+  /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
 }
 

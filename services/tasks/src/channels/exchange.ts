@@ -15,7 +15,7 @@ export interface WholeAnswer {
   readonly retryAfterMs: number | undefined;
 }
 
-/** When an exchange ends without an answer. */
+/** The bounds at which an exchange ends without an answer. */
 export interface ExchangeBounds {
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -88,7 +88,7 @@ export function exchange(
 
 interface Collector {
   begin(status: number, headers: Headers): void;
-  /** Whether the answer is still within the size limit. */
+  /** Adds a part. Returns whether the answer is still within the size limit. */
   take(part: Buffer): boolean;
   whole(): WholeAnswer;
 }

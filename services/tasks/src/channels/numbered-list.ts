@@ -7,15 +7,15 @@ const PAGES_MAX = 25;
 /** A list that an upstream serves in numbered pages, each with `items` and perhaps the `total`. */
 interface NumberedList {
   readonly page: (number: number) => Promise<UpstreamAnswer>;
-  readonly workOf: (item: unknown) => ListedWork;
-  /** Whether a page shows that only older work follows. */
+  readonly toWork: (item: unknown) => ListedWork;
+  /** Reports whether a page shows that only older work follows. */
   readonly isLast: (since: number, page: readonly ListedWork[]) => boolean;
 }
 
 /** Reads pages until the last. An unreadable page or too many pages make the whole list unreadable. */
 export async function listSince(
   since: number,
-  { page, workOf, isLast }: NumberedList,
+  { page, toWork, isLast }: NumberedList,
 ): Promise<readonly ListedWork[] | undefined> {
   const works: ListedWork[] = [];
   let seen = 0;
@@ -24,7 +24,7 @@ export async function listSince(
     if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
     const { items, total } = objectOf(answer.body);
     if (!Array.isArray(items)) return undefined;
-    const read = items.map(workOf);
+    const read = items.map(toWork);
     seen += read.length;
     works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
     if (read.length === 0 || seen === total || isLast(since, read)) return works;

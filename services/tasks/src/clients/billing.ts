@@ -28,8 +28,8 @@ export interface SettleOptions extends CallOptions {
 }
 
 /**
- * What this service needs from billing. Each call names the task, so repeating it is harmless. A signal passes the
- * deadline of the caller on, a span the trace that the call belongs to.
+ * The calls of billing that this service needs. Each call names the task, so repeating it is harmless. The signal
+ * passes on the deadline of the caller, and the span passes on the trace that the call belongs to.
  */
 export interface Billing {
   quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;

@@ -22,7 +22,7 @@ export function httpMediaBytes(
   key: Secret,
   /** The newest certificates, for an `https:` address. */
   secureContext: () => SecureContextOptions = () => ({}),
-  /** How names are resolved. */
+  /** Resolves host names. */
   lookup: LookupFunction = rotatingLookup(),
 ): MediaBytes {
   const dispatcher = new Agent({

@@ -24,7 +24,7 @@ export interface MediaBytes {
   /** Opens a part of an object; undefined: the object is no longer stored. */
   open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
   /** Reserves the bytes of an upload, or refuses it before its first byte. */
-  beginUpload(order: UploadOrder): Promise<Reservation>;
+  beginUpload(upload: UploadOrder): Promise<Reservation>;
   /** Stores the bytes of an upload. If the stream fails, nothing is stored. */
   put(stream: Readable, upload: Pick<Reservation, 'upload'> & Pick<UploadOrder, 'accountId'>): Promise<StoredUpload>;
   /** Gives up an upload that stored nothing. An upload that has ended is not an error. */

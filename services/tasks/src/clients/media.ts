@@ -4,7 +4,7 @@ import { Category } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { Result, StagedMedia } from '../domain/task.ts';
 
-/** What the bytes of a reference must hold. */
+/** The kind of media that the bytes of a reference must hold. */
 export type MediaCategory = 'image' | 'video' | 'audio' | 'base_video';
 
 export interface StageRequest {
@@ -24,7 +24,7 @@ export interface IngestRequest {
   readonly credential?: { reveal(): string } | undefined;
 }
 
-/** What this service needs from media. */
+/** The calls of the media service that this service needs. */
 export interface Media {
   stage(request: StageRequest, options?: CallOptions): Promise<StagedMedia>;
   /** Removes the staged media of a refused task, and blocks further staging for it. Repeating it is harmless. */

@@ -12,7 +12,7 @@ export interface TokenMaker {
   readonly inFlight: number | undefined;
 }
 
-/** What a token may do, according to billing. */
+/** The rights of a token, according to billing. */
 export interface TokenRights {
   readonly accountId: string;
   /** The models that the token may use; `*` is every model. */

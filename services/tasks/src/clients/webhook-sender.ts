@@ -11,7 +11,7 @@ export interface WebhookRequest {
   readonly body: string;
 }
 
-/** What became of a request: a status, or the fault that stands in the way of one. */
+/** The outcome of a request: the status of the answer, or the fault that prevented an answer. */
 export type WebhookAnswer = { readonly status: number } | { readonly fault: string };
 
 /** Sends a request to a receiver, over the guarded connections of media. */

@@ -1,4 +1,4 @@
-/** What is wrong with an order. The message continues the sentence that the field name begins. */
+/** A fault of an order. The message continues the sentence that the field name begins. */
 export interface Fault {
   readonly reason: string;
   readonly field?: string;

@@ -14,7 +14,7 @@ export interface JobCall {
   readonly body: JobBytes;
 }
 
-/** How the client receives the bytes of an answer. */
+/** The form in which the client receives the bytes of an answer. */
 export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
 
 export interface JobAnswer {
@@ -34,12 +34,12 @@ export interface Job {
   readonly requestId: string;
   readonly endpoint: string;
   readonly model: string;
-  /** Whether a second call does no harm. A lost call is then repeated. */
+  /** True if a second call does no harm. A lost call is then repeated. */
   readonly repeatable: boolean;
   readonly state: State;
   /** Its create has not ended, so it can still be withdrawn. */
   readonly isBeingCreated: boolean;
-  /** How many calls of the upstream were started. */
+  /** The number of calls of the upstream that were started. */
   readonly starts: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -61,12 +61,12 @@ export interface JobLease {
 /** The prefix of leases under which jobs are created. */
 export const CREATE_LEASE = 'create';
 
-/** How many times a repeatable call is started before it is given up. */
+/** Maximum number of starts of a repeatable call before it is given up. */
 const STARTS_MAX = 5;
 
 /**
- * What happens to a job whose worker is gone. `unknown`: the upstream may have been called and must not be called
- * again.
+ * Decides what happens to a job whose worker is gone. Returns `unknown` if the upstream may have been called and
+ * must not be called again.
  */
 export function afterLoss({
   state,

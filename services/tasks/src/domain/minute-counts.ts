@@ -1,6 +1,6 @@
 import type { Cause } from './failure-cause.ts';
 
-/** What happened in a minute. */
+/** The counts of a minute over all channels. */
 export interface MinuteCounts {
   created: number;
   refused: number;
@@ -17,7 +17,7 @@ export interface MinuteCounts {
   settled: number;
 }
 
-/** What a channel did in a minute. */
+/** The counts of a channel for a minute. */
 export interface ChannelCounts {
   accepted: number;
   refused: number;
@@ -25,7 +25,7 @@ export interface ChannelCounts {
   completed: number;
   failed: number;
   failedPolls: number;
-  /** How many answers to attempts came within each of `ANSWER_MS`, and how many later. */
+  /** The number of answers to attempts within each bound of `ANSWER_MS`, and the number of later ones. */
   readonly answers: number[];
   lastError: LastError | undefined;
 }

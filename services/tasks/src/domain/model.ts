@@ -1,4 +1,4 @@
-/** What a model can do, according to the configuration. */
+/** The abilities of a model, according to the configuration. */
 export interface Model {
   readonly id: string;
   /** In whole seconds, inclusive. */
@@ -11,7 +11,7 @@ export interface Model {
 /** The model whose name the contract fixes. */
 export const ALPHA = 'Alpha-H3';
 
-/** Whether a list of visible models includes this model; `*` includes every model. */
+/** Reports whether a list of visible models includes this model; `*` includes every model. */
 export function isVisible(visibleModels: readonly string[], model: string): boolean {
   return visibleModels.includes('*') || visibleModels.includes(model);
 }

@@ -18,7 +18,7 @@ export interface MediaItem {
 
 export type ContentItem = TextItem | MediaItem;
 
-/** What a caller asked for, independent of dialect and frozen for the life of the task. */
+/** The work that a caller asked for, independent of dialect and frozen for the life of the task. */
 export interface Order {
   readonly kind: Kind;
   readonly model: string;
@@ -49,7 +49,7 @@ export function roleOf(item: MediaItem): Role | undefined {
   return item.role ?? (item.media === 'image' ? 'first_frame' : undefined);
 }
 
-/** Whether an item refers to a file of an upstream account, which only that upstream can read. */
+/** Reports whether an item refers to a file of an upstream account, which only that upstream can read. */
 export function isUpstreamFile(item: MediaItem): boolean {
   return /^(asset|mm_file):\/\/[\w.-]{1,256}$/.test(item.url ?? '');
 }

@@ -1,10 +1,10 @@
 import type { Failure, Usage } from './task.ts';
 
 /**
- * What an upstream reports about its work, independent of its API. A success without a result counts as unfinished: the
- * upstream is polled again. `credential` is the authorization header that the URL of the result requires, if any.
- * `endedAt` is the time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined: the
- * upstream does not say.
+ * The report of an upstream about its work, independent of its API. A success without a result counts as unfinished:
+ * the upstream is polled again. `credential` is the authorization header that the URL of the result requires, if
+ * any. `endedAt` is the time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined
+ * if the upstream does not report it.
  */
 export type Report =
   | { readonly phase: 'queued' | 'running'; readonly status: string; readonly progress?: number | undefined }

@@ -9,7 +9,10 @@ const [WIDTH_MAX, HEIGHT_MAX] = [1344, 768];
 const SIDE_MULTIPLE = 32;
 const RESOLUTION = '768P';
 
-/** Why a task cannot be the source of a regeneration. The caller has checked who owns it. */
+/**
+ * Returns the reason why a task cannot be the source of a regeneration; undefined if it can. The caller has checked
+ * the owner of the task.
+ */
 export function sourceFault(source: Task): Fault | undefined {
   const unsupported = (message: string): Fault => ({
     reason: 'source_task_unsupported',

@@ -40,7 +40,7 @@ export interface Result {
   readonly frameRate?: number | undefined;
 }
 
-/** Why a task failed, in words for the client. */
+/** The reason for the failure of a task, in words for the client. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -62,7 +62,7 @@ export interface Task {
   readonly state: State;
   /** The last status word of the upstream. Private, unless it is unrecognised. */
   readonly upstreamStatus?: string | undefined;
-  /** Whether the adapter does not know that word. */
+  /** True if the adapter does not know that word. */
   readonly unrecognised: boolean;
   readonly progress: number;
   /** Milliseconds since 1970, like every time here. */

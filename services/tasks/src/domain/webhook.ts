@@ -22,7 +22,7 @@ export interface EventOrigin {
   readonly createdAt: number;
 }
 
-/** What a client hears. */
+/** An event for clients. */
 export interface ClientEvent {
   readonly id: string;
   readonly accountId: string;
@@ -56,7 +56,7 @@ export interface Endpoint {
   readonly disabled?: { readonly at: number; readonly reason: DisabledReason } | undefined;
 }
 
-/** How a receiver answers. */
+/** The health of a receiver, according to its answers. */
 export interface Health {
   /** Attempts that failed in a row. */
   readonly failures: number;
@@ -108,9 +108,9 @@ export interface Delivery {
   readonly accountId: string;
   readonly url: string;
   readonly state: DeliveryState;
-  /** How many attempts were made. */
+  /** The number of attempts that were made. */
   readonly attempts: number;
-  /** How many of them belong to an earlier sending. */
+  /** The number of attempts that belong to an earlier sending. */
   readonly attemptsBefore: number;
   readonly dueAt?: number | undefined;
   /** No attempt is made before this time. Undefined: none follows, or the endpoint is disabled. */

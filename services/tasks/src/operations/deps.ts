@@ -42,7 +42,7 @@ export interface Deps {
   readonly webhookAllow: ReadonlySet<string>;
   /** Tells listeners that a task has changed, and the trace that their work belongs to. */
   readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void;
-  /** Whether the database is so far behind that a new create would wait for long at each of its steps. */
+  /** Reports whether the database is so far behind that a new create would wait long at each of its steps. */
   readonly isOverloaded: () => boolean;
   readonly wake: {
     readonly outbox: () => void;
@@ -80,7 +80,7 @@ export interface CallbackUrls {
 
 /** The counters that operators watch. */
 export interface Counts {
-  /** How long its answer took, and what went wrong, in the words of the adapter. */
+  /** Counts an attempt with the time of its answer and with its error, in the words of the adapter. */
   readonly attempt: (
     channel: string,
     outcome: string,
@@ -94,7 +94,7 @@ export interface Counts {
   readonly refusedBy: (cause: Cause) => void;
   readonly finished: (task: Task, finish: Finish, times: PhaseTimes) => void;
   readonly attention: (reason: string) => void;
-  /** How late it began, and what went wrong, in the words of the adapter. */
+  /** Counts a poll with its delay and with its error, in the words of the adapter. */
   readonly poll: (
     channel: string,
     outcome: string,

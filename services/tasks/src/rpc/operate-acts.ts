@@ -6,7 +6,7 @@ import { readLimit } from './list-request.ts';
 
 const LIST_LIMIT = 50;
 
-/** What operators did. */
+/** The view of the acts of operators. */
 export function operateActs({
   operators,
 }: Pick<OperatorDeps, 'operators'>): Pick<Implementation<typeof OperatorService>, 'listActs'> {

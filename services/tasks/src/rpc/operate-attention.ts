@@ -15,7 +15,7 @@ import { taskRecord } from './operate-tasks.ts';
 
 const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
 
-/** What waits for a person, and their decisions. */
+/** The tasks and jobs that wait for a person, and the decisions over them. */
 export function operateAttention(
   deps: Deps,
   jobs: JobDeps,

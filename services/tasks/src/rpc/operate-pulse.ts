@@ -6,7 +6,7 @@ import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import { readPulse } from '../operations/pulse/read-pulse.ts';
 
-/** What happened in the last hour, and what waits now. */
+/** The view of the last hour, and of what waits now. */
 export function operatePulse(operate: OperatorDeps): Pick<Implementation<typeof OperatorService>, 'getPulse'> {
   return {
     getPulse: async () => {

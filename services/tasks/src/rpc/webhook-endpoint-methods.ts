@@ -24,7 +24,7 @@ export type EndpointMethods = Omit<
   'watchEvents' | 'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
 >;
 
-/** What owners do. Each method converts from the wire, runs an operation and converts to the wire. */
+/** The methods for owners. Each method converts from the wire, runs an operation and converts to the wire. */
 export function endpointMethods(deps: WebhookDeps): EndpointMethods {
   return {
     createWebhookEndpoint: async ({ accountId, name, url, eventTypes, payload }) => {

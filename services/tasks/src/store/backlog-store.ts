@@ -1,4 +1,4 @@
-/** How much waits, and since when. */
+/** The number of what waits, and the time since which the oldest waits. */
 export interface Waiting {
   /** Up to a maximum. */
   readonly count: number;

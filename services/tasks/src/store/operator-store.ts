@@ -22,7 +22,7 @@ export interface PauseStore {
 
 export type Action = 'channel_paused' | 'channel_resumed' | 'channel_tested' | 'attention_resolved';
 
-/** What an operator does. */
+/** An act of an operator before it is written. */
 export interface NewAct {
   readonly at: number;
   readonly actor: string;

@@ -26,7 +26,7 @@ export interface LateTasks {
   readonly oldest: readonly LateTask[];
 }
 
-/** What an operator asks about all tasks. Every answer is bounded. */
+/** The questions of an operator about all tasks. Every answer is bounded. */
 export interface SelfCheckStore {
   /** Events that are not published. */
   outbox(): Promise<Backlog>;

@@ -57,13 +57,13 @@ export interface Finish {
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
   readonly expiresAt?: number | undefined;
-  /** When the work ended, according to its upstream. It is measured and not stored. */
+  /** The time at which the work ended, according to its upstream. It is measured and not stored. */
   readonly upstreamEndedAt?: number | undefined;
   /** What caused a failure that no upstream reported; absent: its code tells. It is counted and not stored. */
   readonly causedBy?: Cause | undefined;
   /** The `traceparent` that the event carries. */
   readonly trace?: string | undefined;
-  /** How long media took to fetch and keep the result, for the history. */
+  /** The time in milliseconds that media took to fetch and keep the result, for the history. */
   readonly fetchMs?: number | undefined;
   /** The decision that ends it. Without one that waits, such an end changes nothing. */
   readonly decision?: PersonDecision | undefined;
@@ -76,17 +76,17 @@ export interface PersonDecision {
   readonly why: string;
 }
 
-/** When the phases of a task began. Absent: unknown. */
+/** The times at which the phases of a task began; absent if unknown. */
 export interface PhaseTimes {
-  /** When an upstream accepted the task. */
+  /** The time at which an upstream accepted the task. */
   readonly acceptedAt?: number | undefined;
-  /** When a poll first saw the upstream at work. */
+  /** The time at which a poll first saw the upstream at work. */
   readonly workingAt?: number | undefined;
-  /** Whether the task waited for a person. */
+  /** True if the task waited for a person. */
   readonly hasWaited?: boolean;
 }
 
-/** What a poll changes while the task is unfinished. */
+/** The changes that a poll makes while the task is unfinished. */
 export interface Progress {
   readonly state: State;
   readonly upstreamStatus?: string | undefined;
@@ -95,10 +95,10 @@ export interface Progress {
   readonly pollErrors: number;
   readonly doubt?: Doubt | undefined;
   readonly nextPollAt: number;
-  /** When the poll was due. If the task became due again in the meantime, the next poll follows at once. */
+  /** The time at which the poll was due. If the task has become due again since, the next poll follows at once. */
   readonly wasDueAt?: number | undefined;
   readonly at: number;
-  /** How many polls of the task have a span now. Absent: as many as before. */
+  /** The number of polls of the task that have a span now; absent if it is as before. */
   readonly pollSpans?: number | undefined;
 }
 
@@ -313,7 +313,10 @@ export interface MoveStore {
   remove(taskId: string, at: number): Promise<boolean>;
 }
 
-/** How much earlier a task is due that an upstream called for: no task is ever overdue by this much. */
+/**
+ * The time in milliseconds by which a task that an upstream called for is due earlier. No task is ever overdue by
+ * this much.
+ */
 export const AHEAD_MS = 24 * 3600 * 1000;
 
 /** The tasks of one statement that marks them as settled. */
@@ -341,7 +344,7 @@ export interface AttentionItem {
   readonly since: number;
 }
 
-/** What waits for a person, with what it is about. */
+/** A task or job that waits for a person, with what it is about. */
 export interface OpenAttention extends AttentionItem {
   readonly accountId: string;
   readonly model: string;

@@ -107,7 +107,7 @@ export interface AttemptRecord {
   readonly deliveryId: string;
   readonly attempt: Attempt;
   readonly state: DeliveryState;
-  /** When the next attempt is due, if the state is pending. */
+  /** The time at which the next attempt is due, if the state is pending. */
   readonly dueAt?: number | undefined;
 }
 
@@ -185,7 +185,7 @@ export interface WebhookRetentionStore {
   removeOldWebhooks(which: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
-/** What operators watch. */
+/** The numbers that operators watch. */
 export interface WebhookBacklogStore {
   /** Counted up to a bound, and when the first receiver was or is due. */
   pendingDeliveries(): Promise<{ readonly count: number; readonly oldestDueAt: number | undefined }>;

@@ -36,11 +36,11 @@ export interface ChannelPoller {
 interface PollerState {
   /** The work of each leased task: its poll and the consequences. */
   readonly running: Map<string, Promise<void>>;
-  /** How many of them are polling the upstream now. */
+  /** The number of leased tasks that are polling the upstream now. */
   polling: number;
   /** Resolves when the next of these polls, or of the works, ends. */
   freed: PromiseWithResolvers<undefined>;
-  /** Whether this process may hold leases that it does not know, because a read or a write failed. */
+  /** True if this process may hold leases that it does not know, because a read or a write failed. */
   hasUnknownLeases: boolean;
 }
 
@@ -70,7 +70,7 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
   };
 }
 
-/** How many tasks can begin now. */
+/** Returns the number of tasks that can begin now. */
 function freeOf({ polling, running }: PollerState): number {
   return Math.min(PARALLEL_MAX - polling, IN_WORK_MAX - running.size);
 }

@@ -24,7 +24,7 @@ interface Seen {
   readonly heartbeat: number;
   /** The heartbeats of this process since it last changed. */
   readonly misses: number;
-  /** Whether it has ever changed. */
+  /** True if the heartbeat has ever changed. */
   readonly hasChanged: boolean;
 }
 

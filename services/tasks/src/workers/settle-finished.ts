@@ -6,9 +6,9 @@ import type { Deps } from '../operations/deps.ts';
 import { SETTLED_MAX } from '../store/task-store.ts';
 import type { Unsettled } from '../store/task-store.ts';
 
-/** How long the event of a finished task has to settle it first. */
+/** The time in milliseconds that the event of a finished task has to settle it first. */
 const EVENT_HEAD_START_MS = 3000;
-/** How long a pass waits for its settlements. */
+/** The time in milliseconds for which a pass waits for its settlements. */
 const PASS_MS = 1000;
 /** The most settlements under way: more than one pass begins, so that some without an answer stop no pass. */
 const UNDER_WAY_MAX = 5 * SETTLED_MAX;

@@ -9,7 +9,7 @@ const DEFERRED_MAX_MS = 3000;
 
 /** Lets work wait while the process is busy with work that cannot. */
 export interface SpareTime {
-  /** Whether such work may begin now. It is asked again until it may. */
+  /** Reports whether such work may begin now. Callers ask again until it may. */
   mayBegin(): boolean;
 }
 

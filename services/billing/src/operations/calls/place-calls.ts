@@ -28,12 +28,12 @@ export interface PlacedBatch {
   readonly placed: readonly Placed[];
   /** Names the batch while the disk still writes its holds; undefined: they are durable. */
   readonly unwritten: string | undefined;
-  /** What the accounts and tokens of the batch have left, of which no call was refused. */
+  /** The amounts left to the accounts and tokens of the batch, for those of which no call was refused. */
   readonly remainders: readonly Remainder[];
 }
 
 export interface PlaceOptions {
-  /** Whether the answer may come before the holds are durable. */
+  /** True if the answer may come before the holds are durable. */
   readonly ahead: boolean;
   readonly signal?: AbortSignal | undefined;
 }

@@ -16,7 +16,10 @@ export interface SettleRequest {
   readonly usage: ReportedUsage;
   /** An operator has confirmed the charge: it has no bound. */
   readonly confirmed: boolean;
-  /** Whether an earlier call has probably settled it: each task is settled by its event, and confirmed by a call. */
+  /**
+   * True if an earlier call has probably settled the hold: each task is settled by its event, and confirmed by a
+   * call.
+   */
   readonly mayRepeat: boolean;
   /** The channel that did the work; undefined: none did. */
   readonly channel: string | undefined;

@@ -32,7 +32,7 @@ export interface TokenRequest extends Pick<
 > {
   /** The token that makes it; undefined: an operator does. */
   readonly makerId: string | undefined;
-  /** What the maker has where it has no limits of its own, as far as that is known. */
+  /** The limits that apply to the maker where it has none of its own, as far as they are known. */
   readonly configuredLimits: TokenLimits;
   readonly actor: string;
 }
@@ -74,7 +74,7 @@ export async function createToken(
   return { token, key: new Secret(key) };
 }
 
-/** The maker, or a refusal. The limits of the maker bound it and all that it makes together. */
+/** Returns the maker, or throws a refusal. The limits of the maker bound it and all that it makes together. */
 function permitted(
   { token, configuredLimits }: { readonly token: Token; readonly configuredLimits: TokenLimits },
   maker: Token | undefined,

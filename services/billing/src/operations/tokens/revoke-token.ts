@@ -11,7 +11,7 @@ export interface RevokeRequest {
   /** The token that revokes it; undefined: an operator does. */
   readonly revokerId: string | undefined;
   readonly actor: string;
-  /** Whether all that it made, directly or through others, ends with it. */
+  /** True if all tokens that it made, directly or through others, end with it. */
   readonly withMade: boolean;
 }
 
@@ -50,7 +50,10 @@ export async function revokeToken(
   return { token, madeRevoked: endedIds.filter((endedId) => endedId !== id).length };
 }
 
-/** The revoker, or a refusal. Only itself and what it made exist for it. It may always revoke itself. */
+/**
+ * Returns the revoker, or throws a refusal. For a revoker, only itself and the tokens that it made exist. It may
+ * always revoke itself.
+ */
 function permittedRevoker(
   { token, makers, revoker }: Revoking,
   revokerId: string | undefined,

@@ -1,6 +1,6 @@
 import type { Nanos } from '../../domain/money.ts';
 
-/** Where a count of the accounts stands. */
+/** The state of a count of the accounts. */
 export interface LowAccounts {
   readonly after: string;
   /** Accounts with less than a tenth of their last credit left, holds taken off. */
@@ -18,9 +18,9 @@ export interface LowCredit {
   /** The key of the credit's event. */
   readonly creditKey: string;
   readonly credit: Nanos;
-  /** What is left, holds taken off. */
+  /** The amount that is left, holds taken off. */
   readonly available: Nanos;
-  /** Whether it was announced once. */
+  /** True if the credit has been announced once. */
   readonly isRepeat: boolean;
 }
 

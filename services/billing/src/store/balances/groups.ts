@@ -1,10 +1,10 @@
 import type { Nanos } from '../../domain/money.ts';
 
 /** Groups in the order of their names; within each group the order of the items. */
-export function groupsBy<T>(items: readonly T[], nameOf: (item: T) => string): T[][] {
+export function groupsBy<T>(items: readonly T[], readName: (item: T) => string): T[][] {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const name = nameOf(item);
+    const name = readName(item);
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [item]);
     else group.push(item);
@@ -12,8 +12,8 @@ export function groupsBy<T>(items: readonly T[], nameOf: (item: T) => string): T
   return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 
-export function sumOf<T>(items: readonly T[], amountOf: (item: T) => Nanos): Nanos {
+export function sumOf<T>(items: readonly T[], readAmount: (item: T) => Nanos): Nanos {
   let sum = 0n;
-  for (const item of items) sum += amountOf(item);
+  for (const item of items) sum += readAmount(item);
   return sum;
 }

@@ -1,4 +1,4 @@
-/** What is held under a price key, in units of the currency. */
+/** The amount that is held under a price key, in units of the currency. */
 export interface HeldMoney {
   readonly priceKey: string;
   readonly currency: string;

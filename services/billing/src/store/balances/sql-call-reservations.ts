@@ -16,7 +16,7 @@ import { readTreeLeft } from './sql-tree-limits.ts';
  * sum does not fit, the row is locked, and the calls are decided one by one, in the order of the batch.
  */
 
-/** What a call, or the hold of a task, needs. */
+/** The needs of a call, or of the hold of a task. */
 type Reservation = Pick<Call, 'id' | 'accountId' | 'tokenId' | 'amount' | 'currency'>;
 
 const LOCK_TOKEN = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 AND account_id = $2
@@ -64,9 +64,9 @@ export async function reserveForCalls(
 /** The calls of a token, some of which may be refused. */
 interface ReservedToken {
   readonly group: readonly Reservation[];
-  /** Whether the limit of the token covers every call. */
+  /** True if the limit of the token covers every call. */
   readonly isCovered: boolean;
-  /** Whether the limits of trees bound it too. */
+  /** True if the limits of trees bound the token too. */
   readonly isInTree: boolean;
   readonly ofToken: Nanos | undefined;
 }

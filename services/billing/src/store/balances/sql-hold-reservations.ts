@@ -12,7 +12,7 @@ const TOKEN_LEFT =
   'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
 const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
 
-/** Refuses what a new hold would be refused for, with the same checks in the same order. Holds nothing. */
+/** Throws the refusal that a new hold would get now, with the same checks in the same order. Holds nothing. */
 export async function assertCovered(
   query: SqlQuery,
   owner: Owner,
@@ -80,7 +80,7 @@ async function readToken(
   return { ...end, left: limit === null ? undefined : BigInt(limit) - BigInt(used) };
 }
 
-/** What the account has available. */
+/** Returns the available amount of the account. */
 async function readAccount(query: SqlQuery, { accountId }: Owner): Promise<Nanos> {
   const [account] = await query<{ balance_nanos: Whole; held_nanos: Whole }>(ACCOUNT_LEFT, [accountId]);
   if (account === undefined) throw unknownAccount('account_id');

@@ -23,9 +23,9 @@ const LEFT_OF_TREES = `WITH RECURSIVE line (id, limit_nanos, maker_id) AS (
   SELECT line.id, line.limit_nanos - CAST(SUM(tree.used_nanos) AS BIGINT) AS left_nanos
   FROM line JOIN tree ON tree.top_id = line.id GROUP BY line.id, line.limit_nanos`;
 
-/** What a limit leaves. */
+/** The amount that a limit leaves. */
 export interface TreeLeft {
-  /** Whose limit it is: of the token itself, or of one of its makers. */
+  /** The owner of the limit: the token itself, or one of its makers. */
   readonly of: 'token' | 'maker';
   readonly left: Nanos;
 }

@@ -11,7 +11,7 @@ export interface PlaceBatch {
   /** Names the batch in the ledger; never used before. */
   readonly batchId: string;
   readonly calls: readonly Call[];
-  /** Whether the caller confirms the batch before a client sees an answer. */
+  /** True if the caller confirms the batch before a client sees an answer. */
   readonly ahead: boolean;
 }
 
@@ -23,14 +23,14 @@ export interface PlacedCalls {
 
 export interface LapsedCall {
   readonly id: string;
-  /** Whether a client may have seen an answer. */
+  /** True if a client may have seen an answer. */
   readonly isConfirmed: boolean;
 }
 
 export interface EndOutcome {
   /** Undefined: the call was never placed. After a release it cannot be placed. */
   readonly record: CallRecord | undefined;
-  /** What this batch charged. Undefined: the call had ended before, or was never placed. */
+  /** The charge of this batch; undefined if the call had ended before, or was never placed. */
   readonly charge: CallCharge | undefined;
 }
 
@@ -61,6 +61,6 @@ export interface CallStore {
   lapsed(now: number, limit: number): Promise<readonly LapsedCall[]>;
   /** Removes the unconfirmed batches of which every call has lapsed; those calls must have ended. */
   removeLapsedBatches(now: number): Promise<void>;
-  /** Whether a call is open that has not lapsed. */
+  /** Reports whether a call is open that has not lapsed. */
   areOpen(now: number): Promise<boolean>;
 }

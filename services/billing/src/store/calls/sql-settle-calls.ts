@@ -43,7 +43,7 @@ interface Ended {
   readonly charge: CallCharge;
 }
 
-/** What is known without a read of the database. */
+/** The facts that are known without a read of the database. */
 export interface CallCaches {
   readonly termsOf: TermsOf;
   readonly recent: RecentCalls;

@@ -16,7 +16,7 @@ export interface HoldPlacing {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What became of a request: the record of its task, or the reason why nothing was written for it. */
+/** The result of a request: the record of its task, or the reason for which nothing was written for it. */
 export type HoldPlaced = Outcome | { readonly refusal: unknown };
 
 const REMOVE = 'DELETE FROM holds WHERE task_id = $1';

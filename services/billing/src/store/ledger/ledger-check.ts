@@ -1,4 +1,4 @@
-/** Where a round of the check stands. */
+/** The state of a round of the check. */
 export interface LedgerRound {
   readonly after: string;
   /** Faulty events that the round has found. */

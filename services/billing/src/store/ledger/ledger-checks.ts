@@ -3,7 +3,7 @@ import type { Act } from '../../domain/act.ts';
 /** The outcome of a check of the whole ledger. */
 export interface LedgerCheck {
   readonly id: string;
-  /** When it began, in milliseconds since 1970. */
+  /** The start of the check, in milliseconds since 1970. */
   readonly at: number;
   readonly tookMs: number;
   readonly isOk: boolean;

@@ -4,7 +4,10 @@ import type { CheckLedgerPage } from './ledger-check.ts';
 /** Events that one pass reads, of the newest ones and of the round. */
 const PAGE = 500;
 
-/** Whether the lines of an event sum to zero, in one currency. The sum of a few amounts fits 64 bits. */
+/**
+ * Selects the events of a page whose lines do not sum to zero, in one currency. The sum of a few amounts fits 64
+ * bits.
+ */
 const faultyOf = (page: string): string => `SELECT page.event_key AS subject FROM (${page}) page
   LEFT JOIN ledger_lines l ON l.event_key = page.event_key
   WHERE page.kind <> 'void' GROUP BY page.event_key

@@ -4,7 +4,7 @@ import { QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
 
 const KEY_COLUMNS = 'account_id, hour, token_id, price_key';
 const HOUR = `ended_at / ${String(HOUR_MS)} * ${String(HOUR_MS)} AS hour`;
-/** A count of one request, bounded like in `quantitiesOf`. */
+/** A count of one request, bounded like in `computeQuantities`. */
 const bounded = (count: string): string =>
   `CASE WHEN ${count} > ${String(COUNT_MAX)} THEN ${String(COUNT_MAX)} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
 const MEASURED = '(COALESCE(used_input_tokens, 0) > 0 OR COALESCE(used_output_tokens, 0) > 0)';
@@ -13,7 +13,7 @@ const tokens = (side: 'input' | 'output'): string =>
 const seconds = (frozen: string): string =>
   `CASE WHEN used_seconds > 0 THEN ${bounded('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${bounded(frozen)} END`;
 
-/** The same rules as `quantitiesOf`, in SQL. The tests compare the two. */
+/** The same rules as `computeQuantities`, in SQL. The tests compare the two. */
 const CHARGED = `SELECT account_id, ${HOUR}, token_id, price_key, 1 AS requests, charged_nanos,
     ${seconds('seconds + input_video_seconds')} AS seconds,
     ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens,

@@ -8,7 +8,7 @@ export interface AccountsMoney {
   readonly accounts: bigint;
 }
 
-/** What was charged under a price key. */
+/** The charges under a price key. */
 export interface SettledMoney {
   readonly priceKey: string;
   readonly currency: string;
@@ -16,7 +16,7 @@ export interface SettledMoney {
   readonly charged: Nanos;
 }
 
-/** Where money was counted. What is not known is empty. */
+/** The place where money was counted. An unknown part is empty. */
 export interface MoneyPlace {
   readonly channel: string;
   readonly priceKey: string;
@@ -35,7 +35,7 @@ export interface MoneyCount {
   readonly lapses: bigint;
 }
 
-/** What one process counted in an hour. */
+/** The counts of one process in an hour. */
 export interface MoneyHour extends MoneyPlace, MoneyCount {
   /** The first millisecond of the hour. */
   readonly hour: number;

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/sql-account-parts.ts';
 import type { AccountsMoney, MoneyStore, SettledMoney } from './money-store.ts';
 
-/** What one statement reads of the hours of usage: a month is a few hundred short statements. */
+/** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */
 const PART_MS = 3 * HOUR_MS;
 const NANOS_PER_UNIT = 1_000_000_000n;
 // Whole units and the rest are summed separately, so that no sum leaves 64 bits.

@@ -10,7 +10,7 @@ export interface EndedSessions extends Ending {
   readonly version: number;
 }
 
-/** What has ended since a version. */
+/** The sessions that have ended since a version. */
 export interface EndedList {
   readonly version: number;
   /** Every session that began before this version has ended. */

@@ -9,7 +9,7 @@ import type { Revocation, Revoking } from './token-store.ts';
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;
 const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
-/** What a token made, directly or through others, and what can still be used of it. */
+/** The tokens that a token made, directly or through others, and that can still be used. */
 const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
     SELECT id FROM tokens WHERE made_by_token_id = $1
     UNION ALL
@@ -17,7 +17,10 @@ const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
   )
   SELECT tokens.id FROM tree JOIN tokens ON tokens.id = tree.id
   WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY tokens.id`;
-/** Each round finds what was made while the one before revoked the makers of it, which need the time to make some. */
+/**
+ * Each round finds the tokens that were made while the round before revoked their makers, which need time to make
+ * some.
+ */
 const ROUNDS_MAX = 100;
 
 interface Ending {

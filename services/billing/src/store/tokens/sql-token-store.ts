@@ -55,7 +55,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
   };
 }
 
-/** Whether the key of the token is stored under another of its hashes. */
+/** Reports whether the key of the token is stored under another of its hashes. */
 async function isKnown(sql: Sql, { keyHashes }: NewToken): Promise<boolean> {
   return keyHashes.length > 1 && (await findByKeyHashes(sql, keyHashes)) !== undefined;
 }

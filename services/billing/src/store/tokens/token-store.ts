@@ -18,7 +18,7 @@ export interface MadeTokens {
   readonly makersOfMaker: number;
 }
 
-/** What an operator can change. */
+/** The limits of a token that an operator can change. */
 export type SetLimits = Pick<Token, 'limit' | 'limits'>;
 
 export interface Revocation {
@@ -26,7 +26,7 @@ export interface Revocation {
   readonly at: number;
   /** The token that revokes it; undefined: an operator does. */
   readonly revokerId: string | undefined;
-  /** Whether all that it made, directly or through others, ends with it. */
+  /** True if all tokens that it made, directly or through others, end with it. */
   readonly withMade: boolean;
 }
 

@@ -21,7 +21,7 @@ export function page(): VNode {
     <${Loaded} view=${view}>${(home: Home) => html`<${HomeView} home=${home} />`}<//>`;
 }
 
-/** What a visitor wants to know first: money, what runs, what came out, what went wrong. */
+/** Shows the facts that a visitor needs first: money, running tasks, results and failures. */
 export function HomeView({ home }: { home: Home }): VNode {
   return html`
     ${home.money === undefined ? html`<p class="note">${words.money.unavailable}</p>` : html`<${Balance} money=${home.money} />`}

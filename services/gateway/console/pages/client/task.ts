@@ -79,7 +79,7 @@ export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VN
   </article>`;
 }
 
-/** Whether the task has ended, and its money or its first deliveries follow in a moment. */
+/** Reports whether the task has ended, and its money or its first deliveries follow in a moment. */
 function isSettling({ task, money, deliveries }: TaskView): boolean {
   if (task.endedAt === undefined) return false;
   const isCharging = money !== undefined && money.settledAt === undefined && money.basis !== 'deferred';

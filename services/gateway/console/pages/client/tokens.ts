@@ -91,7 +91,7 @@ function KeyOnce({ made, onKept }: { made: MadeToken; onKept: () => void }): VNo
 
 interface RevokeDialogProps {
   readonly token: Token;
-  /** How many tokens that it made can still be used. */
+  /** The number of tokens that it made and that can still be used. */
   readonly madeCount: number;
   readonly onRevoked: (revoked: RevokedToken) => void;
   readonly onEnd: () => void;

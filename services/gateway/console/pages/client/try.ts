@@ -38,7 +38,7 @@ interface TryStartProps {
   readonly view: TryView;
   /** The task whose order the form begins with. */
   readonly task: TaskView | undefined;
-  /** Why that task could not be read. */
+  /** The reason for which that task could not be read. */
   readonly fault: string | undefined;
 }
 

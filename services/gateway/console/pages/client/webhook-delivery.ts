@@ -44,7 +44,7 @@ export function page({ params }: PageProps): VNode {
   `;
 }
 
-/** What was sent, and each attempt with what the receiver said. */
+/** Shows what was sent, and each attempt with the answer of the receiver. */
 export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChanged: () => void }): VNode {
   const { delivery, canChange } = view;
   const { eventType, eventId, subjectId, url, createdAt, endedAt, attempts } = delivery;
@@ -81,7 +81,7 @@ export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChange
   `;
 }
 
-/** What became of it, or what comes next. */
+/** Shows the outcome of a delivery, or what comes next. */
 function Status({ delivery }: { delivery: Delivery }): VNode {
   const { state, attemptCount, nextAttemptAt } = delivery;
   const told = {

@@ -64,7 +64,7 @@ function DeliveriesTop({ query }: { query: URLSearchParams }): VNode {
     <${DeliveryFilter} query=${query} />`;
 }
 
-/** How an endpoint fares, and what can be done with it. */
+/** Shows the state of an endpoint, and the acts on it. */
 export function EndpointHead({ view, onChanged }: { view: EndpointView; onChanged: () => void }): VNode {
   const { endpoint, canChange, eventTypes } = view;
   const [isEditing, setEditing] = useState(false);

@@ -63,7 +63,7 @@ export function ConfigurationView({ view }: { view: Answer }): VNode {
   `;
 }
 
-/** What the last reload said. */
+/** Shows the outcome of the last reload. */
 function Reload({ refused, isSame }: { refused: string | undefined; isSame: boolean }): VNode {
   if (refused !== undefined)
     return html`<div class="refusal">

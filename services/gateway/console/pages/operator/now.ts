@@ -89,7 +89,7 @@ function UnservedList({ groups }: { groups: readonly UnservedModels[] }): VNode 
   </ul>`;
 }
 
-/** What the picture of an hour shows. */
+/** Describes what the picture of an hour shows. */
 export function hourText(what: string, minutes: readonly number[]): string {
   return words.hour(what, Math.min(...minutes), Math.max(...minutes), minutes.at(-1) ?? 0);
 }

@@ -4,7 +4,7 @@
  */
 const ACTIVE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** How a language writes a value. */
+/** The way in which a language writes a value. */
 interface Language {
   readonly step: string;
   readonly words: ReadonlyMap<unknown, string>;

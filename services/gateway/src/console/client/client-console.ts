@@ -30,7 +30,7 @@ const PURPOSE = 'console-session';
 export interface ClientConsoleDeps {
   readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
   readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
-  /** What the stream of changes is made of. */
+  /** The parts of the stream of changes. */
   readonly streams: StreamParts & FollowParts;
   readonly assets: () => Promise<DoorAssets>;
   /** The routes of the public API. */

@@ -72,7 +72,10 @@ export function createCallOf(order: PlainOrder): CreateCall | undefined {
   return { path: '/v2/video_generation', body: vendorBody(order) };
 }
 
-/** Whether `POST /v1/videos` passes these fields on. It has two that are unknown to `POST /v1/video/generations`. */
+/**
+ * Reports whether `POST /v1/videos` passes these fields on. It has two that are unknown to `POST
+ * /v1/video/generations`.
+ */
 function isPlainForVideos({ input_reference: picture, aigc_watermark: watermark }: PlainOrder['extra']): boolean {
   return picture === undefined && (watermark === undefined || typeof watermark === 'boolean');
 }

@@ -5,7 +5,7 @@ import { principalOf } from '../../http/exchange.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 
-/** What the pages about tasks read from. */
+/** The parts from which the pages about tasks read. */
 export interface TaskPageParts extends Pick<
   GatewayParts,
   'clock' | 'log' | 'reader' | 'links' | 'usage' | 'webhooks' | 'catalogue' | 'limits'
@@ -20,7 +20,10 @@ export function callerOf(exchange: Exchange): AccountCaller {
   return { accountId: principalOf(exchange).accountId, requestId, span };
 }
 
-/** What a page shows without, if it cannot be read now: a service that is away takes no page with it. */
+/**
+ * Resolves to undefined if a part of a page cannot be read now. The page is then shown without it: a service that is
+ * away takes no page with it.
+ */
 export async function ifReadable<T>(log: GatewayParts['log'], what: string, read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

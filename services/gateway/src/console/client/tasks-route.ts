@@ -70,7 +70,7 @@ function placeOf({ tasks, continueAfter }: FoundTasks): Pick<TaskList, 'after' |
   return { after: continueAfter, ...present({ searchedTo }) };
 }
 
-/** What is searched by name is found whatever the other filters say. */
+/** Reads the question of a query. A task that is searched by id or key is found whatever the other filters say. */
 function readQuestion(query: URLSearchParams): TaskQuestion {
   const find = (query.get('find') ?? '').trim();
   if (TASK_ID.test(find)) return { limit: PAGE, taskIds: [find] };

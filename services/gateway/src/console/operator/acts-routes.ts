@@ -7,7 +7,7 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 const PAGE = 50;
 const SUBJECT_MAX = 256;
 
-/** What operators did, in both services. */
+/** The routes that list the acts of operators, in both services. */
 export function actsRoutes({ acts: readActs }: { readonly acts: ReadActs }): OperatorRouteEntry[] {
   return [
     operatorRoute({

@@ -3,7 +3,7 @@ import type { ReadConfiguration } from '../../clients/operator-clients.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
-/** What the process of this gateway runs with. */
+/** The route for the configuration with which the process of this gateway runs. */
 export function configurationRoute(read: ReadConfiguration): OperatorRouteEntry {
   return operatorRoute({
     method: 'GET',

@@ -14,15 +14,15 @@ const IDLE_NAMED_MAX = 5;
 const LIMITS = {
   /** The share of creates that upstreams or this installation refused. */
   refusedShare: { warn: 0.05, fail: 0.25 },
-  /** How late the oldest poll is that is due. */
+  /** The delay of the oldest poll that is due. */
   pollLagMs: { warn: 5000, fail: 30_000 },
   /** The share of polls that began late. */
   lateShare: { warn: 0.05, fail: 0.5 },
   /** The share of ended tasks that failed at their upstream. */
   failedShare: { warn: 0.1, fail: 0.5 },
-  /** How long the oldest finished task waits for its settlement. */
+  /** The time for which the oldest finished task waits for its settlement. */
   unsettledMs: { warn: MINUTE_MS, fail: 10 * MINUTE_MS },
-  /** How long the first item waits for a person. */
+  /** The time for which the first item waits for a person. */
   attentionMs: { warn: 0, fail: 60 * MINUTE_MS },
 } as const;
 

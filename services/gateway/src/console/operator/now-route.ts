@@ -32,7 +32,7 @@ interface HeardFrom {
   at: number | undefined;
 }
 
-/** Whether the service works now. It answers while other services are away. */
+/** The route that reports whether the service works now. It answers while other services are away. */
 export function nowRoute(parts: NowParts): OperatorRouteEntry {
   const heard: HeardFrom = { at: undefined };
   return operatorRoute({

@@ -36,7 +36,7 @@ const PLAIN = { origin: undefined, protocol: 'http:' };
 export interface OperatorConsoleDeps {
   readonly foundation: Foundation;
   readonly assets: () => Promise<DoorAssets>;
-  /** What the stream of changes is made of. */
+  /** The parts of the stream of changes. */
   readonly streams: StreamParts & FollowParts;
   readonly clients: OperatorClients;
   readonly relay: Pick<RelayChannels, 'all'>;
@@ -56,7 +56,10 @@ type OperatorConsoleConfig = OperatorsConfig & {
 export interface OperatorConsole {
   /** Takes the requests below `/console` while there are operators. */
   readonly route: HttpRoute;
-  /** Takes up the operators of a new configuration. Who is gone or has less than before loses the sessions. */
+  /**
+   * Takes up the operators of a new configuration. An operator that is gone or has less than before loses the
+   * sessions.
+   */
   takeUp(config: OperatorsConfig): void;
 }
 

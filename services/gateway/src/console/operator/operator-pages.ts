@@ -32,7 +32,7 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
 
-/** What the routes of the operators' pages are made of. */
+/** The parts of the routes of the operators' pages. */
 export interface OperatorPagesParts {
   readonly clock: Clock;
   readonly newId: NewId;
@@ -42,11 +42,11 @@ export interface OperatorPagesParts {
   /** The channels that this gateway calls itself. */
   readonly relay: Pick<RelayChannels, 'all'>;
   readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
-  /** What the owner of a task may see of its life. */
+  /** The view of a task's life that its owner may see. */
   readonly taskPages: Pick<TaskPages, 'timeline'>;
 }
 
-/** What the pages of operators read and do. */
+/** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
   const [acts, pulse, channels] = [actsOfServices(clients), pulseOfTasks(clients), taskChannels(clients)];

@@ -84,7 +84,7 @@ export function operatorSessionRoutes(
   ];
 }
 
-/** Who is signed in, on a route that needs a role. */
+/** Returns the operator who is signed in, on a route that needs a role. */
 export function operatorOf({ state }: Exchange): SignedInOperator {
   if (state.operator === undefined) throw new Error('an open route has no operator');
   return state.operator;

@@ -11,8 +11,9 @@ export interface OperatorsConfig {
 }
 
 /**
- * Who may sign in at the operator console. Without operators in the configuration an admin port that this machine alone
- * reaches has one, `local`, whose key follows from the signing key. An empty list: there is no operator console.
+ * Returns the operators who may sign in at the operator console. Without operators in the configuration an admin port
+ * that only this machine reaches has one, `local`, whose key follows from the signing key. An empty list: there is no
+ * operator console.
  */
 export function operatorsOf(
   { admin, console: { operators } }: OperatorsConfig,

@@ -22,7 +22,7 @@ import type { TasksParts } from './tasks-route.ts';
 
 const ACTS_SHOWN = 20;
 /** An operator does not see the video of a client. */
-const NO_LINKS = { videoOf: () => undefined };
+const NO_LINKS = { toVideoUrl: () => undefined };
 
 export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly books: Pick<AccountBooks, 'hold' | 'terms'>;

@@ -7,9 +7,9 @@ import type { KnownEndings } from './known-endings.ts';
 /** The copy of billing's list of ended sessions. */
 export interface EndedList {
   readonly known: KnownEndings;
-  /** Whether the list was asked for at most this long ago. */
+  /** Reports whether the list was asked for at most `ms` milliseconds ago. */
   isYounger(ms: number): boolean;
-  /** Asks for it. Requests at one time share one call. */
+  /** Asks for it. Concurrent requests share one call. */
   refresh(): Promise<void>;
   /** The same with a call that begins now or later. */
   renew(): Promise<void>;

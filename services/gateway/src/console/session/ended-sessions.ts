@@ -19,7 +19,7 @@ export interface EndableSession extends SessionMark {
   readonly expiresAt: number;
 }
 
-/** Which sessions of the consoles have ended, at whatever gateway. */
+/** The sessions of the consoles that have ended, at any gateway. */
 export interface EndedSessions {
   /** Refuses a session that has ended, and every session while it is not known which have. */
   assertLive(session: SessionMark): Soon<void>;

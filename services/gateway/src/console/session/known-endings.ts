@@ -3,7 +3,7 @@ import type { EndedList, EndedSession } from '../../clients/sessions-client.ts';
 /** The clocks of gateways differ by less. */
 const CLOCKS_APART_MS = 60 * 60 * 1000;
 
-/** What identifies a session, and when it began. */
+/** The identity of a session, and when it began. */
 export interface SessionMark {
   /** `token:` and an id, or `operator:` and a name. */
   readonly subject: string;
@@ -25,7 +25,7 @@ export interface KnownEndings {
 
 interface OfSubject {
   allBefore: number;
-  /** By digest, when each would have expired. */
+  /** By digest, the time at which each would have expired. */
   readonly sessions: Map<string, number>;
 }
 

@@ -15,7 +15,7 @@ const SEALED_MAX = 2048;
 
 /** A session as it begins. */
 export interface NewSession {
-  /** What the person signed in with. */
+  /** The key with which the person signed in. */
   readonly key: string;
   /** `token:` and an id, or `operator:` and a name. */
   readonly subject: string;

@@ -12,7 +12,7 @@ export interface SessionCookie {
 export interface SessionCookieOptions {
   readonly name: string;
   readonly lifetimeMs: number;
-  /** Whether browsers reach the console over https alone. */
+  /** True if browsers reach the console over https alone. */
   readonly isSecure: boolean;
 }
 

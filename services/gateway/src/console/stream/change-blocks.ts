@@ -12,7 +12,7 @@ const OPENED = 'opened';
 export interface ChangeBlocks {
   readonly pending: PendingChanges;
   readonly clock: Clock;
-  /** Whether the page has had a stream before: it may have missed changes. */
+  /** True if the page has had a stream before: it may have missed changes. */
   readonly isResumed: boolean;
   readonly over: AbortSignal;
 }

@@ -7,7 +7,7 @@ const IDS_MAX = 100;
 
 export type ToldTopic = Change['topic'];
 
-/** What a page has not been told yet: each topic once, however often it changes. */
+/** The changes that a page has not been told yet: each topic once, however often it changes. */
 export interface PendingChanges {
   /** Without an id, anything of the topic may have changed. */
   note(topic: ToldTopic, id?: string): void;

@@ -25,7 +25,7 @@ export interface StreamParts {
 }
 
 export interface ServedStream {
-  /** Whose permits it takes: of one token or operator, then of the tokens that made it. */
+  /** The holders of the permits that it takes: one token or operator, then the tokens that made it. */
   readonly holders: readonly [string, ...string[]];
   readonly topics: ReadonlySet<Topic>;
   /** Begins to note changes. */

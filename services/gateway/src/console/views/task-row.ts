@@ -34,12 +34,12 @@ export function promptOf({ content }: PlainOrder): string {
   return content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
 }
 
-/** Whether its video can be played now. */
+/** Reports whether its video can be played now. */
 export function hasVideo({ video, expiresAt }: PlainTask, now: number): boolean {
   return video !== undefined && (expiresAt === undefined || expiresAt > now);
 }
 
-/** Where the pages of a client get the video. */
+/** Returns the address at which the pages of a client get the video. */
 export function contentOf(taskId: string): string {
   return `/console/api/v1/videos/${taskId}/content`;
 }

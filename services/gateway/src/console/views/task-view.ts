@@ -4,7 +4,7 @@ import type { PlainItem, PlainOrder, PlainTask } from '../../clients/plain-task.
 import { present } from './present.ts';
 import { contentOf, hasVideo, promptOf, taskRow, thumbnailOf } from './task-row.ts';
 
-/** What a regeneration renders, and the model that does it. */
+/** The order that a regeneration renders, and the model that does it. */
 const RENDERED = { kind: 'generation', resolution: '768P', model: 'Alpha-H3' } as const;
 
 /** The order and the state of a task in full. */
@@ -31,7 +31,7 @@ export function videoView(task: PlainTask, now: number): NonNullable<TaskView['v
   return { src, thumbnail: thumbnailOf(task.id), download: src, ...task.video };
 }
 
-/** Whether a task can be rendered again at 2K with these models. */
+/** Reports whether a task can be rendered again at 2K with these models. */
 export function canRegenerate(task: PlainTask, models: readonly string[], now: number): boolean {
   const { kind, resolution } = task.order;
   return (

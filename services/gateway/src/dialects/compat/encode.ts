@@ -72,7 +72,7 @@ export function encodeVideo(task: Task, links: Links): object {
   });
 }
 
-/** The size that the client sent, otherwise the size of the result. */
+/** Returns the size that the client sent, otherwise the size of the result. */
 function sizeOf({ order, result }: Task): string | undefined {
   if (order?.size !== undefined) return order.size;
   return result === undefined || result.width === 0 ? undefined : `${String(result.width)}x${String(result.height)}`;

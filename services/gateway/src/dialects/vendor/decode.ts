@@ -49,7 +49,7 @@ export function decodeContextIr(body: ClientBody): Decoded {
   });
 }
 
-/** These paths take only JSON. */
+/** Returns the JSON of a body. These paths take nothing else. */
 function jsonOf(body: ClientBody): unknown {
   return 'json' in body ? body.json : undefined;
 }

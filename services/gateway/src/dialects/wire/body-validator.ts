@@ -58,7 +58,7 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
   };
 }
 
-/** A refusal of a field, with the dialect's name for it. */
+/** Returns the refusal of a field, with the dialect's name for it. */
 export function invalid(field: string, message: string, reason = reasonOf(field)): Problem {
   return new Problem({ kind: 'invalid', reason, field, message });
 }
@@ -104,7 +104,7 @@ function reasonOf(field: string): string {
   return REASONS[head] ?? 'invalid_request';
 }
 
-/** `/content/1/role` as `content[1].role`. */
+/** Converts a pointer such as `/content/1/role` to a field such as `content[1].role`. */
 function fieldOf(pointer: string): string {
   return pointer
     .split('/')
@@ -128,7 +128,7 @@ function describe(schema: Readonly<Record<string, unknown>>, field: string): str
   return description === undefined ? '' : `: ${uncapitalised(description).replace(/\.$/, '')}`;
 }
 
-/** A description as the end of another sentence. A name keeps its capital. */
+/** Makes a description the end of another sentence. A name keeps its capital. */
 function uncapitalised(sentence: string): string {
   return /^[A-Z][a-z]*[ ,]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
@@ -146,7 +146,7 @@ function tagsOf(schema: Readonly<Record<string, unknown>>): string[] {
   return branches.map(({ properties }) => properties.type.const);
 }
 
-/** A value as a message may quote it: shortened, or only its kind. */
+/** Returns a value as a message may quote it: shortened, or only its kind. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -21,7 +21,7 @@ const ROLES = {
 } as const;
 export type Role = keyof typeof ROLES;
 
-/** The type of a media item as a client writes it. */
+/** Returns the type of a media item as a client writes it. */
 export function mediaTypeOf(kind: MediaKind | undefined): string {
   return Object.entries(KINDS).find(([, known]) => known === kind)?.[0] ?? 'media';
 }
@@ -58,7 +58,7 @@ const URL_OBJECT: Schema = {
   },
 };
 
-/** The schema of a text item of at most `maxLength` characters. */
+/** Builds the schema of a text item of at most `maxLength` characters. */
 export function textItemOf(title: string, maxLength: number): Schema {
   return {
     title,
@@ -69,7 +69,7 @@ export function textItemOf(title: string, maxLength: number): Schema {
   };
 }
 
-/** The schema of a media item with one of these roles. */
+/** Builds the schema of a media item with one of these roles. */
 export function mediaItem(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
   const properties = { type: { const: type }, role: { enum: roles }, [type]: URL_OBJECT };
   return {
@@ -137,7 +137,7 @@ export interface MediaReference {
   readonly field: string;
   /** The field of the URL itself, if it is nested deeper. */
   readonly urlField?: string;
-  /** Whether base64 without the head of a data URL is accepted. */
+  /** True if base64 without the head of a data URL is accepted. */
   readonly bare?: boolean;
 }
 
@@ -163,7 +163,7 @@ export function mediaInit(
   };
 }
 
-/** Whether an item has this role. */
+/** Reports whether an item has this role. */
 export function hasRole(item: WireItem, role: Role): boolean {
   return item.type !== 'text' && item.role === role;
 }

@@ -31,7 +31,7 @@ export function readDataUrl(url: string, kind: MediaKind, field: string): DataUr
 const BARE_CHARACTERS_MIN = 512;
 const NOT_BARE = /[^A-Za-z0-9+/=\s]/;
 
-/** Whether a text is base64 without the head of a data URL. */
+/** Reports whether a text is base64 without the head of a data URL. */
 export function isBareBase64(text: string): boolean {
   return text.length >= BARE_CHARACTERS_MIN && !NOT_BARE.test(text);
 }

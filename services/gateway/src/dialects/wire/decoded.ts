@@ -35,7 +35,7 @@ function clientField(field: string, names: Readonly<Record<string, string>>, ite
   return item.field.startsWith('content[') ? item.field + clientPart(rest, item) : item.field;
 }
 
-/** The client's name for a part of an item, which the contract keeps below `media`. */
+/** Returns the client's name for a part of an item, which the contract keeps below `media`. */
 function clientPart(part: string, { item: { item } }: ReadItem): string {
   const [, name] = /^\.media\.(\w+)$/.exec(part) ?? [];
   if (name === 'url' && item?.case === 'media') return `.${mediaTypeOf(item.value.kind)}`;

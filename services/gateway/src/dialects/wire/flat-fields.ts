@@ -99,13 +99,13 @@ export function assertPrompted(items: readonly ReadItem[]): void {
   if (!hasWords) throw invalid('prompt', 'is required: describe the video here or in a text item of content');
 }
 
-/** The body without null fields, which an open body treats as absent. */
+/** Returns the body without null fields, which an open body treats as absent. */
 export function withoutNulls(body: unknown): unknown {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** The fields that the schema does not name, as JSON for channels that support them; empty if there are none. */
+/** Encodes the fields that the schema does not name, for channels that support them; empty if there are none. */
 export function extraOf(body: object, known: readonly string[]): string {
   const extra = Object.entries(body).filter(([name]) => !known.includes(name));
   return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));

@@ -1,6 +1,6 @@
 import { invalid } from './body-validator.ts';
 
-/** A whole number of a query within bounds, or its default. */
+/** Reads a whole number of a query within bounds. Returns the default if it is absent. */
 export function wholeNumber(
   query: URLSearchParams,
   name: string,
@@ -13,7 +13,7 @@ export function wholeNumber(
   throw invalid(name, `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`, 'invalid_request');
 }
 
-/** The value for a word of a query; undefined if it is absent. */
+/** Reads a word of a query and returns its value; undefined if the word is absent. */
 export function enumValueOf<T>(
   query: URLSearchParams,
   name: string,

@@ -42,12 +42,12 @@ export function kindOf(task: Task): TaskKind {
   return task.order?.kind ?? TaskKind.UNSPECIFIED;
 }
 
-/** Unix seconds. */
+/** Converts a timestamp to Unix seconds. */
 export function secondsOf(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : Math.floor(timestampMs(timestamp) / 1000);
 }
 
-/** Present only on a failed task. */
+/** Returns the failure of a failed task; undefined for any other task. */
 export function failureOf(task: Task): { readonly code: string; readonly message: string } | undefined {
   if (task.state !== TaskState.FAILED) return undefined;
   const { code = 'failed', message = 'the task failed' } = task.failure ?? {};
@@ -72,7 +72,7 @@ export const usageSchema: Schema = {
   properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])),
 };
 
-/** The known fields of the usage; undefined before the task is completed. */
+/** Returns the known fields of the usage; undefined before the task is completed. */
 export function usageOf(task: Task): Readonly<Record<string, number>> | undefined {
   const { usage } = task;
   if (!isCompleted(task) || usage === undefined) return undefined;

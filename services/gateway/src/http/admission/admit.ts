@@ -14,7 +14,7 @@ export interface AdmitDeps {
   readonly principals: Principals;
   readonly counters: RateCounters;
   readonly limits: GatewayLimits;
-  /** Absent: no route takes the token of a session. */
+  /** The sessions of clients; absent if no route takes the token of a session. */
   readonly sessions?: Pick<ClientSessions, 'tokenOf'> | undefined;
 }
 

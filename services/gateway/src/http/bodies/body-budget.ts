@@ -4,7 +4,7 @@ import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
 const WAITERS_MAX = 256;
 
-/** Bounds the bytes of all bodies that are in memory at one time. */
+/** Bounds the bytes of all bodies that are in memory at once. */
 export interface BodyBudget {
   /** Reserves the bytes if they fit; otherwise returns false. */
   tryReserve(bytes: number): boolean;
@@ -18,7 +18,7 @@ export interface BodyBudget {
 export interface BodyBudgetOptions {
   readonly bytesMax: number;
   readonly clock: Clock;
-  /** How long a body waits for free bytes. */
+  /** Maximum wait of a body for free bytes in milliseconds. */
   readonly waitMsMax: number;
 }
 

@@ -14,7 +14,7 @@ export function readExchangeBody(
   return readBody(exchange.req, { takesForms, ...receiveOptions(exchange, budget, limits.bodyBytes) });
 }
 
-/** How to receive the body of an exchange of at most `bytesMax` bytes. */
+/** Returns the options for receiving the body of an exchange of at most `bytesMax` bytes. */
 export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax: number): ReceiveOptions {
   return {
     budget,

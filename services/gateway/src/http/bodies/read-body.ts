@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage, options: ReadBodyOption
   return type === 'form' ? readForm(request, options) : { json: await readJson(request, options) };
 }
 
-/** The kind of a body by its headers. Refuses a kind that the route does not take. */
+/** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */
 export function bodyTypeOf(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')

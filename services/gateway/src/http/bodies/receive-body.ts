@@ -17,7 +17,7 @@ export interface ReceiveOptions {
   sendContinue(): void;
 }
 
-/** Whether a body declares so few bytes that none are reserved before it is read. */
+/** Reports whether a body declares so few bytes that none are reserved before it is read. */
 export function isShort({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? Number.NaN) <= SHORT_BYTES;
 }

@@ -4,7 +4,7 @@ import type { ClientEvent } from '../../clients/client-event.ts';
 import type { EventMessage } from '../../clients/webhooks-client.ts';
 import { COMMENT_BLOCK, cursorBlock, eventBlock, firstBlock } from './stream-blocks.ts';
 
-/** The longest time in which a client gets nothing. */
+/** Maximum time in which a client gets nothing. */
 const HEARTBEAT_MS = 15_000;
 /** A client that names its place waits this long for its head, because the place can be refused until then. */
 const REFUSAL_MS_MAX = 1000;
@@ -12,16 +12,21 @@ const REFUSAL_MS_MAX = 1000;
 export interface MessageBlocks {
   readonly messages: AsyncGenerator<EventMessage, void>;
   readonly clock: Clock;
-  /** Where the client's last stream ended. */
+  /** The cursor at which the client's last stream ended; undefined if the client names none. */
   readonly cursor: string | undefined;
-  readonly bodyOf: (event: ClientEvent) => Promise<string>;
+  readonly encodeBody: (event: ClientEvent) => Promise<string>;
 }
 
 /**
  * The text of a stream, block by block: its events, and between them heartbeats and the cursors of events that do not
  * match. A message is read once the block before it is taken.
  */
-export async function* messageBlocks({ messages, clock, cursor, bodyOf }: MessageBlocks): AsyncGenerator<string, void> {
+export async function* messageBlocks({
+  messages,
+  clock,
+  cursor,
+  encodeBody,
+}: MessageBlocks): AsyncGenerator<string, void> {
   let next = read(messages);
   // without a place the first message has it
   const firstMs = cursor === undefined ? undefined : REFUSAL_MS_MAX;
@@ -38,7 +43,7 @@ export async function* messageBlocks({ messages, clock, cursor, bodyOf }: Messag
       const { event, cursor: at } = result.value;
       if (last === undefined) yield firstBlock(event === undefined ? at : cursor);
       else if (event === undefined) yield placeBlock(at, last);
-      if (event !== undefined) yield eventBlock({ cursor: at, type: event.type, body: await bodyOf(event) });
+      if (event !== undefined) yield eventBlock({ cursor: at, type: event.type, body: await encodeBody(event) });
       last = at;
       next = read(messages);
     }
@@ -55,12 +60,12 @@ function read(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof m
   return next;
 }
 
-/** Where the stream is; a comment, if that is where it was. */
+/** Returns a block with the new cursor of the stream, or a comment if the cursor has not changed. */
 function placeBlock(cursor: string, last: string): string {
   return cursor === last ? COMMENT_BLOCK : cursorBlock(cursor);
 }
 
-/** Undefined: it did not come in time. */
+/** Resolves to the next result, or to undefined if it does not come within `ms`. */
 async function nextWithin<T>(next: Promise<T>, clock: Clock, ms: number | undefined): Promise<T | undefined> {
   if (ms === undefined) return next;
   const came = new AbortController();

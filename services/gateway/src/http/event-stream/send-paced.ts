@@ -35,7 +35,7 @@ export async function sendPaced(
   if (response.headersSent) response.end();
 }
 
-/** Whether the client takes more; false: it has read nothing for too long, or the answer is over. */
+/** Resolves to true when the client takes more; to false if it reads nothing for too long or the answer is over. */
 async function drained(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const { promise, resolve } = Promise.withResolvers<boolean>();

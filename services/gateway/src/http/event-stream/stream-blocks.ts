@@ -1,5 +1,5 @@
 const LINE_END = /\r\n|\r|\n/;
-/** How long a client waits before it reconnects. */
+/** The wait of a client before it reconnects. */
 const RETRY_MS = 3000;
 
 /** A comment, which clients ignore: it shows that the stream is alive. */

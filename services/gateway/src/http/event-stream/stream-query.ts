@@ -38,14 +38,14 @@ export const STREAM_PARAMETERS: readonly QueryParameter[] = [
   },
 ];
 
-/** What a client wants to hear. */
+/** The events that a client asks for, and the start of its stream. */
 export interface StreamQuery {
   readonly types: readonly string[];
   readonly subjectId: string | undefined;
   readonly payload: WebhookPayload;
-  /** Where its last stream ended; undefined: the stream begins now. */
+  /** The cursor at which its last stream ended; undefined if the stream begins now. */
   readonly cursor: string | undefined;
-  /** Where the client wrote it. */
+  /** The header or the parameter in which the client sent the cursor. */
   readonly cursorField: string;
 }
 

@@ -67,7 +67,7 @@ async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Pro
     messages: followEvents(parts, { filter, cursor, requestId, over }),
     clock,
     cursor,
-    bodyOf: (event) => parts.eventBody(event, payload),
+    encodeBody: (event) => parts.eventBody(event, payload),
   });
   try {
     const names: Readonly<Record<string, string>> = { cursor: cursorField, subject_id: 'task_id' };
@@ -89,8 +89,8 @@ async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Pro
 function watchAccess({ principals, clock }: Parts, exchange: Exchange, over: AbortSignal, onRefused: () => void): void {
   const token = tokenOf(exchange.req.headers, exchange.req.url);
   const { requestId, source } = exchange.state;
-  const mayGoOn = async (): Promise<void> => {
+  const assertPermitted = async (): Promise<void> => {
     await principals.of(token, { requestId, source });
   };
-  void watchToken(mayGoOn, { clock, over, onRefused });
+  void watchToken(assertPermitted, { clock, over, onRefused });
 }

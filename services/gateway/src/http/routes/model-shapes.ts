@@ -3,11 +3,11 @@ import type { ClientFamily } from '../client-family.ts';
 
 export interface ListedModel {
   readonly id: string;
-  /** Whether a channel serves it at `generate_content`. */
+  /** True if a channel serves it at `generate_content`. */
   readonly generates: boolean;
 }
 
-/** How one family of clients reads models. */
+/** The shape in which one family of clients reads models. */
 export interface ModelShape {
   readonly schema: Schema;
   readonly pageSchema: Schema;

@@ -1,2 +1,2 @@
-/** What an id of this service can look like. An impossible id is refused without a call. */
+/** The form of an id of this service. An impossible id is refused without a call. */
 export const PLAUSIBLE_ID = /^[\w-]{1,64}$/;

@@ -33,7 +33,7 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
   exchange.respond = false;
 }
 
-/** What the gateway itself requires of a body. The upstream checks the rest. */
+/** The part of a body that the gateway itself requires. The upstream checks the rest. */
 const WITH_MODEL = {
   type: 'object',
   required: ['model'],

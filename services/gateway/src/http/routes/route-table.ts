@@ -26,7 +26,7 @@ interface Row {
 }
 
 const NO_PARAMS = {};
-/** How many segments of a path choose the routes that are tried. */
+/** The number of first segments of a path that choose the routes to try. */
 const HEAD_SEGMENTS = 2;
 
 /**
@@ -70,7 +70,7 @@ function firstOf(rows: readonly Row[], method: string, path: string): FoundRoute
   return undefined;
 }
 
-/** The parameters of a path that a route means; undefined if it means another path. */
+/** Returns the parameters of a path that a route matches; undefined if the route does not mean this path. */
 function paramsOf({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
   const found = layer.regexp.exec(path);
   if (found === null) return undefined;
@@ -90,7 +90,7 @@ function fixedRoutes(routes: readonly RouteEntry[]): ReadonlyMap<string, Readonl
   return fixed;
 }
 
-/** The first segments of a path, such as `/v1/videos`. */
+/** Returns the first segments of a path, such as `/v1/videos`. */
 function headOf(path: string): string {
   let end = 0;
   for (let segment = 0; segment < HEAD_SEGMENTS; segment += 1) {
@@ -100,7 +100,7 @@ function headOf(path: string): string {
   return path.slice(0, end);
 }
 
-/** Whether a path with these first segments can match a route: a parameter can stand for any segment. */
+/** Reports whether a path with these first segments can match a route. A parameter can stand for any segment. */
 function fits(route: string, head: string): boolean {
   const given = head.split('/');
   return headOf(route)

@@ -17,13 +17,13 @@ export interface RouteEntry {
   readonly methods: readonly Method[] | 'all';
   /** As in OpenAPI: `{task_id}` is one segment, `{+rest}` any number of segments. */
   readonly path: string;
-  /** Absent: the route needs no token, or its signed link authorizes the request. */
+  /** Absent if the route needs no token, or if its signed link authorizes the request. */
   readonly token?: {
     readonly counts: Count;
     /** `session`: the sealed cookie of the console has the token, never a header. */
     readonly from?: 'session';
   };
-  /** How often it is recorded; absent: as its rate limit says. */
+  /** The class of its trace, which decides how often it is recorded; by default the rate limit selects the class. */
   readonly traced?: TraceClass;
   readonly doc: RouteDoc;
   handle(exchange: Exchange): Promise<void> | void;
@@ -39,7 +39,7 @@ export interface OtherAnswer {
   readonly types?: readonly string[];
 }
 
-/** What OpenAPI says about a route. */
+/** The documentation of a route in OpenAPI. */
 export interface RouteDoc {
   readonly tag: string;
   readonly operationId: string;
@@ -48,7 +48,7 @@ export interface RouteDoc {
   readonly parameters?: readonly QueryParameter[];
   /** Request headers that the route reads. */
   readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version' | 'Last-Event-ID')[];
-  /** Whether an upstream answers the request. */
+  /** True if an upstream answers the request. */
   readonly isRelayed?: true;
   readonly json?: Schema;
   readonly form?: Schema;

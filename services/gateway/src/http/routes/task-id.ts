@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../exchange.ts';
 import { PLAUSIBLE_ID } from './plausible-id.ts';
 
-/** The parameter `{task_id}` of a path. An impossible id is refused without a call to the tasks service. */
+/** Reads the parameter `{task_id}` of a path. Refuses an impossible id without a call to the tasks service. */
 export function taskIdOf(exchange: Exchange): string {
   const { task_id: taskId } = exchange.params;
   if (taskId === undefined) throw new Error('the path of this route has no {task_id}');

@@ -20,7 +20,7 @@ const timestamp = {
 };
 const TIMESTAMP = 'A date (UTC), an RFC 3339 timestamp, or Unix seconds.';
 
-/** What OpenAPI says about `GET /v1/usage`. */
+/** The documentation of `GET /v1/usage` in OpenAPI. */
 export const usageDoc: RouteDoc = {
   tag: 'Usage',
   operationId: 'getUsage',

@@ -43,7 +43,7 @@ function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 
   return { from, to, groupBy: enumValueOf(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
 }
 
-/** A time of a query; undefined: it is not set. A date as the end includes its day. */
+/** Reads a time of a query; undefined if it is not set. A date as the end includes its day. */
 export function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;

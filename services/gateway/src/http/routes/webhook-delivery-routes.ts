@@ -20,7 +20,7 @@ const RESENT_MAX = 1000;
 
 type Parts = Pick<GatewayParts, 'webhooks' | 'limits' | 'budget'>;
 
-/** What became of the deliveries of an account, and how they are repeated. */
+/** The routes that show the deliveries of an account and send them again. */
 export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
   const { webhooks } = parts;
   return [

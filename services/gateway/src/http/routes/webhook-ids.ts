@@ -2,14 +2,14 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../exchange.ts';
 import { PLAUSIBLE_ID } from './plausible-id.ts';
 
-/** The parameter `{webhook_endpoint_id}` of a path. An impossible id is refused without a call. */
+/** Reads the parameter `{webhook_endpoint_id}` of a path. Refuses an impossible id without a call. */
 export function endpointIdOf({ params }: Exchange): string {
   const { webhook_endpoint_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;
   throw new Problem({ kind: 'not_found', reason: 'webhook_endpoint_not_found', message: 'no such webhook endpoint' });
 }
 
-/** The same for `{webhook_delivery_id}`. */
+/** Reads the parameter `{webhook_delivery_id}` in the same way. */
 export function deliveryIdOf({ params }: Exchange): string {
   const { webhook_delivery_id: id = '' } = params;
   if (PLAUSIBLE_ID.test(id)) return id;

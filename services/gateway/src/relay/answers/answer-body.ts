@@ -6,7 +6,7 @@ import type { StreamFault, Usage } from '../protocols/protocol.ts';
 
 /** The progress of an answer so far. */
 export interface Progress {
-  /** Whether the client has been sent anything. */
+  /** True once anything has been sent to the client. */
   readonly begun: boolean;
   readonly usage: Usage | undefined;
   /** Bytes of generated text. */
@@ -35,7 +35,7 @@ export interface AnswerContext {
   readonly hider: ModelHider;
   /** Names that an error within a stream must not show. */
   readonly identities: Identities;
-  /** Whether the model's name must be hidden. */
+  /** True if the model's name must be hidden. */
   readonly hides: boolean;
   /** Stops the upstream until the sink has drained. */
   pause(): void;

@@ -49,7 +49,7 @@ function scrubTextFrame(frame: Buffer, identities: Identities): Buffer {
   return scrubbed === text ? frame : Buffer.from(scrubbed);
 }
 
-/** Whether a JSON object reports a fault. */
+/** Reports whether a JSON object contains a fault. */
 export function reportsFault(json: Buffer): boolean {
   const event = json.includes(ERROR) ? objectIn(json) : undefined;
   return (

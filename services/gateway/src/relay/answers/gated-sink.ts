@@ -26,14 +26,14 @@ function gatedSink(sink: CallSink, gate: Promise<unknown>): CallSink {
   let kept: (() => void)[] | undefined = [];
   let resume: (() => void) | undefined;
   let mayResume = false;
-  const pass = (deed: () => void): void => {
-    if (kept === undefined) deed();
-    else kept.push(deed);
+  const pass = (action: () => void): void => {
+    if (kept === undefined) action();
+    else kept.push(action);
   };
   const open = (): void => {
-    const deeds = kept ?? [];
+    const actions = kept ?? [];
     kept = undefined;
-    for (const deed of deeds) deed();
+    for (const action of actions) action();
     // what was kept leaves first: a stream has sent more meanwhile, which takes time to read
     if (mayResume) setImmediate(() => resume?.());
   };

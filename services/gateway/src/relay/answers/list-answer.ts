@@ -75,8 +75,8 @@ const BETWEEN: ReadonlySet<ListPosition> = new Set<ListPosition>([
 const lastElement = (element: string): string => `${element}]`;
 
 /**
- * How to end a list with one more element; undefined: impossible, because an element was already sent in part. Held
- * bytes are dropped.
+ * The functions that end a list with one more element; undefined where that is impossible, because an element was
+ * already sent in part. Held bytes are dropped.
  */
 const LIST_ENDINGS: Readonly<Record<ListPosition, ((element: string) => string) | undefined>> = {
   before: (element) => `[${element}]`,

@@ -36,7 +36,7 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
   };
 }
 
-/** The last bytes of everything that has arrived. */
+/** Returns the last bytes of everything that has arrived. */
 export function lastOf(tail: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= TAIL_BYTES) return chunk.subarray(chunk.length - TAIL_BYTES);
   const whole = Buffer.concat([tail, chunk]);

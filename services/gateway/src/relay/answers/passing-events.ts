@@ -17,7 +17,7 @@ export interface PassingEvents {
   readonly onPiece: (piece: Buffer, endsEvent: boolean) => void;
   /** Takes bytes that pass unchanged. */
   readonly pass: (bytes: Buffer) => void;
-  /** Returns all bytes that can be sent now; undefined: none. */
+  /** Returns all bytes that can be sent now; undefined if there are none. */
   readonly ready: () => Buffer | undefined;
   /** Returns the same, with the held bytes of a long event that never ended. */
   readonly rest: () => Buffer | undefined;

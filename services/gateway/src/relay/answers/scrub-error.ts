@@ -22,7 +22,7 @@ export interface Identities {
   readonly hidden: readonly string[];
 }
 
-/** Removes the upstream's identities from an error body; undefined: the body is not a JSON object or list. */
+/** Removes the upstream's identities from an error body; undefined if the body is not a JSON object or list. */
 export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
   let parsed: unknown;
   try {

@@ -13,14 +13,14 @@ export interface FrameSplitter {
   take(chunk: Buffer, onFrame: (frame: Buffer) => void, onPiece: OnPiece): void;
   /** The rest of a stream that has ended: a frame without its blank line. */
   rest(): Buffer;
-  /** Whether the last byte handed out ended a frame. */
+  /** Reports whether the last byte that was handed out ended a frame. */
   isBetween(): boolean;
 }
 
 export function frameSplitter(): FrameSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** Whether the current frame is too long to be held. */
+  /** True while the current frame is too long to be held. */
   let passing = false;
   const lines = lineReader();
 

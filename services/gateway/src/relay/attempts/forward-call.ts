@@ -26,7 +26,7 @@ export interface ErrorAnswer {
   readonly body: Buffer;
 }
 
-/** How one attempt ended. */
+/** The outcome of one attempt. */
 export type AttemptEnd =
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: Error }
@@ -225,7 +225,7 @@ function contextOf(
   };
 }
 
-/** The first value of a header in lower case; some upstreams send it twice. */
+/** Returns the first value of a header in lower case; some upstreams send it twice. */
 function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
   const value = headers[name];
   if (value === undefined) return otherwise;

@@ -23,7 +23,7 @@ export interface TryOptions {
   readonly onAttempt: (channel: RelayChannel, end: AttemptEnd, ms: number) => void;
 }
 
-/** How a call ended on the channels: an attempt that decided it, or the refusal of all. */
+/** The outcome of a call on the channels: the attempt that decided it, or the refusal of all channels. */
 export type Tried = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
 
 /**
@@ -40,7 +40,7 @@ interface Round {
   readonly decided?: Tried;
   /** The last answer that a client may see. */
   readonly last?: Tried;
-  /** After how long a channel may be tried, if only limits forbid it now. */
+  /** The milliseconds until a channel may be tried, if only limits forbid it now. */
   readonly waitMs: number;
   readonly areAllDown: boolean;
 }
@@ -87,7 +87,7 @@ async function onChannel(
   }
 }
 
-/** Whether another channel may succeed. */
+/** Reports whether another channel may succeed. */
 function blamesItsChannel(end: AttemptEnd): boolean {
   return end.kind === 'unreachable' || (end.kind === 'error' && blamesChannel(end.answer.status));
 }
@@ -98,7 +98,7 @@ function tellCircuit({ circuit }: RelayChannel, end: AttemptEnd): void {
   else circuit.worked();
 }
 
-/** Whether the channel failed. */
+/** Reports whether the channel failed. */
 export function isFault(end: AttemptEnd): boolean {
   return (
     blamesItsChannel(end) ||

@@ -9,7 +9,7 @@ const SILENCE_MS = 15_000;
 
 /** A running call. */
 export interface WatchedCall {
-  /** When the upstream last sent bytes, or the client a heartbeat. */
+  /** The time at which the upstream last sent bytes, or the gateway a heartbeat. */
   saidAt: number;
   /** The time at which the call must have ended. */
   readonly endsBy: number;

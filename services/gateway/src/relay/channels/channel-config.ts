@@ -7,10 +7,10 @@ const RELAY_ADAPTER = 'relay';
 const AUTHS = ['bearer', 'x-api-key', 'x-goog-api-key'] as const;
 const duration = (byDefault: string): object => ({ type: 'string', format: 'duration', default: byDefault });
 
-/** How an upstream expects its credential. */
+/** The header in which an upstream expects its credential; `bearer` is `Authorization`. */
 export type RelayAuth = (typeof AUTHS)[number];
 
-/** What the gateway adds to a channel in the list `channels`, which the tasks service's channels share. */
+/** The gateway's part of the schema of the list `channels`, which it shares with the tasks service. */
 export const relayChannelSchema = {
   /** Every row of the endpoint table can be configured. */
   endpointsByAdapter: {

@@ -5,12 +5,12 @@ const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
 /** Statuses that do not tell whether the channel works. */
 const INCONCLUSIVE: ReadonlySet<number> = new Set([404, 408, 429, 501]);
 
-/** Whether an error is the channel's fault. */
+/** Reports whether an error is the channel's fault. */
 export function blamesChannel(status: number): boolean {
   return status < 400 || status >= 500 || CHANNEL_FAULTS.has(status);
 }
 
-/** Whether a client may see it, if no other channel succeeds. */
+/** Reports whether a client may see the error if no other channel succeeds. */
 export function isForClients(status: number): boolean {
   return status >= 400 && !OURS.has(status);
 }

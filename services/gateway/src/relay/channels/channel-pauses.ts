@@ -8,7 +8,7 @@ const READ_EVERY_MS = 5000;
 
 /** The channels that operators have paused, as this process has heard. */
 export interface ChannelPauses {
-  /** Undefined: the channel is not paused. */
+  /** Returns the pause of a channel; undefined if it is not paused. */
   of(channel: string): ChannelPause | undefined;
   /** Reads them now. Rejects if they cannot be read; then the known ones stay. */
   refresh(): Promise<void>;

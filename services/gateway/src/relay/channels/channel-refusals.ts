@@ -4,7 +4,7 @@ import type { Principal } from '../../clients/billing-client.ts';
 const EVERY_MODEL = '*';
 const MODEL_LENGTH_SHOWN = 64;
 
-/** Whether a token may use a model. */
+/** Reports whether a token may use a model. */
 export function mayUse({ models }: Principal, model: string): boolean {
   return models.includes(EVERY_MODEL) || models.includes(model);
 }

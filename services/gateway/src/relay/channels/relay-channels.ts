@@ -15,8 +15,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than most upstreams keep an idle connection, so that few calls use a connection that is being closed. */
 const KEEP_ALIVE_MS = 4000;
 /**
- * How much a connection reads ahead while its answer waits for the hold or for a slow client. Each small event of a
- * stream takes a turn of the event loop, which the hold needs. A longer piece is still read at once.
+ * The bytes that a connection reads ahead while its answer waits for the hold or for a slow client. Each small event
+ * of a stream takes a turn of the event loop, which the hold needs. A longer piece is still read at once.
  */
 const READ_AHEAD_BYTES = 2048;
 const CONNECTION = { timeout: CONNECT_TIMEOUT_MS, highWaterMark: READ_AHEAD_BYTES };
@@ -41,7 +41,7 @@ export interface RelayChannel {
 /** The channels of the synchronous routes, as the current configuration lists them. */
 export interface RelayChannels {
   all(): readonly RelayChannel[];
-  /** Whether an enabled channel has this endpoint and model, paused or not. */
+  /** Reports whether an enabled channel has this endpoint and model, paused or not. */
   knows(endpoint: string, model: string): boolean;
   /** The enabled channels with this endpoint and model that are not paused, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
@@ -54,9 +54,9 @@ export interface RelayChannelsOptions {
   readonly clock: Clock;
   /** From 0 to 1, exclusive. */
   readonly chance: () => number;
-  /** Absent: this process counts alone. */
+  /** The limits that replicas share; absent if this process counts alone. */
   readonly limits?: SharedLimits;
-  /** Whether an operator has paused a channel; absent: none is. */
+  /** Reports whether an operator has paused a channel; absent if no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
 }
 

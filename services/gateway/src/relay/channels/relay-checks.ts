@@ -4,7 +4,7 @@ import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 
 /** The longest time of one call. A channel that hangs hides no other. */
 const CALL_MS_MAX = 3000;
-/** Channels that are called at one time. */
+/** Channels that are called at once. */
 const CHANNELS_MAX = 64;
 /** Upstreams list their models to every caller with a key, and charge nothing for it. */
 const MODELS = '/v1/models';
@@ -12,7 +12,7 @@ const GOOGLE_MODELS = '/v1beta/models';
 const REFUSED_KEY: ReadonlySet<number> = new Set([401, 403]);
 const FAULT = 500;
 
-/** Whether the channels of the synchronous routes work: what their circuits know, and a call that costs nothing. */
+/** Checks whether the channels of the synchronous routes work, by their circuits and by a call that costs nothing. */
 export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CALL_MS_MAX): SelfCheck {
   return {
     part: 'relay channels',
@@ -55,7 +55,8 @@ function trippedOf({ settings: { id }, circuit }: RelayChannel): readonly Verdic
 }
 
 /**
- * What a call says against a channel. An upstream without a list of models answers 404, which says nothing against it.
+ * Calls a channel and returns its fault; undefined if it has none. An upstream without a list of models answers 404,
+ * which is no fault.
  */
 async function verdictOf(channel: RelayChannel, signal: AbortSignal): Promise<Verdict | undefined> {
   const { id } = channel.settings;

@@ -6,7 +6,7 @@ import { onChannelPausesChanged } from '../../events/on-channel-pauses-changed.t
 import { followChannelPauses } from './channel-pauses.ts';
 import type { ChannelPauses } from './channel-pauses.ts';
 
-/** Reads the pauses before the first call, if the tasks service is there. */
+/** Reads the pauses before the first call, if the tasks service can be reached. */
 export async function startPauses(
   { bus, clock, log }: Foundation,
   clients: Pick<GatewayClients, 'pauses'>,

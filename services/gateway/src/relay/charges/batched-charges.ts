@@ -21,7 +21,7 @@ const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 10_000;
 const RETRY_FOR_MS = 600_000;
-/** How long a stop waits for the settlements that are under way. */
+/** Maximum wait of a stop for the settlements that are under way. */
 const STOP_MS = 5000;
 
 export interface BatchedChargesOptions {

@@ -19,8 +19,8 @@ export type Charge =
 /** The money of calls: it is held before the upstream is called, and charged once afterwards. */
 export interface CallCharges {
   /**
-   * Whether billing is as good as certain to reserve the money of the order, and the hold is small. The call may then
-   * be sent beside its hold.
+   * Reports whether billing is as good as certain to reserve the money of the order, and the hold is small. The call
+   * may then be sent beside its hold.
    */
   isForeseen(order: CallOrder): boolean;
   /** Resolves once the hold of the upper bound is durable; refuses with a Problem. */
@@ -35,14 +35,14 @@ export interface CallCharges {
 }
 
 export interface Reserved {
-  /** Resolves when the hold is durable, and rejects with a Problem if that is not known; undefined: it is durable. */
+  /** Resolves when the hold is durable; rejects with a Problem if that is unknown. Undefined if it is durable now. */
   readonly durable: Promise<void> | undefined;
 }
 
 export interface CallEnd {
   readonly callId: string;
   readonly charge: Charge;
-  /** The channel that did the work, for its cost; undefined: none did. */
+  /** The channel that did the work, for its cost; undefined if none did. */
   readonly channel?: string | undefined;
 }
 
@@ -53,18 +53,18 @@ export interface ChargeRequests {
   settle(ends: readonly CallEnd[]): Promise<void>;
 }
 
-/** What an account and its token could still hold when billing answered, in billionths. */
+/** The money that an account and its token could still hold when billing answered, in billionths. */
 export interface Left {
   readonly ofAccount: number;
-  /** Undefined: the token has no limit. */
+  /** The part of the token; undefined if the token has no limit. */
   readonly ofToken: number | undefined;
 }
 
 export interface HeldOrder extends Reserved {
   readonly heldNanos: number;
-  /** Undefined: billing did not say. */
+  /** The money that is left; undefined if billing did not report it. */
   readonly left: Left | undefined;
 }
 
-/** The money is reserved, or why it is not. */
+/** The reserved hold, or the reason for its refusal. */
 export type OrderAnswer = HeldOrder | { readonly refusal: Error };

@@ -10,7 +10,8 @@ const RELEASED: Charge = { basis: 'released' };
 const HOLD: Charge = { basis: 'hold' };
 
 /**
- * The charge of a call. It is nothing without an answer, and an estimate of the sent part if the answer is incomplete.
+ * Computes the charge of a call. It is nothing without an answer, and an estimate of the sent part if the answer is
+ * incomplete.
  */
 export function chargeFor(call: RelayCall, end: AttemptEnd): Charge {
   if (end.kind === 'answered')

@@ -24,7 +24,7 @@ export interface JobHold {
 /** The hold of a call, which may be sent now. */
 export interface HeldCall extends Reserved {
   readonly callId: string;
-  /** Whether billing did not reserve the money of a call that was sent beside its hold. There is nothing to settle. */
+  /** Reports whether billing did not reserve the money of a call sent beside its hold. Nothing is settled then. */
   wasRefused(): boolean;
 }
 

@@ -4,8 +4,8 @@ import type { CallOrder, OrderAnswer } from './call-charges.ts';
 import type { PriceFacts } from '../protocols/protocol.ts';
 
 /**
- * How many times the expected holds the account and the token must have left. Other gateways and tasks spend from the
- * same account, and a price can change.
+ * The multiple of the expected holds that the account and the token must have left. Other gateways and tasks spend
+ * from the same account, and a price can change.
  */
 const HEADROOM = 50;
 /** An older answer of billing tells too little. */
@@ -21,9 +21,9 @@ const ALIKE_MAX = 10_000;
  * its hold. Billing alone decides about money, before the client sees anything.
  */
 export interface HoldForecast {
-  /** Whether billing is as good as certain to take the hold of the order, and the hold is small. */
+  /** Reports whether billing is as good as certain to take the hold of the order, and the hold is small. */
   covers(order: CallOrder): boolean;
-  /** Counts an order on its way to billing. The returned function takes billing's answer; undefined: it was lost. */
+  /** Counts an order on its way to billing. The returned function takes billing's answer; undefined if it was lost. */
   sent(order: CallOrder): (answer: OrderAnswer | undefined) => void;
 }
 
@@ -97,7 +97,7 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
   };
 }
 
-/** Orders of one kind have the same prices, and quantities of the same magnitude. */
+/** Returns the kind of an order. Orders of one kind have the same prices, and quantities of the same magnitude. */
 function kindOf({ priceKeys: [key = ''], facts }: CallOrder): string {
   const { inputTokens, outputTokens, images, characters }: PriceFacts = facts;
   return [key, ...[inputTokens, outputTokens, images, characters].map(magnitudeOf)].join(' ');

@@ -1,14 +1,14 @@
 /** The most models of one endpoint whose keys are cached; fewer models are served. */
 const MODELS_MAX = 1000;
 
-/** The keys under which the price of a call can be configured, the most specific first. */
+/** Lists the keys under which the price of a call can be configured, most specific first. */
 export function priceKeysOf(endpoint: string, model: string): readonly string[] {
   return [`${model}__${endpoint.replaceAll('.', '_')}`, model];
 }
 
 export type PriceKeys = typeof priceKeysOf;
 
-/** The same keys from a cache, because every call needs them. */
+/** Lists the same keys from a cache, because every call needs them. */
 export function rememberedPriceKeys(): PriceKeys {
   const known = new Map<string, Map<string, readonly string[]>>();
   return (endpoint, model) => {

@@ -87,7 +87,7 @@ function charactersOf({ json }: CallContent): number {
   return typeof input === 'string' ? [...input].length : 0;
 }
 
-/** A setting from a JSON body or a form, as text. */
+/** Reads a setting from a JSON body or a form, as text. */
 function settingOf({ json, fields }: CallContent, name: string): string | undefined {
   const value = json === undefined ? fields.get(name) : json[name];
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

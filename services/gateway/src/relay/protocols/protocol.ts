@@ -12,7 +12,7 @@ export interface CallContent {
   readonly bodyBytes: number;
 }
 
-/** The most that a call can use, according to its request; absent: unknown. */
+/** The most that a call can use according to its request. An absent quantity is unknown. */
 export interface PriceFacts {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -20,7 +20,7 @@ export interface PriceFacts {
   readonly characters?: number;
 }
 
-/** The usage of a call; absent: unknown. */
+/** The usage of a call. An absent quantity is unknown. */
 export interface Usage {
   readonly inputTokens?: number;
   /** The part of the input that the upstream had in its cache. */
@@ -38,7 +38,7 @@ export interface StreamFault {
   readonly status: number;
 }
 
-/** How a protocol streams. Each event is one JSON object. */
+/** The streaming rules of a protocol. Each event is one JSON object. */
 export interface StreamRules {
   /** An event without any of these words reports no usage, and is not parsed. */
   readonly usageMarks: readonly Buffer[];
@@ -52,14 +52,14 @@ export interface StreamRules {
   faultElement?(fault: StreamFault): string;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
-  /** Whether the upstream sent an event only because usage was requested. */
+  /** Reports whether the upstream sent an event only because usage was requested. */
   isOnlyUsage?(event: JsonObject): boolean;
 }
 
 /** One family of routes: what its bodies, answers and events report about usage. Pure. */
 export interface Protocol {
   readonly name: string;
-  /** Whether the client asks for a stream. */
+  /** Reports whether the client asks for a stream. */
   isStream(content: CallContent): boolean;
   priceFacts(content: CallContent): PriceFacts;
   /** The usage in a whole JSON answer. */
@@ -73,7 +73,7 @@ export interface Protocol {
   readonly stream: StreamRules;
 }
 
-/** Words in their quotes, as they are in the bytes of an event. */
+/** Puts words in quotes, as they are in the bytes of an event. */
 export function wordsInBytes(...words: readonly string[]): readonly Buffer[] {
   return words.map((word) => Buffer.from(`"${word}"`));
 }

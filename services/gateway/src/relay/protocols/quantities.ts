@@ -18,7 +18,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof Usage)[];
 const NOTHING: JsonObject = {};
 
-/** A member that is an object; otherwise an empty object. */
+/** Reads a member that is an object. Returns an empty object if it is none. */
 export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
   const value = holder?.[name];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : NOTHING;
@@ -29,7 +29,7 @@ export function listIn(holder: JsonObject | undefined, name: string): readonly u
   return Array.isArray(value) ? value : [];
 }
 
-/** The first value that is a quantity, because upstreams omit members or write null. */
+/** Returns the first value that is a quantity, because upstreams omit members or write null. */
 export function quantityOf(...values: readonly unknown[]): number | undefined {
   for (const value of values) {
     if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
@@ -37,13 +37,13 @@ export function quantityOf(...values: readonly unknown[]): number | undefined {
   return undefined;
 }
 
-/** The sum of the known quantities; undefined: none is known. */
+/** Returns the sum of the known quantities; undefined if none is known. */
 export function sumOf(...values: readonly unknown[]): number | undefined {
   const known = values.map((value) => quantityOf(value)).filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** A usage without its unknown quantities; undefined: none is known. */
+/** Returns a usage without its unknown quantities; undefined if none is known. */
 export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
   let known: { -readonly [name in keyof Usage]: Usage[name] } | undefined;
   for (const name of NAMES) {

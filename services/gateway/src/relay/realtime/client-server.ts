@@ -10,7 +10,7 @@ export interface Acceptance {
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly requestId: string;
-  /** The subprotocol that the upstream chose; empty: none. */
+  /** The subprotocol that the upstream chose; empty if it chose none. */
   readonly protocol: string;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
@@ -18,7 +18,7 @@ export interface Acceptance {
 
 /** Turns connections of clients into WebSockets. */
 export interface ClientServer {
-  /** The client's side; undefined: the client has left. */
+  /** Resolves to the client's side, or to undefined if the client has left. */
   accept(acceptance: Acceptance): Promise<WebSocket | undefined>;
   close(): void;
 }

@@ -13,7 +13,7 @@ export const CLOSE = {
 
 const REASON_BYTES_MAX = 123;
 
-/** The code for a close frame that passes a received or observed code on; undefined: none. */
+/** Returns the code for a close frame that passes on a received or observed code; undefined if the frame has none. */
 export function passableCode(code: number): number | undefined {
   if (code === CLOSE.noStatus) return undefined;
   const passes =
@@ -21,7 +21,7 @@ export function passableCode(code: number): number | undefined {
   return passes ? code : CLOSE.internal;
 }
 
-/** As much of the reason as fits into a close frame. */
+/** Returns as much of the reason as fits into a close frame. */
 export function passableReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES_MAX) return reason;

@@ -14,7 +14,7 @@ const WHOLE_SECONDS = /^\d{1,6}$/;
 /** An upstream's refusal of a session, without its identities. */
 export interface UpstreamRefusal {
   readonly status: number;
-  /** Undefined: the body cannot be shown. */
+  /** The body for the client; undefined if the body cannot be shown. */
   readonly body: Buffer | undefined;
   /** In whole seconds. */
   readonly retryAfter: string | undefined;

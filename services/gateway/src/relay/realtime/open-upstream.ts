@@ -9,7 +9,7 @@ import { dialUpstream } from './dial-upstream.ts';
 import type { Dialled, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 
-/** An upstream that has taken the session; it is not read yet. The caller ends it with `leave`. */
+/** An upstream that has taken the session; it is not read yet. The caller ends it with `releaseChannel`. */
 export interface OpenUpstream {
   readonly channel: RelayChannel;
   readonly socket: WebSocket;
@@ -46,7 +46,7 @@ interface Round {
   readonly decided?: OpenUpstream | UpstreamRefusal;
   /** The last refusal that a client may see. */
   readonly last?: UpstreamRefusal;
-  /** After how long a channel may be tried, if only limits forbid it now. */
+  /** The milliseconds until a channel may be tried, if only limits forbid it now. */
   readonly waitMs: number;
   readonly areAllDown: boolean;
 }

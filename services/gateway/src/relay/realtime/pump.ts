@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from 'ws';
 const WAITING_BYTES_HIGH = 1024 * 1024;
 const WAITING_BYTES_LOW = 256 * 1024;
 
-/** The message that is passed on; undefined: none. */
+/** Returns the message that is passed on; undefined if none is. */
 export type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
 
 /** Passes each message of one side on to the other, as fast as the other side takes them. */

@@ -165,10 +165,10 @@ async function connectedSession(
   if (client === undefined) return { by: 'client', code: CLOSE.abnormal };
   try {
     const startedAt = clock.now();
-    const mayGoOn = async (): Promise<void> => {
+    const assertPermitted = async (): Promise<void> => {
       if (!mayUse(await principalNow(), model)) throw modelNotFound(model);
     };
-    const end = await runSession(client, upstream, { clock, settings, usage, stopping, mayGoOn });
+    const end = await runSession(client, upstream, { clock, settings, usage, stopping, assertPermitted });
     if (end.by === 'upstream' && end.code === CLOSE.internal)
       log.warn(
         { requestId, channel: upstream.channel.settings.id, model, end: 'broken', ms: clock.now() - startedAt },

@@ -16,7 +16,7 @@ const CLOSING_MS = 5000;
 const SECONDS_A_MINUTE = 60;
 const ERROR_MARK = Buffer.from('"error"');
 
-/** Which side ended a session, and how. */
+/** The side that ended a session, and the code of the close. */
 export interface SessionEnd {
   readonly by: 'client' | 'upstream' | 'gateway';
   readonly code: number;
@@ -27,7 +27,7 @@ export interface SessionOptions {
   readonly settings: RealtimeSettings;
   readonly usage: SessionUsage;
   /** Refuses with a Problem once the token may no longer have the session. */
-  readonly mayGoOn: () => Promise<void>;
+  readonly assertPermitted: () => Promise<void>;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortSignal;
 }
@@ -42,7 +42,7 @@ interface Ending extends SessionEnd {
 export async function runSession(
   client: WebSocket,
   { socket: upstream, identities }: OpenUpstream,
-  { clock, settings, usage, mayGoOn, stopping }: SessionOptions,
+  { clock, settings, usage, assertPermitted, stopping }: SessionOptions,
 ): Promise<SessionEnd> {
   const over = new AbortController();
   const ended = Promise.withResolvers<Ending>();
@@ -85,7 +85,7 @@ export async function runSession(
   const watch = { clock, pingMs: settings.pingMs, over: over.signal };
   void watchSide(client, watch);
   void watchSide(upstream, watch);
-  void watchToken(mayGoOn, {
+  void watchToken(assertPermitted, {
     clock,
     over: over.signal,
     onRefused: ({ reason, message }) => end({ ...REVOKED, event: { code: reason, message } }),

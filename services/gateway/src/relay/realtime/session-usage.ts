@@ -16,7 +16,7 @@ const RUNNING_MAX = 100;
 export interface SessionUsage {
   /** Reads one text message of the upstream. */
   see(message: Buffer): void;
-  /** What to charge if the session ends now. */
+  /** Returns the charge of the session if it ends now. */
   charge(): Charge;
 }
 

@@ -11,23 +11,23 @@ export interface TokenWatchOptions {
   readonly clock: Clock;
   /** Default: two seconds. */
   readonly everyMs?: number;
-  /** Whether it ends the session too if billing cannot be reached. Default: no. */
+  /** True if the session also ends when billing cannot be reached; false by default. */
   readonly endsUnknown?: boolean;
   /** Ends the watch. */
   readonly over: AbortSignal;
   readonly onRefused: (problem: Problem) => void;
 }
 
-/** Checks at intervals whether the token still permits the session. */
+/** Checks at intervals whether the token still permits the session; `assertPermitted` rejects if it does not. */
 export async function watchToken(
-  mayGoOn: () => Promise<void>,
+  assertPermitted: () => Promise<void>,
   { clock, everyMs = CHECK_EVERY_MS, endsUnknown = false, over, onRefused }: TokenWatchOptions,
 ): Promise<void> {
   for (;;) {
     await clock.sleep(everyMs, over);
     if (over.aborted) return;
     try {
-      await mayGoOn();
+      await assertPermitted();
     } catch (error) {
       const ends = isProblem(error) && (REFUSALS.has(error.kind) || (endsUnknown && error.kind === 'unavailable'));
       if (!ends) continue;

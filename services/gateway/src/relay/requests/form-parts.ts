@@ -14,13 +14,13 @@ export interface FormPart {
   readonly end: number;
 }
 
-/** The boundary that a content-type names. */
+/** Returns the boundary that a content-type names; undefined if it names none. */
 export function boundaryOf(contentType: string): string | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^;\s]{1,200}))/i.exec(contentType) ?? [];
   return quoted ?? plain;
 }
 
-/** The parts of a multipart body; undefined: the body is malformed. */
+/** Finds the parts of a multipart body; undefined if the body is malformed. */
 export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`--${boundary}`);
   const parts: FormPart[] = [];
@@ -41,7 +41,7 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
   return undefined;
 }
 
-/** The next delimiter line; it ends before its line break. A line that only begins with the delimiter is content. */
+/** Finds the next delimiter line, up to its line break. A line that only begins with the delimiter is content. */
 function delimiterLine(
   bytes: Buffer,
   delimiter: Buffer,
@@ -58,7 +58,7 @@ function delimiterLine(
   return undefined;
 }
 
-/** The text fields of a form. The last field of a name counts. */
+/** Reads the text fields of a form. The last field of a name counts. */
 export function fieldsOf(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap<string, string> {
   const fields = parts.filter(({ isFile, start, end }) => !isFile && end - start <= VALUE_BYTES_MAX);
   return new Map(fields.map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)]));

@@ -21,7 +21,7 @@ export interface RelayCall {
   /** Public id. */
   readonly model: string;
   readonly requestId: string;
-  /** What the call belongs to; absent: it is not recorded. No upstream learns of it. */
+  /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
   readonly span?: Span | undefined;
   readonly principal: Principal;
 }

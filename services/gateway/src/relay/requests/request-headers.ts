@@ -40,7 +40,7 @@ const REMOVED = byLength([
 ]);
 const REMOVED_PREFIX = 'x-forwarded-';
 
-/** The headers of a request that go to an upstream, names and values alternate. */
+/** Lists the headers of a request that go to an upstream. Names and values alternate. */
 export function forwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
   const named = namedByConnection(connection);
   let hasType = false;

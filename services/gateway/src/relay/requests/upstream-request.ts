@@ -11,7 +11,7 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-/** The request for one channel. It is built from the call alone, so it keeps nothing of an earlier attempt. */
+/** Builds the request for one channel from the call alone, so it keeps nothing of an earlier attempt. */
 export function upstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
   const { upstreamModel } = channel.identitiesOf(call.model);
@@ -40,7 +40,7 @@ function bodyFor(call: RelayCall, upstreamModel: string): Buffer {
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
 
-/** The member that requests usage; undefined: the client has it already, or the upstream needs no request. */
+/** Returns the member that requests usage; undefined if the client has sent it or the upstream needs no request. */
 export function asksUsage({
   endpoint: { protocol },
   content,
@@ -50,7 +50,7 @@ export function asksUsage({
   return protocol.stream.askUsage(content.json);
 }
 
-/** Whether another reader of the form could take another model. */
+/** Reports whether another reader of the form could take another model. */
 function isNamedTwice(parts: readonly FormPart[]): boolean {
   return parts.filter(({ name }) => name === 'model').length > 1;
 }

@@ -18,7 +18,7 @@ export interface Syntax {
    * macroblock.
    */
   readonly block: (kind: number, plane: number, x: number, y: number) => number;
-  /** Whether the last macroblock was the end of the slice. */
+  /** Reports whether the last macroblock was the end of the slice. */
   readonly ended: () => boolean;
 }
 

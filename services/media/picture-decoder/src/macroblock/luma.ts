@@ -10,8 +10,8 @@ import { add8x8, add4x4, transformDc } from './transforms.ts';
 const SMALL_BITS = 4;
 const LARGE_BITS = 6;
 /**
- * Whether the block above to the right of each 4x4 block is decoded before it, by rows. The first row depends on the
- * macroblocks above.
+ * For each 4x4 block, by rows: true if the block above to its right is decoded before it. The first row depends on
+ * the macroblocks above.
  */
 const RIGHT_DONE: readonly boolean[] = [
   true,

@@ -45,10 +45,10 @@ const family = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'i
 export const BLOCKED = new BlockList();
 for (const [address, bits] of SPECIAL) BLOCKED.addSubnet(address, bits, family(address));
 
-/** Whether a host is an address and not a name. */
+/** Reports whether a host is an address and not a name. */
 export const isAddress = (text: string): boolean => isIP(text) !== 0;
 
-/** Whether an address is public: global unicast, without another address embedded in it. */
+/** Reports whether an address is public: global unicast, without another address embedded in it. */
 export function isPublicAddress(text: string): boolean {
   if (!isAddress(text) || text.includes('%')) return false;
   const address = unwrapped(text);
@@ -90,9 +90,9 @@ export interface AddressPolicy {
   /** The ports that are allowed for every public address, without those of the exceptions. */
   readonly ports: readonly number[];
   readonly urlCharactersMax: number;
-  /** Whether an exception names this port. The address then decides. */
+  /** Reports whether an exception names this port. The address then decides. */
   hasExceptionOn(port: number): boolean;
-  /** Whether only an exception permits the address. */
+  /** Reports whether only an exception permits the address. */
   isException(address: string, port: number): boolean;
 }
 

@@ -37,7 +37,7 @@ function wrongPort({ ports }: AddressPolicy): string {
   return `must have an address on ${known.length === 0 ? 'another port' : `port ${known.join(' or ')}`}`;
 }
 
-/** Whether the host of an address can be public. Nothing is resolved for it. */
+/** Reports whether the host of an address can be public. It resolves no name. */
 export function isPublicHost(url: URL): boolean {
   const host = hostOf(url);
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);

@@ -20,7 +20,7 @@ export interface Holder {
   readonly accountId: string;
   /** Recent speed in bytes per second. */
   speed(): number;
-  /** Whether the transfer can be ended. It cannot be once its bytes have arrived. */
+  /** Reports whether the transfer can be ended. It cannot be ended once its bytes have arrived. */
   mayYield(): boolean;
   /** Ends the transfer with a retryable refusal. The transfer releases its permits soon after. */
   yield(): void;
@@ -33,7 +33,7 @@ export interface FairSemaphoreOptions {
   readonly waitingMax: number;
   /** A transfer keeps a permit for at least this long. */
   readonly yieldAfterMs: number;
-  /** Whether an account always keeps its last permit. */
+  /** True if an account always keeps its last permit. */
   readonly keepsLast: boolean;
 }
 

@@ -11,7 +11,7 @@ import { openTransferHolder } from './transfer-holder.ts';
 import type { TransferHolder } from './transfer-holder.ts';
 import type { TransfersUnderWay } from './transfers-under-way.ts';
 
-/** What one transfer must hold while it runs. */
+/** The permits that one transfer must hold while it runs. */
 export interface TransferPermits extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
   /**
    * Waits for the permits to call a host. It releases the permits of the previous host first, so a waiting transfer

@@ -7,7 +7,7 @@ import type { ConnectionSettings, ConnectionUser, OriginConnection } from './ori
 /** The errors of a connection that its origin has closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Whether the origin closed the connection before it answered. */
+/** Reports whether the origin closed the connection before it answered. */
 export function isClosedByOrigin(error: unknown): boolean {
   return CLOSED.has((error as { readonly code?: unknown }).code);
 }

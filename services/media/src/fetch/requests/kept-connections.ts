@@ -2,7 +2,7 @@ import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { OriginConnection } from './origin-connection.ts';
 
-/** How long an idle connection is kept: less than most servers keep it. */
+/** The time for which an idle connection is kept, in milliseconds: less than most servers keep it. */
 export const IDLE_MS = 4000;
 /** The longest life of a connection. After it the name is resolved and judged again. */
 const LIFE_MS = 60_000;
@@ -14,7 +14,7 @@ export interface KeptBounds {
   readonly perKey: number;
 }
 
-/** As many connections to one origin as results are fetched at one time by default. */
+/** As many connections to one origin as results are fetched at once by default. */
 const OF_RESULTS: KeptBounds = { total: 128, perKey: 64 };
 
 /**

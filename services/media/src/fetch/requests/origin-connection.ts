@@ -26,9 +26,9 @@ export interface ConnectionSettings extends Pick<ConnectorOptions, 'policy' | 'd
 
 /** One connection to one origin, for one fetch at a time. If it is closed, the next request passes the guard again. */
 export interface OriginConnection {
-  /** When the address was judged and connected to. */
+  /** The time at which the address was judged and connected to. */
   readonly connectedAt: number;
-  /** Whether a request needs no new connection. */
+  /** True if a request needs no new connection. */
   readonly isOpen: boolean;
   /** The bytes that have come since the present user took it, below any protocol. */
   bytes(): number;

@@ -27,7 +27,7 @@ export interface GuardedFetchDeps {
   readonly dnsServers: readonly string[];
   readonly redirectsMax: number;
   readonly headerBytesMax: number;
-  /** Whether an address leads to this service. Such an address is not fetched. */
+  /** Reports whether an address leads to this service. Such an address is not fetched. */
   readonly isOwn: (url: URL) => boolean;
 }
 
@@ -39,7 +39,7 @@ export interface FetchOrder {
   readonly limits: TransferLimits;
   /** Throws to refuse a declared type. */
   readonly acceptType: (declared: string | undefined) => void;
-  /** Whether a broken transfer continues where it stopped, if the origin supports ranges. */
+  /** True if a broken transfer continues where it stopped, provided that the origin supports ranges. */
   readonly resume: boolean;
   /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
   readonly permits: TransferPermits;

@@ -20,9 +20,12 @@ export interface ReceivedAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly head: Buffer;
-  /** Whether the answer came to its end, so that the connection can be used again. */
+  /** True if the answer came to its end, so that the connection can be used again. */
   readonly isWhole: boolean;
-  /** What ended it before its end; undefined: nothing, or its body is longer than what is read. */
+  /**
+   * The cause that ended the answer before its end; undefined if there is none, or if the body is longer than what is
+   * read.
+   */
   readonly broken: unknown;
 }
 

@@ -12,14 +12,14 @@ const URL_CHARACTERS_MAX = 2048;
 export interface Receiver {
   readonly url: URL;
   readonly policy: AddressPolicy;
-  /** Whether the operator names it: the bounds that protect the hosts of others do not hold for it. */
+  /** True if the operator names the receiver: the bounds that protect the hosts of others do not hold for it. */
   readonly isException: boolean;
 }
 
 export interface ReceiverPolicyOptions {
   /** The exceptions of the operator: names and addresses, each on one port. */
   readonly allow: readonly HostPort[];
-  /** Whether an address leads to this service. */
+  /** Reports whether an address leads to this service. */
   readonly isOwn: (url: URL) => boolean;
 }
 

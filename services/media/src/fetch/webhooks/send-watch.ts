@@ -23,9 +23,9 @@ export interface SendWatch {
 export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
   const sends = new Set<WatchedSend>();
   let isRunning = false;
-  const endWhere = (faultOf: (send: WatchedSend) => FetchFault | undefined): void => {
+  const endWhere = (findFault: (send: WatchedSend) => FetchFault | undefined): void => {
     for (const send of sends) {
-      const fault = faultOf(send);
+      const fault = findFault(send);
       if (fault === undefined) continue;
       sends.delete(send);
       send.end(fault);

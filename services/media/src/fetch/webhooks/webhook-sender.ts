@@ -21,13 +21,13 @@ import type { SendWatch } from './send-watch.ts';
 
 const FAULTS = ['address_refused', 'not_reached', 'tls', 'timeout', 'too_large', 'redirect', 'busy'] as const;
 type SendFault = (typeof FAULTS)[number];
-/** How a request can end. `answered`: with a status that is not a success; `failed`: by a fault of ours. */
+/** The outcomes of a request. `answered`: with a status that is not a success; `failed`: by a fault of ours. */
 const OUTCOMES = ['ok', 'answered', ...FAULTS, 'failed'] as const;
 
 const USER_AGENT = 'reelgate-webhooks/1';
 /** The time of an exchange whose order names none. */
 const TIMEOUT_MS = 15_000;
-/** Idle connections: as many as requests at one time, and to one origin those of a few receivers of an account. */
+/** Idle connections: as many as requests at once, and to one origin those of a few receivers of an account. */
 const KEPT = { total: 512, perKey: 32 };
 
 export interface WebhookOrder {
@@ -43,10 +43,10 @@ export interface WebhookOrder {
 export interface SentWebhook {
   /** 0: there was no answer. */
   readonly status: number;
-  /** Why there was no answer, or why it counts as a failure. */
+  /** The reason for which there was no answer, or for which it counts as a failure. */
   readonly fault: SendFault | undefined;
   readonly durationMs: number;
-  /** How long the receiver asks to wait; 0: it does not say. */
+  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
   readonly retryAfterMs: number;
   readonly answerHead: Uint8Array;
 }

@@ -23,7 +23,7 @@ export interface UploadOrder {
 
 /**
  * Reserves the bytes of an upload before it begins. It refuses a type of another family, more bytes than a medium of
- * the family may have, and what the account has no room for.
+ * the family may have, and bytes for which the account has no room.
  */
 export async function beginUpload(
   deps: BeginUploadDeps,

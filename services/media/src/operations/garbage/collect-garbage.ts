@@ -4,7 +4,7 @@ import type { MediaStore } from '../../store/media-store.ts';
 import { removeBytes } from './remove-bytes.ts';
 
 const BATCH_MAX = 100;
-/** How long an ended result answers 410 and not 404. */
+/** The time for which an ended result answers 410 and not 404, in milliseconds. */
 const REMEMBERED_MS = 90 * 24 * 3_600_000;
 
 export interface CollectDeps {

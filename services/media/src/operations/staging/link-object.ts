@@ -9,7 +9,7 @@ export interface LinkObjectDeps {
   readonly store: MediaStore;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Whether channels get addresses in the bucket. */
+  /** True if channels get addresses in the bucket. */
   readonly presigned: boolean;
 }
 

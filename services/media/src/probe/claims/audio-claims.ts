@@ -12,7 +12,7 @@ const RIFF: ReadonlySet<string> = new Set(['RIFF', 'RF64']);
 const TAG_HEAD_BYTES = 10;
 /** The most tags of one file. A second tag is rare, and no known writer adds a third. */
 const TAGS_MAX = 16;
-/** How far behind the tags the search for the first frame goes. */
+/** The distance behind the tags within which the first frame is searched for, in bytes. */
 const FRAME_WITHIN_BYTES = 4096;
 /** The size of a frame at the lowest bit rate. */
 const FRAME_BYTES_MIN = 24;

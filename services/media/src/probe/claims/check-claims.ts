@@ -15,8 +15,9 @@ const CHECKS: Readonly<Record<string, (bytes: FileBytes) => void>> = {
 };
 
 /**
- * Whether the claims of a container (tables, counts, sizes) fit into a file of its size. A parser trusts them, so a few
- * hundred bytes can keep it busy for minutes. The check reads headers and tables only. It runs in a parser process.
+ * Reports whether the claims of a container (tables, counts, sizes) fit into a file of its size. A parser trusts
+ * them, so a few hundred bytes can keep it busy for minutes. The check reads headers and tables only. It runs in a
+ * parser process.
  */
 export function claimsFit(path: string, mediaType: string): boolean {
   const descriptor = openSync(path, 'r');

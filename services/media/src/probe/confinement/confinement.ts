@@ -23,7 +23,7 @@ const PRIVILEGES: readonly (readonly string[])[] = [
   ['--no-new-privs', '--pdeathsig', 'KILL'],
 ];
 const LAUNCHER = fileURLToPath(new URL('confine.pl', import.meta.url));
-/** Where programs and their libraries are: an ffmpeg can be a script. No service keeps a file there. */
+/** The folders of programs and their libraries: an ffmpeg can be a script. No service keeps a file in them. */
 const SYSTEM = ['/bin', '/lib', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib64', '/usr/local/lib'];
 const ALWAYS: readonly string[] = [
   ...SYSTEM.flatMap((folder) => ['--run', folder]),

@@ -1,5 +1,5 @@
 /**
- * How well parsers are shut off, the strongest first. Each level has what the ones after it have.
+ * The levels of isolation of parsers, the strongest first. Each level includes the ones after it.
  *
  * - `namespaces`: a user namespace, and a network without a way out.
  * - `landlock`: the kernel opens the named files alone, gives no socket, and shows no other process.

@@ -9,7 +9,7 @@ const PREFIX = 'reelgate-parser-';
 /** Several times as long as a parser may take to start. */
 const LEFT_MS = 120_000;
 
-/** What Node compiled of the parsers' code, by the path in its cache. */
+/** The compiled code of the parsers, by its path in Node's cache. */
 type Compiled = ReadonlyMap<string, Buffer>;
 
 /**

@@ -1,7 +1,7 @@
 import type { Parser, ParserJob, ParserRun } from './parser-process.ts';
 import type { ParserWorkers } from './parser-workers.ts';
 
-/** How a file was parsed, or why it could not be. */
+/** The result of parsing a file, or the reason for which it could not be parsed. */
 export type Parsed = Pick<ParserRun, 'usedMs'> & (Pick<ParserRun, 'outcome'> | { readonly refusal: unknown });
 
 /**

@@ -13,7 +13,7 @@ export interface ParserFolder {
   readonly readable: string;
   readonly writable: string;
   readonly drawn: string;
-  /** The path of a file that the child parses. Those that it has at one time are numbered from zero. */
+  /** The path of a file that the child parses. Those that it has at once are numbered from zero. */
   fileAt(at: number): string;
   /** Gives the child a file, until the folder is cleared. */
   put(source: string, at: number): Promise<void>;
@@ -62,7 +62,7 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
   };
 }
 
-/** What cannot be removed goes with the folder. */
+/** Removes and ignores a failure: a file that cannot be removed goes with the folder. */
 function quietly(remove: () => void): void {
   try {
     remove();

@@ -25,14 +25,14 @@ export interface ParserJob extends ProbeJob {
 }
 
 /**
- * How a job ended. Without an outcome the process is over: the file blocked it, filled its memory or crashed it, or the
- * process gave an answer that no parser gives.
+ * The end of a job. Without an outcome the process is over: the file blocked it, filled its memory or crashed it, or
+ * the process gave an answer that no parser gives.
  */
 export interface ParserRun {
   readonly outcome: ProbeOutcome | undefined;
   /**
-   * Whether another file may be the reason that there is no outcome, because it was parsed earlier or ended the process
-   * first: only a new process can judge this file.
+   * True if another file may be the reason for the missing outcome, because it was parsed earlier or ended the
+   * process first: only a new process can judge this file.
    */
   readonly isInDoubt: boolean;
   /** Processor time, or wall-clock time if it is unknown. */
@@ -42,7 +42,7 @@ export interface ParserRun {
 /** A child process that parses one file after another. */
 export interface Parser {
   readonly pid: number | undefined;
-  /** Whether the process has ended. */
+  /** True if the process has ended. */
   readonly isOver: boolean;
   readonly jobs: number;
   readonly usedMs: number;

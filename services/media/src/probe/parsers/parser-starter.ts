@@ -24,14 +24,14 @@ export interface ParserStarter {
   start(): Promise<Parser>;
   readonly isHeldBack: boolean;
   readonly isStarting: boolean;
-  /** Whether a process started at most `ms` ago. */
+  /** Reports whether a process started at most `ms` ago. */
   isYounger(parser: Parser, ms: number): boolean;
   end(parser: Parser): Promise<void>;
   endAll(): Promise<void>;
 }
 
 export function parserStarter({ clock, log, parsers, limits, stopping }: StarterOptions): ParserStarter {
-  /** When each process started. */
+  /** The start time of each process. */
   const all = new Map<Parser, number>();
   let [starting, failures, notBefore] = [0, 0, 0];
   const lines = backgroundLog(log);

@@ -24,7 +24,7 @@ export interface ParsersOptions {
    * belongs to one process.
    */
   readonly folder: string;
-  /** How the processes are confined; found once. */
+  /** Returns the confinement of the processes, which is found once. */
   readonly confinement: () => Promise<Confinement>;
   /** The script of the process; absent: the script of the parsers. */
   readonly script?: string;

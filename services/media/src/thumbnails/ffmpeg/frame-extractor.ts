@@ -50,7 +50,7 @@ export interface FrameExtractor {
   stop(): Promise<void>;
 }
 
-/** How a run of ffmpeg ended. */
+/** The end of a run of ffmpeg. */
 interface Run {
   readonly isDone: boolean;
   readonly end: string;

@@ -46,7 +46,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     list: (since, signal) =>
       listSince(since, {
         page: (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
-        workOf,
+        toWork: workOf,
         isLast: holdsOlder,
       }),
     cancel: async (upstreamId, signal) => {

@@ -42,7 +42,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     list: (since, signal) =>
       listSince(since, {
         page: (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
-        workOf,
+        toWork: workOf,
         isLast: leadsBefore,
       }),
     cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),

@@ -1,5 +1,6 @@
 /**
- * How a model takes the frame: as pixels from a list, or in words of its own. A route that it does not have is absent.
+ * The form in which a model takes the frame: as pixels from a list, or as a resolution with or without a ratio. A
+ * route that the model does not have is absent.
  */
 export interface RunwayModel {
   readonly frame: 'pixels' | 'ratio and resolution' | 'resolution';
@@ -49,7 +50,7 @@ const TIER_AREAS: Readonly<Record<string, number>> = {
   '1080p': 1920 * 1080,
   '4k': 3840 * 2160,
 };
-/** How far the shape of a frame may differ from the requested ratio, as a logarithm. */
+/** Maximum difference between the shape of a frame and the requested ratio, as a logarithm. */
 const SHAPE_TOLERANCE = 0.06;
 /** The ratio for `adaptive`, which pixels cannot express. */
 const SHAPE_OF_ADAPTIVE = 16 / 9;

@@ -23,20 +23,20 @@ const JITTER = 0.2;
 export const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 const GONE = 410;
 
-/** What a receiver answered to an attempt, as far as it decides what follows. */
+/** The parts of a receiver's answer to an attempt that decide what follows. */
 export interface Answer {
   /** 0: there was no answer. */
   readonly status: number;
-  /** Why an answer counts as a failure whatever its status, or why there was none. Empty: the status decides. */
+  /** The reason why the answer is missing or a failure whatever its status; empty if the status decides. */
   readonly error: string;
-  /** How long the receiver asks to wait; 0: it does not say. */
+  /** The time in milliseconds for which the receiver asks to wait; 0 if it does not say. */
   readonly retryAfterMs: number;
 }
 
 /** The state of a delivery after an attempt. */
 export interface Next {
   readonly state: DeliveryState;
-  /** When the next attempt is due, if the state is pending. */
+  /** The time at which the next attempt is due, if the state is pending. */
   readonly dueAt?: number | undefined;
 }
 
@@ -44,14 +44,14 @@ export function isAccepted({ status, error }: Pick<Answer, 'status' | 'error'>):
   return error === '' && status >= 200 && status < 300;
 }
 
-/** The receiver wants no further event at this URL. */
+/** Reports whether the receiver accepts no further event at this URL. */
 export function isGone({ status }: Pick<Answer, 'status'>): boolean {
   return status === GONE;
 }
 
 /**
- * What follows an attempt. `attempts` counts it. The chance, from 0 to 1, moves the next attempt by up to a fifth of its
- * interval, so that deliveries which failed together do not return together.
+ * Returns the state of a delivery after an attempt, which `attempts` includes. The chance, from 0 to 1, moves the
+ * next attempt by up to a fifth of its interval, so that deliveries that failed together do not return together.
  */
 export function afterAttempt(
   { attempts, attemptsBefore }: Pick<Delivery, 'attempts' | 'attemptsBefore'>,

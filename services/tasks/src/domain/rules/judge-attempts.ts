@@ -7,7 +7,7 @@ import { afterFailure, afterSuccess, hasFailedTooLong } from './receiver-health.
 export interface MadeAttempt {
   readonly deliveryId: string;
   readonly attempt: Attempt;
-  /** How long the receiver asks to wait; 0: it does not say. */
+  /** The time in milliseconds for which the receiver asks to wait; 0 if it does not say. */
   readonly retryAfterMs: number;
   /** The count of the circuit when it began. Undefined: the worker does not say. */
   readonly circuit?: number | undefined;
@@ -39,9 +39,10 @@ export interface Judgement {
 }
 
 /**
- * What follows from the attempts under one lease, in the order in which they ended. An attempt that is known already, or
- * whose delivery has ended, changes nothing. A URL of a request that is gone says nothing about the others of its
- * origin. Of failures that were under way together one is counted: the first, because the others began before it.
+ * Decides what follows from the attempts under one lease, in the order in which they ended. An attempt that is
+ * already known, or whose delivery has ended, changes nothing. If the URL of a request is gone, the other URLs of
+ * its origin are not affected. Of failures that were under way together only the first counts, because the others
+ * began before it.
  */
 export function judgeAttempts(
   { endpointId, health: before, circuit: count }: JudgedReceiver,

@@ -4,7 +4,7 @@ import { mediaOf } from '../order.ts';
 import type { Order } from '../order.ts';
 
 const ADAPTIVE = 'adaptive';
-/** What the contract allows if the model does not restrict it. */
+/** The range in seconds that the contract allows if the model does not restrict it. */
 const DURATION = { min: 4, max: 15 };
 export const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 

@@ -24,7 +24,7 @@ export interface TimelineEntry {
   readonly to?: number | undefined;
 }
 
-/** What is stored of the life of a task. */
+/** The stored facts of the life of a task. */
 export interface TaskLife {
   readonly task: Pick<Task, 'order' | 'state' | 'createdAt' | 'finishedAt'>;
   readonly attempts: readonly {
@@ -36,7 +36,7 @@ export interface TaskLife {
   readonly events: readonly { readonly at: number; readonly type: string; readonly detailJson: string }[];
 }
 
-/** When each phase began. Undefined: it was not observed. */
+/** The time at which each phase began; undefined if it was not observed. */
 interface Phases {
   readonly submittedAt: number | undefined;
   readonly acceptedAt: number | undefined;

@@ -25,14 +25,14 @@ export interface AllMedia {
   readonly source: SourceMedia | undefined;
 }
 
-/** What the attempts are made from, and the span that theirs belong to. */
+/** The inputs of the attempts, and the span that the spans of the attempts belong to. */
 export interface AttemptInputs {
   readonly resolved: ResolvedOrder;
   readonly staged: AllMedia;
   readonly span: Span;
 }
 
-/** Why a channel did not accept an order that another channel may accept. */
+/** The reason why a channel did not accept an order that another channel may accept. */
 type Skipped =
   { readonly why: 'fault' | 'unfit' | 'paused' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
@@ -69,14 +69,14 @@ async function tryInOrder(deps: Deps, task: NewTask, inputs: AttemptInputs): Pro
       skipped.push(begun);
       continue;
     }
-    const { submission, task: left } = await tryChannel(deps, task, { ...inputs, runtime, number });
-    if (submission.outcome !== 'refused') return left;
+    const { submission, task: updatedTask } = await tryChannel(deps, task, { ...inputs, runtime, number });
+    if (submission.outcome !== 'refused') return updatedTask;
     skipped.push(skippedFor(submission));
   }
   throw noneAccepted(skipped);
 }
 
-/** Why another channel may accept the order. Throws if none will. */
+/** Returns the reason to skip a channel that refused the order. Throws if no other channel will accept it. */
 function skippedFor({ fault, retryAfterMs }: Extract<Submission, { outcome: 'refused' }>): Skipped {
   if (fault === 'content') throw contentRejected();
   if (fault === 'order') throw orderRejected();
@@ -95,7 +95,10 @@ export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: rea
   throw noneAccepted(skipped);
 }
 
-/** Why a channel takes no submission now, as far as this process knows. A half-open circuit may let one through. */
+/**
+ * Returns the reason why a channel takes no submission now, as far as this process knows; undefined if it takes one.
+ * A half-open circuit may let one through.
+ */
 export function obstacleOf({ circuit, creates, isPaused }: ChannelRuntime): Skipped | undefined {
   if (isPaused()) return { why: 'paused' };
   if (circuit.state() === 'open') return { why: 'fault' };

@@ -3,7 +3,7 @@ import type { Attempt, Channel, Submission } from '../../channels/channel.ts';
 
 type Fault = Extract<Submission, { outcome: 'refused' }>['fault'];
 
-/** What a refusal says about the channel. An upstream that answers works; one that was not asked has shown nothing. */
+/** The effect of a refusal on the circuit. An upstream that answers works; one that was not asked is undecided. */
 const CIRCUIT_AFTER: Readonly<Record<Fault, 'failed' | 'worked' | 'undecided'>> = {
   channel: 'failed',
   throttle: 'worked',

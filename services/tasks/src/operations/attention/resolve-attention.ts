@@ -8,7 +8,7 @@ import { taskNotFound } from '../task-refusals.ts';
 
 export type Resolution = 'completed' | 'failed' | 'retry';
 
-/** What a person decided, who, and why; an empty reason: none was given. */
+/** The decision of a person, who made it, and the reason; the reason is empty if none was given. */
 export interface Decision {
   readonly resolution: Resolution;
   readonly actor: string;

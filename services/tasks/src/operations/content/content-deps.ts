@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { UploadDeps } from '../uploads/upload-media.ts';
 import type { StreamPermits } from './stream-permits.ts';
 
-/** What the bytes and the links of results and uploads need. */
+/** The dependencies of the operations on the bytes and the links of results and uploads. */
 export interface ContentDeps extends Pick<Deps, 'store'>, UploadDeps {
   readonly reads: StreamPermits;
   readonly publicUrl: string;

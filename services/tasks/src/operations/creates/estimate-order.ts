@@ -7,7 +7,7 @@ import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
 import { resolveOrder } from './resolve-order.ts';
 
-/** What an order would cost now. Reference videos are not probed, so their seconds do not count. */
+/** Computes what an order would cost now. Reference videos are not probed, so their seconds do not count. */
 export async function estimateOrder(
   deps: Deps,
   caller: OrderCaller,

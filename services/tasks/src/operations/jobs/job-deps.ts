@@ -36,7 +36,7 @@ export interface JobLimits {
   readonly leaseMs: number;
   /** A job that has not started after this time is ended by the next worker that leases it. */
   readonly deadlineMs: number;
-  /** How long ended jobs and their answers are kept. */
+  /** The time in milliseconds for which ended jobs and their answers are kept. */
   readonly retentionMs: number;
 }
 

@@ -18,24 +18,24 @@ export const channelNotFound = (): Problem =>
   });
 
 /** Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one. */
-export async function pauseChannel(deps: PauseDeps, order: PauseOrder): Promise<Pause> {
-  if (!deps.channelIds().includes(order.channel)) {
-    const known = (await deps.operators.pauses()).find(({ channel }) => channel === order.channel);
+export async function pauseChannel(deps: PauseDeps, request: PauseOrder): Promise<Pause> {
+  if (!deps.channelIds().includes(request.channel)) {
+    const known = (await deps.operators.pauses()).find(({ channel }) => channel === request.channel);
     if (known === undefined) throw channelNotFound();
     return known;
   }
-  const pause = await deps.operators.pause({ ...order, at: deps.clock.now() });
-  deps.log.warn({ channel: order.channel, actor: pause.actor }, 'a channel is paused');
-  await takeUp(deps, order.channel);
+  const pause = await deps.operators.pause({ ...request, at: deps.clock.now() });
+  deps.log.warn({ channel: request.channel, actor: pause.actor }, 'a channel is paused');
+  await takeUp(deps, request.channel);
   return pause;
 }
 
 /** Gives a channel new work again, also one that has left the configuration. Returns whether it was paused. */
-export async function resumeChannel(deps: PauseDeps, order: PauseOrder): Promise<boolean> {
-  const wasPaused = await deps.operators.resume({ ...order, at: deps.clock.now() });
-  if (!wasPaused && !deps.channelIds().includes(order.channel)) throw channelNotFound();
-  if (wasPaused) deps.log.warn({ channel: order.channel, actor: order.actor }, 'a channel is resumed');
-  await takeUp(deps, order.channel);
+export async function resumeChannel(deps: PauseDeps, request: PauseOrder): Promise<boolean> {
+  const wasPaused = await deps.operators.resume({ ...request, at: deps.clock.now() });
+  if (!wasPaused && !deps.channelIds().includes(request.channel)) throw channelNotFound();
+  if (wasPaused) deps.log.warn({ channel: request.channel, actor: request.actor }, 'a channel is resumed');
+  await takeUp(deps, request.channel);
   return wasPaused;
 }
 

@@ -21,14 +21,14 @@ const ERROR_SHOWN_MAX = 300;
 const LATE_MS = 5000;
 const ATTEMPT_COUNTS: ReadonlySet<string> = new Set(['accepted', 'refused', 'unknown']);
 
-/** What this process counts by the minute. */
+/** The counts of this process by the minute. */
 export interface MinuteCounter {
   readonly count: Pick<Counts, 'attempt' | 'created' | 'refused' | 'refusedBy' | 'finished' | 'poll' | 'settled'>;
   /** Writes what has changed since the last time. */
   write(): Promise<void>;
 }
 
-/** Counts as these do, and by the minute too. */
+/** Returns counts that count as these do, and by the minute too. */
 export function withMinutes<C extends Omit<Counts, 'refused' | 'refusedBy' | 'settled'>>(
   counts: C,
   { count }: Pick<MinuteCounter, 'count'>,

@@ -37,7 +37,7 @@ export interface Pulse {
   readonly attention: Waiting;
 }
 
-/** What happened in the last hour, in all processes together, and what waits now. */
+/** Reads what happened in the last hour, in all processes together, and what waits now. */
 export async function readPulse({ operators, backlog, channels, clock }: PulseDeps): Promise<Pulse> {
   const now = clock.now();
   const ids = channels.all().map(({ channel }) => channel.settings.id);

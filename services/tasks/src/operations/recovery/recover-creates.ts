@@ -8,7 +8,7 @@ import { inWorkSpan } from '../tracing/work-span.ts';
 const BATCH_MAX = 100;
 /** More than a process ever has at once. */
 const OWN_MAX = 10_000;
-/** How long billing has to say whether a task has a hold. */
+/** The time in milliseconds that billing has to say whether a task has a hold. */
 const HOLD_TIMEOUT_MS = 2000;
 const INTERRUPTED = 'the create ended before the answer of the upstream was written';
 const INTERRUPTED_FAILURE = { code: 'interrupted', message: 'the service stopped before the task was submitted' };
@@ -68,7 +68,7 @@ async function settle(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<voi
   deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
 }
 
-/** Whether a task has no hold and can get none from here on, so that nothing was or will be submitted. */
+/** Reports whether a task has no hold and can get none from here on, so that nothing was or will be submitted. */
 type HadNoHold = (taskId: string) => Promise<boolean>;
 
 /** Once billing could not be asked, each further task may have a hold: a start waits for one answer at most. */

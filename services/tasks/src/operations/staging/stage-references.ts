@@ -62,7 +62,7 @@ export async function stageReferences(
   };
 }
 
-/** How long the caller waits, and the span of its call. */
+/** The signal that ends the wait of the caller, and the span of its call. */
 export interface StageOptions {
   readonly signal?: AbortSignal | undefined;
   readonly span?: Span | undefined;

@@ -4,7 +4,7 @@ import type { Job } from '../../domain/job.ts';
 export interface JobEnd {
   readonly state: 'completed' | 'failed' | 'withdrawn';
   readonly at: number;
-  /** Why it failed. */
+  /** The code of the failure, if it failed. */
   readonly code?: string | undefined;
 }
 

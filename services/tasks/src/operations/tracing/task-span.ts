@@ -8,7 +8,7 @@ type EndedTask = NewTask | Task;
 export interface TaskEnd {
   readonly state: 'completed' | 'failed';
   readonly at: number;
-  /** Why it failed. */
+  /** The code of the failure, if it failed. */
   readonly code?: string | undefined;
 }
 

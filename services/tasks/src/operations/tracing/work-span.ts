@@ -9,7 +9,7 @@ import type { Task } from '../../domain/task.ts';
  */
 const ONE_TRACE_MS = 30 * 60_000;
 
-/** What the spans of the work of a task, or of a job, are made with. */
+/** The dependencies of the spans of the work of a task or a job. */
 export interface SpanDeps {
   readonly tracing: Tracing;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ export interface TakenChange {
   readonly since: number;
 }
 
-/** What one watch of an account has not taken yet: the newest version of each task that changed. */
+/** The changes that one watch of an account has not taken yet: the newest version of each task that changed. */
 export interface AccountFeed extends Notifier {
   readonly filter: ChangeFilter;
   /** Everything that changed before this time has been taken. */

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { ChangePosition } from '../../store/task-store.ts';
 
-/** Where a watch of an account goes on: everything that changed before `since` has been sent. */
+/** The position at which a watch of an account goes on: everything that changed before `since` has been sent. */
 export interface AccountCursor {
   readonly since: number;
   /** Set while the unfinished tasks of the beginning are being sent: those up to here have been sent. */

@@ -2,8 +2,10 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Task } from '../../domain/task.ts';
 import type { Notifier } from './notifier.ts';
 
-/** How often a watch without changes shows that it lives. */
-/** The contract says 15 seconds at most. The rest is for a busy process. */
+/**
+ * The interval in milliseconds at which a watch without changes shows that it is alive. The contract says 15 seconds
+ * at most. The rest is for a busy process.
+ */
 const HEARTBEAT_MS = 10_000;
 
 export type WatchMethod = 'WatchTask' | 'WatchTasks' | 'WatchEvents';

@@ -3,7 +3,7 @@ import { taskNotFound } from '../task-refusals.ts';
 import { openNotifier } from './notifier.ts';
 import type { Notifier } from './notifier.ts';
 
-/** What one watch of one task has not taken yet: the newest version at most. */
+/** The change that one watch of one task has not taken yet: at most the newest version. */
 export interface TaskFeed extends Notifier {
   readonly accountId: string;
   /**

@@ -16,7 +16,7 @@ const ACCOUNTS_MAX = 200;
 const CHANGES_MAX = 1000;
 /** Hints that wait for their read. The sweep finds what further ones would name. */
 const HINTS_MAX = 10_000;
-/** How long a change stays unseen at most if its announcement was lost. */
+/** Maximum time in milliseconds for which a change stays unseen if its announcement was lost. */
 const SWEEP_MS = 3000;
 /** A change can appear this long after its own time: the clocks of processes differ, and transactions take time. */
 export const OVERLAP_MS = 60_000;

@@ -51,7 +51,7 @@ export async function* watchTasks(
   }
 }
 
-/** What the feed has, or a heartbeat, or nothing after a wait. */
+/** Yields what the feed has, or a heartbeat, or nothing after a wait. */
 async function* nextOf(stream: Stream): AsyncGenerator<Watched> {
   const { feed, watch, count } = stream;
   const dropped = feed.catchUp();

@@ -10,7 +10,7 @@ export interface EndpointView {
   /** Empty: there is no secret yet. */
   readonly hint: string;
   readonly createdAt?: number | undefined;
-  /** When the settings or the secret last changed. */
+  /** The time at which the settings or the secret last changed. */
   readonly updatedAt?: number | undefined;
   readonly health: Health;
 }

@@ -7,7 +7,7 @@ const EVENTS_MAX = 1000;
 
 /** Tells the one reader of a stream that its account has new events. */
 export interface EventFeed extends Notifier {
-  /** Whether there may be events that were dispatched since the last call. */
+  /** Reports whether events may have been dispatched since the last call. */
   takeNews(): boolean;
 }
 

@@ -13,7 +13,7 @@ export interface SubjectDeps {
   readonly jobs: Pick<JobStore, 'findJob'>;
 }
 
-/** What an event is about, as it is now. */
+/** The task or job that an event is about, as it is now. */
 export type Subject = { readonly task: Task } | { readonly job: Job };
 
 /** The subjects of events by their ids, as far as they are kept and their owner may see them. */

@@ -11,16 +11,16 @@ import type { Subject, SubjectDeps } from './event-subjects.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
 const RECEIVERS_MAX = 64;
-/** Leases of one account at one time, so that its dead receivers leave workers to the others. */
+/** Leases of one account at once, so that its dead receivers leave workers to the others. */
 const RECEIVERS_AN_ACCOUNT_MAX = 32;
 /** Of them, those of origins that its requests name, so that hanging ones leave workers to its endpoints. */
 const ORIGINS_AN_ACCOUNT_MAX = 16;
 const DELIVERIES_MAX = 32;
-/** How long a worker that is gone delays its receivers. A living one renews five times in this time. */
+/** The time for which a dead worker delays its receivers. A living worker renews five times in this time. */
 const LEASE_MS = 10_000;
 /** For workers of an earlier release, which renew nothing. */
 const UNRENEWED_LEASE_MS = 60_000;
-/** What one answer carries; a message has at most 8 MiB. */
+/** Maximum size of one answer in bytes; a message has at most 8 MiB. */
 const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 /** A delivery without its URL and its subject. */
 const DELIVERY_BYTES = 512;

@@ -76,7 +76,7 @@ export async function resendFailed(
   return resent;
 }
 
-/** What is due at an endpoint that is disabled or deleted would never be sent. */
+/** Refuses an endpoint that is disabled or deleted, because its due deliveries would never be sent. */
 async function assertReceiver(deps: Deps, { accountId, endpointId }: EndpointName): Promise<void> {
   if (endpointId === DEFAULT_ENDPOINT) return;
   const { disabled } = await mustFindEndpoint(deps, accountId, endpointId);

@@ -39,7 +39,7 @@ export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): P
   return { endpoint: viewOf(endpoint, stored), secret };
 }
 
-/** What is absent stays as it is. */
+/** A change of an endpoint. An absent setting stays as it is. */
 export interface EndpointChange {
   readonly name?: string | undefined;
   readonly url?: string | undefined;

@@ -6,7 +6,7 @@ import type { Delivery, DeliveryState, DisabledReason } from '../../domain/webho
 import type { DeliveryStore, LeasedReceiver, ReceiverRecord } from '../../store/webhook-store.ts';
 import { invalidRequest } from './webhook-refusals.ts';
 
-/** What followed from an attempt: it succeeded, another follows, or it was the last one. */
+/** The consequence of an attempt: it succeeded, another follows, or it was the last one. */
 export type AttemptOutcome = 'delivered' | 'to_repeat' | 'given_up';
 const OUTCOMES: Readonly<Record<DeliveryState, AttemptOutcome>> = {
   delivered: 'delivered',
@@ -28,7 +28,7 @@ export interface RecordDeps {
   readonly count: DeliveryCounts;
 }
 
-/** What a worker did under one lease. */
+/** The attempts that a worker made under one lease. */
 export interface WorkerRecord {
   readonly receiverId: string;
   readonly lease: string;

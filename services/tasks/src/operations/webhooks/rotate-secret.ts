@@ -8,7 +8,7 @@ import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
 import { endpointNotFound, rotatedMeanwhile } from './webhook-refusals.ts';
 
-/** How long deliveries are signed with the old secret too, if its owner asks for it. */
+/** The time in milliseconds for which the old secret also signs deliveries, if its owner asks for it. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
 
 /**

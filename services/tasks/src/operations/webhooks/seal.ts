@@ -17,7 +17,7 @@ export interface Sealer {
   seal(secret: Secret, ownerId: string): string;
   /** Undefined: none of the accepted keys opens it. */
   open(sealed: string, ownerId: string): Secret | undefined;
-  /** Whether the key that signs now has sealed it. */
+  /** Reports whether the current signing key has sealed it. */
   isCurrent(sealed: string): boolean;
 }
 

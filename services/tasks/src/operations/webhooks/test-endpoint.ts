@@ -11,7 +11,7 @@ import { notReached } from './webhook-refusals.ts';
 
 const MS = 1000;
 const NOT_REACHED = 'the receiver could not be reached';
-/** What is said of the fault that media names. */
+/** The messages for the faults that media names. */
 const FAULTS: Readonly<Record<string, string>> = {
   address_refused: 'the host of the URL has no public address',
   not_reached: `${NOT_REACHED}; check the host of the URL and its port`,

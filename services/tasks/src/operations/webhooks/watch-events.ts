@@ -20,7 +20,7 @@ export interface EventWatchDeps extends SubjectDeps {
 
 export interface EventWatch {
   readonly accountId: string;
-  /** The id of the last event that the caller has. Empty: it wants those from now on. */
+  /** The id of the last event that the caller has; empty for the events from now on. */
   readonly cursor: string;
   /** Undefined: all. */
   readonly types?: readonly EventType[] | undefined;
@@ -78,7 +78,7 @@ async function begins({ webhooks }: EventWatchDeps, { accountId, cursor }: Event
   return { id: cursor, seq };
 }
 
-/** What there is, or a heartbeat, or nothing after a wait. */
+/** Yields the new events, or a heartbeat, or nothing after a wait. */
 async function* nextOf(stream: Stream): AsyncGenerator<WatchedEvent> {
   const { feed, watch } = stream;
   if (feed.takeNews()) yield* news(stream);

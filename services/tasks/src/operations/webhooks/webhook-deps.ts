@@ -28,7 +28,7 @@ export interface WebhookDeps {
 
 export interface WebhookLimits {
   readonly endpointsPerAccount: number;
-  /** How long events, deliveries and attempts are kept. */
+  /** The time in milliseconds for which events, deliveries and attempts are kept. */
   readonly retentionMs: number;
 }
 

@@ -12,7 +12,7 @@ import type { WithPermits } from '../tasks/sql-permits.ts';
 import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
 import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
 
-/** What the end of a job needs of its row. */
+/** The columns that the end of a job needs of its row. */
 const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url, request_id, trace, created_at`;
 type CountedJobRow = CountedRow & { readonly token_id: string };
 type EndedRow = CountedJobRow & { readonly account_id: string } & Pick<

@@ -31,7 +31,7 @@ const NEXT_JOBS = `
 
 type Leases = Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'startJob' | 'requeueJob' | 'lostJobs'>;
 
-/** Which worker has a job, and until when. */
+/** The leases of jobs: the worker that has a job, and the end of its lease. */
 export function sqlJobLeases(sql: Sql, note: WriteNote): Leases {
   return { ...takenLeases(sql), ...leaseEnds(sql, note) };
 }

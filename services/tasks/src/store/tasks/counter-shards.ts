@@ -84,7 +84,10 @@ export function deal({ count, shards }: CounterRows, { row, limit, shards: rows 
   return { count: counted + (rows.length === 0 ? 1 : 0) + sum(dealt, 'permits'), shards: dealt };
 }
 
-/** What does not divide evenly goes to the shards after this one, because the next creates choose them. */
+/**
+ * Computes the share of a shard in the spare permits. A remainder goes to the shards after the home shard, because
+ * the next creates choose them.
+ */
 function shareOf(index: number, home: number, spare: number, shards: number): number {
   if (index < 0) return 0;
   const distance = (index - home - 1 + shards) % shards;

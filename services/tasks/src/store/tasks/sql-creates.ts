@@ -88,7 +88,7 @@ function sqlBegins(
   };
 }
 
-/** What the recovery does to the creates of others. */
+/** The changes that the recovery makes to the creates of other processes. */
 function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | 'adopt'> {
   return {
     disown: async (taskId) =>
@@ -203,7 +203,7 @@ function acceptValues(
   ];
 }
 
-/** Whether another task has the work. */
+/** Reports whether another task has the work. */
 async function isKnown(
   query: SqlQuery,
   taskId: string,

@@ -3,7 +3,7 @@ import { scopeOfRow } from './counter-shards.ts';
 import type { Permit } from './counter-shards.ts';
 import { text } from './task-rows.ts';
 
-/** Where a task is counted: its counters, and those of their shards that count it. */
+/** The columns that say where a task is counted: its counters, and those of their shards that count it. */
 export const COUNTED_COLUMNS = 'in_flight_json, shards_json';
 
 export type CountedRow = { readonly in_flight_json: SqlValue; readonly shards_json: SqlValue };

@@ -5,7 +5,7 @@ import type { MoveStore } from '../task-store.ts';
 
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
-/** Which process polls a task. */
+/** The leases of tasks: the process that polls a task. */
 export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease'> {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
@@ -43,7 +43,7 @@ export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' |
   };
 }
 
-/** When a task is polled. */
+/** The due times of tasks: the time at which a task is polled. */
 export function sqlDueTimes(sql: Sql): Pick<MoveStore, 'pullIn' | 'makeDue' | 'pollSoon'> {
   return {
     pullIn: async (channel, { beyond, to, limit }) =>

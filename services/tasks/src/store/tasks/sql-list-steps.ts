@@ -17,8 +17,8 @@ const STATES: readonly State[] = ['queued', 'in_progress', 'completed', 'failed'
 const UNFINISHED: ReadonlySet<State> = new Set(['queued', 'in_progress']);
 
 /**
- * What a filter asks beyond the account and the times, in one text for all filters. Only the rows of a step are compared
- * with it, so it needs no index.
+ * The condition of a filter apart from the account and the times, in one text for all filters. Only the rows of a
+ * step are compared with it, so it needs no index.
  */
 const MATCHES = `state IN ($1, $2, $3, $4) AND (CAST($5 AS TEXT) IS NULL OR model = $5)
   AND (CAST($6 AS TEXT) IS NULL OR kind = $6)
@@ -128,7 +128,7 @@ function matchValues({ states = [], model, kind, channel }: ListFilter): SqlValu
   ];
 }
 
-/** Whether only unfinished tasks are asked for, and all of them can be examined at once. */
+/** Reports whether the filter asks only for unfinished tasks, and all of them can be examined at once. */
 async function fewUnfinished({ sql, unfinishedMax }: Examined, filter: ListFilter): Promise<boolean> {
   const { states = [] } = filter;
   if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;

@@ -36,7 +36,7 @@ export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore {
 /** The time of a visible change: later than the one before it, even if the clock was set back. */
 const later = (at: string): string => `CASE WHEN updated_at >= ${at} THEN updated_at + 1 ELSE ${at} END`;
 
-/** Whether the owner sees no difference. Of the upstream's word it sees only one that the adapter does not know. */
+/** True if the owner sees no difference. The owner sees the upstream's word only if the adapter does not know it. */
 const UNCHANGED = 'state = $1 AND unrecognised = $3 AND progress = $4 AND ($3 = 0 OR upstream_status = $2)';
 
 const PROGRESS = `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,

@@ -11,7 +11,7 @@ import { text } from './task-rows.ts';
  * values; UPDATE does not.
  */
 
-/** Who is counted, and in which counters. */
+/** The task or job that is counted, and its counters. */
 interface Counted {
   readonly id: string;
   readonly caps: readonly Cap[];
@@ -104,7 +104,7 @@ async function inTransaction(
   }
 }
 
-/** How many tasks a counter counts. */
+/** Returns the number of tasks that a counter counts. */
 export async function inFlight(query: SqlQuery, scope: string): Promise<number> {
   const [row] = await query('SELECT SUM(count - permits) AS count FROM in_flight WHERE scope = $1 OR shard_of = $1', [
     scope,

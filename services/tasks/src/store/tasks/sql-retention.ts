@@ -2,7 +2,7 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { placeholders, text } from './task-rows.ts';
 import type { RetentionStore } from '../task-store.ts';
 
-/** How far the clock of an upstream may differ from ours. */
+/** Maximum difference in milliseconds between the clock of an upstream and ours. */
 const CLOCK_SLACK_MS = 60_000;
 
 /**

@@ -46,7 +46,7 @@ interface Progress {
 
 type NumberedAttempt = Attempt & { readonly deliveryId: string };
 
-/** What workers did under their leases. */
+/** The attempts that workers made under their leases. */
 export function sqlAttempts(sql: Sql): Pick<DeliveryStore, 'recordAttempts'> {
   return {
     recordAttempts: async (records) => {
@@ -195,7 +195,7 @@ function updateDeliveries(
   );
 }
 
-/** What follows when the attempts of a record are written. */
+/** Writes what follows when the attempts of a record are written. */
 function ends(
   query: SqlWork,
   { receiverId, disable, hasRecovered, returned, at }: ReceiverRecord,

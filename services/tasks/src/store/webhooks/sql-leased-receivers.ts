@@ -78,7 +78,7 @@ const END_ALL = 'UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, 
 type Receiver = Omit<LeasedReceiver, 'deliveries'>;
 type Leases = Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases' | 'endLeases' | 'heldReceivers'>;
 
-/** Which worker has a receiver, and until when. */
+/** The leases of receivers: the worker that has a receiver, and the end of its lease. */
 export function sqlLeasedReceivers(sql: Sql): Leases {
   return {
     leaseReceivers: async (options) => {

@@ -8,7 +8,7 @@ export interface ActDialogProps<T> {
   readonly confirm: string;
   readonly cancel: string;
   readonly isDanger?: boolean;
-  /** What is called below `/console/api` when it is confirmed. */
+  /** The path below `/console/api` that is called on confirmation. */
   readonly path: string;
   readonly method?: 'POST' | 'DELETE';
   readonly body?: object;

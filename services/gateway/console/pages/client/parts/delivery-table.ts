@@ -11,7 +11,7 @@ import { SubjectLink } from './subject-link.ts';
 export interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
   readonly empty: string;
-  /** Whether a column names the task; the page of a task needs none. */
+  /** True if a column names the task; the page of a task needs none. */
   readonly withSubject: boolean;
 }
 
@@ -56,7 +56,7 @@ export function Due({ at }: { at: number }): VNode {
   return at <= now ? html`<span>${words.due}</span>` : html`<${Ago} at=${at} />`;
 }
 
-/** What the receiver said last. A status tells by itself that it is no success. */
+/** Describes the last answer of the receiver. A status shows by itself that it is no success. */
 export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
   const told = lastStatus === undefined ? noStatus(attemptCount) : String(lastStatus);
   return lastError === '' || lastError === 'status' ? told : words.because(told, errorText(lastError));
@@ -66,7 +66,7 @@ function noStatus(attemptCount: number): string {
   return attemptCount === 0 ? words.notYet : words.noAnswer;
 }
 
-/** What is said of the error of a delivery or of an attempt. */
+/** Returns the text for the error of a delivery or of an attempt. */
 export function errorText(error: string): string {
   return words.errors[error] ?? error;
 }

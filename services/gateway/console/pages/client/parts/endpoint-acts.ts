@@ -17,7 +17,7 @@ export interface EndpointActsProps {
   readonly onChanged: () => void;
 }
 
-/** What can be done with an endpoint. The one of request URLs has a secret and deliveries, and nothing else. */
+/** Shows the acts on an endpoint. The endpoint of request URLs has a secret and deliveries, and nothing else. */
 export function EndpointActs({ endpoint, onEdit, onSecret, onChanged }: EndpointActsProps): VNode {
   const [open, setOpen] = useState<EndpointAct | undefined>(undefined);
   const { act, isBusy, fault } = useAct<unknown>(onChanged);

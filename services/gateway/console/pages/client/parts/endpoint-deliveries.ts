@@ -31,7 +31,7 @@ export function DeliveryFilter({ query }: { query: URLSearchParams }): VNode {
   </div>`;
 }
 
-/** What was sent to an endpoint, the newest first. */
+/** Shows the deliveries to an endpoint, the newest first. */
 export function EndpointDeliveries({ view, query }: { view: EndpointView; query: URLSearchParams }): VNode {
   const { shown, waiting, accept } = useSteadyRows(view.deliveries, ({ id }: Delivery) => id);
   const isWhole = !query.has('state') && !query.has('after');

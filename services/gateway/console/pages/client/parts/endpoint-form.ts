@@ -15,7 +15,7 @@ const URL_CHARACTERS_MAX = 2048;
 const PAYLOADS = (['thin', 'full'] as const).map((value) => ({ value, name: words.payloads[value] }));
 const FIELDS: readonly string[] = ['name', 'url', 'event_types', 'payload'];
 
-/** What the API answers of an endpoint. A create and a rotation have the secret. */
+/** The answer of the API about an endpoint. A create and a rotation have the secret. */
 export interface EndpointAnswer {
   readonly id: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export interface EndpointFormProps {
   /** The endpoint that is changed; undefined: a new one. */
   readonly endpoint?: Endpoint;
   readonly eventTypes: readonly string[];
-  /** Where it is sent below `/console/api`. */
+  /** The path below `/console/api` to which it is sent. */
   readonly path: string;
   readonly submit: string;
   readonly onDone: (answer: EndpointAnswer) => void;

@@ -6,7 +6,7 @@ import { webhooksWords } from '../webhooks-words.ts';
 
 const words = webhooksWords.health;
 
-/** Whether deliveries arrive, by a word and a shape; else since when and why not. */
+/** Shows whether deliveries arrive, by a word and a shape; if they do not, since when and why not. */
 export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoint; isLong?: boolean }): VNode {
   const { disabledAt, disabledReason = '', failingSince, lastSuccessAt, lastFailureAt } = endpoint;
   if (disabledAt !== undefined) return disabled(disabledAt, disabledReason, isLong);
@@ -20,7 +20,7 @@ export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoin
     : html`<span class="state completed"><${Shape} of="●" /> ${words.well}</span>`;
 }
 
-/** What a person disabled is no fault. */
+/** Shows a disabled endpoint. One that a person disabled is not shown as failed. */
 function disabled(at: number, reason: string, isLong: boolean): VNode {
   const reasons: Readonly<Record<string, string>> = words.reasons;
   return html`<span class="lines">

@@ -7,7 +7,7 @@ import type { FreshEstimate } from './use-estimate.ts';
 
 const words = tryWords.estimate;
 
-/** What the order would cost. An old figure is dimmed until the new one is there. */
+/** Shows the price of the order. An old figure is dimmed until the new one arrives. */
 export function EstimateLine({ estimate, isStale }: Omit<FreshEstimate, 'fault'>): VNode {
   return html`<div class="estimate" role="status">
     <span class=${isStale ? 'figure stale' : 'figure'}>

@@ -13,7 +13,7 @@ interface Terms {
   readonly per_million_characters?: string;
 }
 
-/** What was held, what was charged and why, and what went back. `clock` writes a time. */
+/** Describes what was held, what was charged and why, and what went back. `clock` writes a time. */
 export function moneySentences(money: TaskMoney, resolution: string, clock: (at: number) => string): readonly string[] {
   const { held, heldAt, charged, basis } = money;
   const first = words.held(textOf(held), clock(heldAt), termsText(money, resolution));
@@ -33,7 +33,7 @@ function returnText({ held, returned }: TaskMoney, charged: Money): string {
     : words.returned(textOf(returned));
 }
 
-/** How the estimate came about, such as `5 s × $0.08`; empty: the terms do not say. */
+/** Describes the computation of the estimate, such as `5 s × $0.08`; empty if the terms do not say. */
 export function termsText({ terms, facts, held }: TaskMoney, resolution: string): string {
   if (terms === null || typeof terms !== 'object') return '';
   return termsParts(terms, facts, resolution, held.currency).join(' + ');

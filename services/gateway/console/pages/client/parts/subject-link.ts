@@ -1,7 +1,7 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 
-/** What an event is about. A task has a page. */
+/** Shows the subject of an event. A task has a page. */
 export function SubjectLink({ id }: { id: string }): VNode {
   return id.startsWith('task_')
     ? html`<a class="id" href=${`/console/tasks/${encodeURIComponent(id)}`}>${id}</a>`

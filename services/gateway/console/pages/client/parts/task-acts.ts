@@ -11,7 +11,7 @@ const words = taskWords.acts;
 
 type Open = 'cancel' | 'delete' | 'regenerate';
 
-/** What can be done with a task. What takes something away asks once more. */
+/** Shows the acts on a task. An act that takes something away asks once more. */
 export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () => void }): VNode {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const { task, canCancel, canRegenerate } = view;

@@ -1,4 +1,4 @@
-/** What the list of tasks can be filtered by, as it stands in the address and in the call. */
+/** The filters of the list of tasks, as they stand in the address and in the call. */
 export const FILTERS = ['state', 'kind', 'model', 'from', 'to', 'find'] as const;
 
 /** The call behind an address. Parameters of others are left out. */

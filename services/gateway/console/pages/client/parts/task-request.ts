@@ -11,7 +11,7 @@ import { SubjectLink } from './subject-link.ts';
 const words = taskWords.request;
 const SOURCE = 'source_task_id';
 
-/** What was ordered, and the call that orders it again. */
+/** Shows the order, and the call that makes it again. */
 export function TaskRequest({ view }: { view: TaskView }): VNode {
   const { task, sameCall } = view;
   return html`<section>

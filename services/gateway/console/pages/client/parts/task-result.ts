@@ -8,7 +8,7 @@ import { bytesText } from './bytes-text.ts';
 
 const words = taskWords.video;
 
-/** What the task made: the video, or the enhanced prompt; else why there is none. */
+/** Shows the result of the task: the video, or the enhanced prompt; else why there is none. */
 export function TaskResult({ view }: { view: TaskView }): VNode | null {
   const { task, video, text, now } = view;
   if (text !== undefined)

@@ -71,7 +71,7 @@ function Took({ task: { createdAt, endedAt } }: { task: TaskRow }): VNode {
   return html`<span>${durationText((endedAt ?? now) - createdAt)}</span>`;
 }
 
-/** What was charged, or what is held until then. */
+/** Returns the charged amount, or the held amount until there is a charge. */
 export function chargeText(charge: Charge | undefined): ComponentChildren {
   if (charge === undefined) return words.notYet;
   const { held, charged } = charge;

@@ -12,7 +12,7 @@ export interface TaskWebhooksProps {
   readonly isUnavailable: boolean;
 }
 
-/** Who was told about the task, and what they answered. */
+/** Shows the receivers that were told about the task, and their answers. */
 export function TaskWebhooks({ deliveries, maySee, isUnavailable }: TaskWebhooksProps): VNode {
   const why = maySee ? words.unavailable : words.noRight;
   return html`<section>

@@ -152,7 +152,7 @@ function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | unde
 
 const FIELDS: readonly string[] = ['name', 'models', 'limit', 'expiresAt', 'webhooks', 'tokens', ...COUNTS];
 
-/** Whether a refusal is told under its field. */
+/** Reports whether a refusal is told under its field. */
 function isPlaced(fault: ApiError | undefined): boolean {
   return FIELDS.includes(fault?.field?.replace(/\[.*$/, '') ?? '');
 }

@@ -9,7 +9,7 @@ export interface FreshEstimate {
   /** The price of the order as it is, or as it was just before. */
   readonly estimate: Estimate | undefined;
   readonly fault: ApiError | undefined;
-  /** Whether the price of the order as it is has not come yet. */
+  /** True while the price of the order as it is has not come yet. */
   readonly isStale: boolean;
 }
 

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Act>[] = [
   { name: words.why, cell: ({ reason }) => (reason === '' ? '–' : reason) },
 ];
 
-/** What operators did, with who and when. */
+/** Shows the acts of operators, each with its actor and time. */
 export function ActList({ acts, title = words.title }: { acts: readonly Act[]; title?: string }): VNode {
   return html`<section>
     <h2>${title}</h2>

@@ -27,7 +27,7 @@ const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], Standing>> = {
   open: 'left_alone',
 };
 
-/** What a channel is like, and what an operator can do with it. */
+/** Shows the facts of a channel, and the acts of an operator on it. */
 export function ChannelCard(props: ChannelCardProps): VNode {
   const { channel } = props;
   const heading = `channel-${channel.id}`;
@@ -68,7 +68,7 @@ function StandingBadge({ channel }: { channel: ChannelRow }): VNode {
   >`;
 }
 
-/** Why it gets no new work. */
+/** Shows why a channel gets no new work. */
 function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }): VNode {
   return html`
     ${isEnabled ? null : html`<p>${words.disabledWhy}</p>`}

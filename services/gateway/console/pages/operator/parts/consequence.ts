@@ -33,7 +33,7 @@ export function outcomeText(resolution: Resolution, money: DecidedMoney | undefi
   return words.outcome.charged(charge, used, back);
 }
 
-/** What the button of the second step says: the money that it moves. */
+/** Returns the text of the button of the second step: the money that it moves. */
 export function confirmText({ resolution, charge, release }: Moved): string {
   const charged = amountOf(charge);
   const released = amountOf(release);

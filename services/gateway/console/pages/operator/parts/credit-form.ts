@@ -11,7 +11,7 @@ import { operatorWords } from '../operator-words.ts';
 import { ReasonField } from './reason-field.ts';
 
 const words = operatorWords.accounts;
-/** What the books keep of a reason. */
+/** Maximum characters of a reason that the books keep. */
 const REASON_MAX = 256;
 const REQUEST_ID_BYTES = 16;
 

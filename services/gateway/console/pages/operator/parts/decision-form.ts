@@ -102,7 +102,7 @@ function Choice({ decision, row, isChosen, onChoose }: ChoiceProps): VNode {
   </label>`;
 }
 
-/** What happens apart from the money. */
+/** Describes what happens apart from the money. */
 function explanation({ isJob, state }: AttentionRow, resolution: Resolution): string {
   if (isJob) return words.explained[resolution].job;
   return words.explained[resolution][state === 'completed' || state === 'failed' ? 'finished' : 'unfinished'];

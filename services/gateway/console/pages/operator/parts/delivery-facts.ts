@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { name: words.created, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
 ];
 
-/** What the client's receivers were told of a task. Operators have no page of a delivery. */
+/** Shows the deliveries about a task to the client's receivers. Operators have no page of a delivery. */
 export function DeliveryFacts({ deliveries }: { deliveries: readonly Delivery[] }): VNode {
   return html`<${DataTable}
     caption=${words.webhooks}

@@ -20,7 +20,7 @@ export interface TaskEvidenceProps {
   readonly row: OrderedAndReportedProps['row'];
 }
 
-/** What an operator needs to know before a decision over a task: the order beside its prompt, and what became of it. */
+/** Shows the facts that an operator needs before a decision over a task: the order beside its prompt, and what became of it. */
 export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
   const { task, attempts, history, text } = view;
   return html`

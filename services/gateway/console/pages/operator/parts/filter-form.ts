@@ -18,7 +18,7 @@ export interface FilterFormProps {
   readonly query: URLSearchParams;
   /** The address without filters. */
   readonly path: string;
-  /** What stands in a field whose filter is not set. */
+  /** The value of a field whose filter is not set. */
   readonly defaults?: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ export function FilterForm({ fields, query, path, defaults = {} }: FilterFormPro
   </form>`;
 }
 
-/** What a form says about the query. A change begins at the first page. */
+/** Reads the query that a form describes. A change begins at the first page. */
 export function filtersIn(data: FormData, fields: readonly Pick<FilterField, 'name'>[]): Record<string, string> {
   const values = fields.map(({ name }) => {
     const value = data.get(name);

@@ -16,7 +16,7 @@ export interface LedgerStateProps {
   readonly onVerified: (check: LedgerCheck) => void;
 }
 
-/** What the last check of the ledger found, and a way to check it now. */
+/** Shows the outcome of the last check of the ledger, and a way to check it now. */
 export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode {
   const { act, isBusy, fault, answer } = useAct<LedgerCheck>((told) => {
     announce(told.ok ? words.passed : words.failed);

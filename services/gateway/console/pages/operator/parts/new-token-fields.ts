@@ -18,7 +18,7 @@ export interface NewTokenFieldsProps {
   readonly onChange: (form: NewTokenTexts) => void;
 }
 
-/** What a new token is called, and what it may do. */
+/** Shows the fields for the name, the limits and the rights of a new token. */
 export function NewTokenFields({ form, faults, currency, onChange }: NewTokenFieldsProps): VNode {
   const setter =
     <Name extends keyof NewTokenTexts>(name: Name) =>
@@ -60,7 +60,7 @@ interface RightFieldProps {
   readonly onPick: (right: Right) => void;
 }
 
-/** What a token may do with webhooks, or with the tokens of its account. */
+/** Shows the field for the right of a token on webhooks, or on the tokens of its account. */
 function RightField({ label, value, onPick }: RightFieldProps): VNode {
   const id = useId();
   return html`<div class="field">

@@ -2,11 +2,11 @@ import type { AttentionRow } from '../../../api/operator-attention.ts';
 
 export interface QueueEntry {
   readonly row: AttentionRow;
-  /** Whether it has left the queue since the page was opened. It keeps its place until the reader removes it. */
+  /** True if it has left the queue since the page was opened. It keeps its place until the reader removes it. */
   readonly isDecided: boolean;
 }
 
-/** What a reader sees after a refresh: nothing moves, new entries come last, and decided ones stay where they are. */
+/** Returns the queue after a refresh: nothing moves, new entries come last, and decided ones stay where they are. */
 export function mergedQueue(shown: readonly QueueEntry[], now: readonly AttentionRow[]): readonly QueueEntry[] {
   const waiting = new Map(now.map((row) => [row.id, row]));
   const known = new Set(shown.map(({ row }) => row.id));

@@ -14,7 +14,7 @@ export interface ReasonFieldProps {
   readonly charactersMax?: number;
 }
 
-/** Why an operator does something. */
+/** Shows the field for the reason of an operator's act. */
 export function ReasonField({
   value,
   onInput,

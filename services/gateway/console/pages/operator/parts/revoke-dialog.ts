@@ -19,7 +19,7 @@ export interface TokenDialogProps {
 
 interface RevokeDialogProps extends TokenDialogProps {
   readonly token: Token;
-  /** How many tokens that it made can still be used. */
+  /** The number of tokens that it made and that can still be used. */
   readonly madeCount: number;
   readonly onRevoked: (revoked: RevokedToken) => void;
 }

@@ -41,7 +41,7 @@ export interface StatementProps {
   readonly query: URLSearchParams;
 }
 
-/** What was charged, by day and model. */
+/** Shows the charges, by day and model. */
 export function Statement({ usage, path, query }: StatementProps): VNode {
   const { currency, series, total, isTruncated } = usage;
   const amountOf = (amount: string): string => (/[1-9]/.test(amount) ? moneyText(amount, currency) : '–');

@@ -32,7 +32,7 @@ export function TaskStatus({ task }: { task: Task }): VNode {
   `;
 }
 
-/** Where a task is: whose, on which channel, and under which ids. */
+/** Shows where a task is: its account, its channel and its ids. */
 export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
   return html`<dl class="facts">
     ${factsOf(task, video).map(
@@ -91,7 +91,7 @@ function videoText({
   ].join(', ');
 }
 
-/** What a client ordered, in one line. */
+/** Returns the order of a client in one line. */
 export function orderLine({ kind, model, seconds, resolution, ratio }: Task): string {
   const facts = [shared.kinds[kind], model, seconds > 0 ? `${String(seconds)} s` : '', resolution, ratio];
   return facts.filter((fact) => fact !== '').join(' · ');

@@ -10,7 +10,7 @@ import { leavesOf } from './value-tree.ts';
 
 const words = operatorWords.task;
 
-/** What the client ordered: the prompt, the media and the settings. */
+/** Shows the client's order: the prompt, the media and the settings. */
 export function TaskOrder({ task, text }: { task: OperatorTaskView['task']; text: string | undefined }): VNode {
   const { fullPrompt } = task;
   return html`

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 const KEPT_AS = 'reelgate:shortcuts';
 const OFF = 'off';
-/** Where a letter is text. */
+/** The elements in which a letter is text. */
 const TEXT = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], dialog';
 
-/** Whether single keys do something on this browser, and the switch for it. */
+/** Returns whether single keys do something on this browser, and the switch for it. */
 export function useShortcutSwitch(): readonly [boolean, (isOn: boolean) => void] {
   const [isOn, setOn] = useState(() => kept() !== OFF);
   return [
