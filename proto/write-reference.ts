@@ -144,15 +144,15 @@ function wordsOf(rules: FieldRules): readonly string[] {
   const { minLen, maxLen, pattern, notContains, gte, lte, minItems, maxItems, items } = rules;
   const words: readonly (readonly [boolean, string])[] = [
     [rules.required, 'required'],
-    [minLen > 0, `at least ${String(minLen)} long`],
-    [maxLen > 0, `at most ${String(maxLen)} long`],
+    [minLen > 0, `at least ${minLen} long`],
+    [maxLen > 0, `at most ${maxLen} long`],
     [pattern !== '', `matches \`${pattern}\``],
     [notContains !== '', `does not contain \`${JSON.stringify(notContains)}\``],
     [gte !== undefined, `at least ${String(gte)}`],
     [lte !== undefined, `at most ${String(lte)}`],
     [rules.in.length > 0, `one of ${rules.in.map((one) => `\`${one}\``).join(', ')}`],
-    [minItems > 0, `at least ${String(minItems)} items`],
-    [maxItems > 0, `at most ${String(maxItems)} items`],
+    [minItems > 0, `at least ${minItems} items`],
+    [maxItems > 0, `at most ${maxItems} items`],
     [items !== undefined, `each item: ${items === undefined ? '' : wordsOf(items).join(', ')}`],
     [rules.reason !== '', `reason \`${rules.reason}\``],
   ];

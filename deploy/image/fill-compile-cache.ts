@@ -31,7 +31,7 @@ async function fillCompileCache(root: string): Promise<void> {
 
 /** Node keeps the functions that ran, so a start is worth more than the modules that it loads. */
 async function startAndStop(root: string, folder: string): Promise<void> {
-  const listen = `127.0.0.1:${String(await freePort())}`;
+  const listen = `127.0.0.1:${await freePort()}`;
   const config = path.join(folder, 'reelgate.yaml');
   const settings = { public_url: `http://${listen}`, data_dir: path.join(folder, 'data'), gateway: { listen } };
   writeFileSync(config, JSON.stringify({ ...settings, models: {}, channels: [] }));

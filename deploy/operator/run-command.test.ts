@@ -105,7 +105,7 @@ describe('a wrong call ends with exit code 2, and standard error says what would
     ['attention resolve task_1', /^--as OUTCOME is missing/],
     ['attention resolve --as failed', /^name one task\nusage: reelgate attention resolve ID…/],
     [
-      `attention resolve ${Array.from({ length: 201 }, (_, at) => `task_${String(at)}`).join(' ')} --as failed`,
+      `attention resolve ${Array.from({ length: 201 }, (_, at) => `task_${at}`).join(' ')} --as failed`,
       /^name at most 200 tasks, not 201/,
     ],
     ['token create --account demo --models * --in-flight 0', /^--in-flight takes a whole number such as 600, not 0/],

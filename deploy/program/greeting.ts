@@ -24,7 +24,7 @@ export function consolesOf(value: unknown, signingKey: SigningKey): Consoles {
 export function consoleAddress(admin: HostPort | undefined): string | undefined {
   if (admin === undefined) return undefined;
   const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host;
-  return `http://${host}:${String(admin.port)}/console`;
+  return `http://${host}:${admin.port}/console`;
 }
 
 /** The lines that a start prints: the addresses, and at the first start the token and the first calls to make. */

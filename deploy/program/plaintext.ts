@@ -21,7 +21,7 @@ export function announcePlaintext(config: ProgramConfig, service: ServiceName | 
     ...addresses.flatMap((address) => parseTarget(address)?.hosts ?? ['']),
   ];
   const isLocal = hosts.every((host) => LOOPBACK.test(host));
-  const fields = { ports: ports.map(({ host, port }) => `${host}:${String(port)}`), calls: addresses };
+  const fields = { ports: ports.map(({ host, port }) => `${host}:${port}`), calls: addresses };
   if (isLocal)
     log.info(fields, 'plaintext: the ports and calls between the services are not encrypted, on this machine');
   else

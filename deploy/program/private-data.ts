@@ -62,9 +62,7 @@ function assertOwn(folder: string, { mode, uid }: Stats, self: number): void {
   if ((mode & STICKY) !== 0)
     throw new ConfigError(`data_dir: expected a folder of its own; ${folder} is shared by all users`);
   if (self !== ROOT && uid !== self && uid !== ROOT)
-    throw new ConfigError(
-      `data_dir: expected a folder of the user ${String(self)}; ${folder} belongs to the user ${String(uid)}`,
-    );
+    throw new ConfigError(`data_dir: expected a folder of the user ${self}; ${folder} belongs to the user ${uid}`);
 }
 
 /** The root of a volume belongs to root, and to a group of this user. It lets others list names, and nothing more. */

@@ -91,7 +91,7 @@ describeWith(natsServer, 'a service of its own', (bus) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     ends.push(() => taken.close());
-    const listen = `127.0.0.1:${String((taken.address() as AddressInfo).port)}`;
+    const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
     const started = start('media', { ...config(), media: { listen, http: '127.0.0.1:0' } });
 
     expect(await started.ended).toBe(1);

@@ -142,7 +142,7 @@ async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 
   if (config.sandbox === undefined) return;
   const { startSandbox } = await import('../local/sandbox/sandbox.ts');
   const sandbox = await startSandbox({
-    listen: `${config.sandbox.host}:${String(config.sandbox.port)}`,
+    listen: `${config.sandbox.host}:${config.sandbox.port}`,
     key: config.sandboxKey,
     folder: path.join(config.dataDir, 'sandbox'),
   });

@@ -13,7 +13,7 @@ const PROGRAM = `
 import { setImmediate } from 'node:timers/promises';
 import { keepTickShape } from './tick-shape.ts';
 const tick = new WeakRef(await keepTickShape());
-for (let count = 0; count < ${String(COLLECTIONS)}; count += 1) {
+for (let count = 0; count < ${COLLECTIONS}; count += 1) {
   await setImmediate();
   gc();
 }

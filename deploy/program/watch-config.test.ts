@@ -24,9 +24,9 @@ function mountedFolder(files: object) {
   ends.push(() => rmSync(folder, { recursive: true }));
   let revision = 0;
   const swap = (texts: object): void => {
-    const old = `..2026_${String(revision)}`;
+    const old = `..2026_${revision}`;
     revision += 1;
-    const name = `..2026_${String(revision)}`;
+    const name = `..2026_${revision}`;
     mkdirSync(path.join(folder, name));
     for (const [file, content] of Object.entries(texts))
       writeFileSync(path.join(folder, name, file), typeof content === 'string' ? content : JSON.stringify(content));

@@ -19,7 +19,7 @@ test(
   async () => {
     const { refused, failed, reached, faults } = await runAttacks(world);
 
-    console.log(`${String(refused)} refused, ${String(reached)} reached`);
+    console.log(`${refused} refused, ${reached} reached`);
     expect({ failed, reached, faults }).toEqual({ failed: [], reached: 0, faults: [] });
     expect(refused).toBeGreaterThan(ATTACKS_MIN);
   },

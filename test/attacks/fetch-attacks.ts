@@ -62,7 +62,7 @@ export async function runAttacks(world: AttackWorld): Promise<AttackReport> {
     if (problem !== undefined) failed.push(`${attack.group}: ${JSON.stringify(attack.url)}: ${problem}`);
   });
   if (world.upstream.orders.length !== orders) faults.push('an upstream saw the order of an attack');
-  if (storedFiles(world) !== stored) faults.push(`${String(storedFiles(world) - stored)} files stayed in the store`);
+  if (storedFiles(world) !== stored) faults.push(`${storedFiles(world) - stored} files stayed in the store`);
   const lies = all.filter((_attack, index) => index % RESULT_STEP === 0);
   failed.push(...(await lieAbout(world, lies)));
   faults.push(...(await forwardedFaults(world)));
@@ -102,8 +102,7 @@ async function controlFaults(world: AttackWorld): Promise<string[]> {
   await inParallel(FIELD_NAMES, async (name) => {
     const url = world.origin.url(serves(fixture(GOOD[FIELDS[name].family])));
     const { status, text } = await send(world, FIELDS[name], url);
-    if (status !== 200)
-      faults.push(`${name} refuses a good address: ${String(status)} ${text.slice(0, MESSAGE_SHOWN)}`);
+    if (status !== 200) faults.push(`${name} refuses a good address: ${status} ${text.slice(0, MESSAGE_SHOWN)}`);
   });
   return faults;
 }
@@ -112,7 +111,7 @@ async function problemOf(world: AttackWorld, attack: Attack, index: number): Pro
   const field = attack.field ?? PICTURE_FIELDS[index % PICTURE_FIELDS.length]!;
   const { status, text, json } = await send(world, FIELDS[field], attack.url);
   const message = (json as { error?: { message?: string } }).error?.message ?? '';
-  const seen = `${String(status)} ${text.slice(0, MESSAGE_SHOWN)} (in ${field})`;
+  const seen = `${status} ${text.slice(0, MESSAGE_SHOWN)} (in ${field})`;
   if (status !== 400) return seen;
   const plain = message.replace(/ \(\d+\)$/, '');
   if (!attack.reasons.some((reason) => REASONS[reason].test(plain))) return `another reason: ${seen}`;
@@ -131,7 +130,7 @@ async function lieAbout(world: AttackWorld, lies: readonly Attack[]): Promise<st
   await inParallel(lies, async (_lie, index) => {
     tasks[index] = await caller.create('/v1/videos', {
       model: 'Alpha-H3',
-      prompt: `a boat [lie:${String(index)}]`,
+      prompt: `a boat [lie:${index}]`,
       seconds: '4',
       size: '1280x720',
     });
@@ -153,7 +152,7 @@ async function lieAbout(world: AttackWorld, lies: readonly Attack[]): Promise<st
 
 /** The contract forwards the callback address of context-IR unchanged, and the program fetches nothing from it. */
 async function forwardedFaults(world: AttackWorld): Promise<string[]> {
-  const url = `http://127.0.0.1:${String(world.canary)}/callback`;
+  const url = `http://127.0.0.1:${world.canary}/callback`;
   const { status, text } = await httpCaller(world.program.base, KEYS.demo).call('POST', '/v2/h3_context_ir', {
     model: 'Alpha-H3',
     content: [{ type: 'text', text: 'a boat' }],
@@ -162,7 +161,7 @@ async function forwardedFaults(world: AttackWorld): Promise<string[]> {
     callback_url: url,
   });
   const isForwarded = world.upstream.orders.at(-1)?.includes(JSON.stringify(url)) === true;
-  return status === 200 && isForwarded ? [] : [`the callback address was not forwarded: ${String(status)} ${text}`];
+  return status === 200 && isForwarded ? [] : [`the callback address was not forwarded: ${status} ${text}`];
 }
 
 function storedFiles({ program }: AttackWorld): number {

@@ -45,7 +45,7 @@ export async function startLyingUpstream(): Promise<LyingUpstream> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     orders,
     lies: (result) => {
       resultOf = result;

@@ -12,9 +12,7 @@ try {
   for (const [group, count] of groups) console.log(`${String(count).padStart(5)}  ${group}`);
   for (const line of [...failed, ...faults]) console.log(`FAILED ${line}`);
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
-  console.log(
-    `${String(refused)} refused, ${String(reached)} reached, ${String(failed.length)} failed, in ${seconds} s`,
-  );
+  console.log(`${refused} refused, ${reached} reached, ${failed.length} failed, in ${seconds} s`);
   if (failed.length > 0 || faults.length > 0 || reached > 0) process.exitCode = 1;
 } finally {
   await world.close();

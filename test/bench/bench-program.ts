@@ -47,7 +47,7 @@ export async function startBenchProgram(shape: Shape, options: BenchOptions = {}
     relayTo === undefined
       ? (config: TestConfig) => config
       : (config: TestConfig) =>
-          withPrice(withRelay({ upstream: `127.0.0.1:${String(relayTo)}`, nobody: '127.0.0.1:1' })(config));
+          withPrice(withRelay({ upstream: `127.0.0.1:${relayTo}`, nobody: '127.0.0.1:1' })(config));
   const program = await newProgram(
     shape,
     { upstream: upstream.host, databases, ...(bus === undefined ? {} : { bus }) },
@@ -100,9 +100,7 @@ function unlimited(
 /** The processor time by Linux's count, in hundredths of a second; NaN on other systems. */
 export function cpuMsOf(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
-  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
-    .split(') ')[1]!
-    .split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
@@ -111,7 +109,7 @@ let created = 0;
 /** An ordinary create with a prompt that no earlier create has. */
 export function createRequest(token: string = KEYS.demo): Buffer {
   created += 1;
-  const text = `a red boat at dawn, number ${String(created)}; ${'the camera glides over the water. '.repeat(10)}`;
+  const text = `a red boat at dawn, number ${created}; ${'the camera glides over the water. '.repeat(10)}`;
   return requestOf({
     method: 'POST',
     target: '/v1/videos',

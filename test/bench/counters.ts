@@ -39,12 +39,12 @@ export async function countersBench(): Promise<readonly Line[]> {
     const rows: Round[] = [];
     const shards: Round[] = [];
     for (const processes of [1, 2]) {
-      rows.push(await measured(server.url, `rows_${String(processes)}`, { processes, shards: ONE_ROW }));
-      shards.push(await measured(server.url, `shards_${String(processes)}`, { processes, shards: undefined }));
+      rows.push(await measured(server.url, `rows_${processes}`, { processes, shards: ONE_ROW }));
+      shards.push(await measured(server.url, `shards_${processes}`, { processes, shards: undefined }));
     }
     return [
       ...[0, 1].map((index) => ({
-        what: `creates and ends, ${String(index + 1)} × ${String(CONNECTIONS)} connections (baseline: one row)`,
+        what: `creates and ends, ${index + 1} × ${CONNECTIONS} connections (baseline: one row)`,
         figure: shards[index]!.perSecond,
         baseline: rows[index]!.perSecond,
         unit: '/s',

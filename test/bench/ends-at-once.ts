@@ -42,12 +42,12 @@ export async function endsAtOnce(tasks: number, goalMs: number): Promise<readonl
     }, SETTLED_MS_MAX);
     await wait(CONFIRMED_MS);
     const after = used(bench);
-    const of = `${String(tasks)} tasks that end at one moment`;
+    const of = `${tasks} tasks that end at one moment`;
     const each = (kind: keyof Used): number => (after[kind] - before[kind]) / tasks;
     return [
       { what: `${of}: p50 until seen`, figure: quantile(lags, 0.5), unit: 'ms' },
-      { what: `${of}: p99 until seen`, figure: quantile(lags, 0.99), unit: 'ms', goal: `under ${String(goalMs)} ms` },
-      { what: `${of}: processor time of one`, figure: each('program'), unit: 'ms', goal: `${String(GOAL_MS)} ms` },
+      { what: `${of}: p99 until seen`, figure: quantile(lags, 0.99), unit: 'ms', goal: `under ${goalMs} ms` },
+      { what: `${of}: processor time of one`, figure: each('program'), unit: 'ms', goal: `${GOAL_MS} ms` },
       { what: `${of}: processor time of its parsers`, figure: each('parsers'), unit: 'ms' },
     ];
   } finally {
@@ -95,20 +95,15 @@ function used({ program, cpuMs }: BenchProgram): Used {
 }
 
 function childrenOf(pid: number): readonly number[] {
-  const tasks = readdirSync(`/proc/${String(pid)}/task`);
+  const tasks = readdirSync(`/proc/${pid}/task`);
   return tasks.flatMap((task) =>
-    readFileSync(`/proc/${String(pid)}/task/${task}/children`, 'utf8')
-      .split(' ')
-      .filter(Boolean)
-      .map(Number),
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   );
 }
 
 /** By Linux's count, in hundredths of a second. */
 function endedChildrenMsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
-    .split(') ')[1]!
-    .split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[13]) + Number(fields[14])) * 10;
 }
 

@@ -38,7 +38,7 @@ export async function startHookReceivers(count: number): Promise<HookReceivers> 
           const at = Date.now();
           response.writeHead(204).end();
           const { id, created_at: seconds, data } = JSON.parse(Buffer.concat(parts).toString()) as Body;
-          const key = `${String(host)} ${id}`;
+          const key = `${host} ${id}`;
           if (!heard.has(key)) heard.set(key, { taskId: data.id, endedAt: seconds * 1000, at });
         });
     };
@@ -54,7 +54,7 @@ export async function startHookReceivers(count: number): Promise<HookReceivers> 
     servers.push(server);
   }
   return {
-    hosts: servers.map((_, host) => `${addressOf(host)}:${String(port)}`),
+    hosts: servers.map((_, host) => `${addressOf(host)}:${port}`),
     heard: () => [...heard.values()],
     stop: async () => {
       for (const server of servers) {
@@ -71,4 +71,4 @@ interface Body {
   readonly data: { readonly id: string };
 }
 
-const addressOf = (host: number): string => `127.0.0.${String(host + 2)}`;
+const addressOf = (host: number): string => `127.0.0.${host + 2}`;

@@ -100,7 +100,7 @@ function videoOf(id: string): Buffer {
   return Buffer.concat([VIDEO, box, name]);
 }
 
-const hostOf = (server: Server): string => `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+const hostOf = (server: Server): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 async function call(calls: Agent, address: string, id: string): Promise<void> {
   const { body } = await undici(address, {

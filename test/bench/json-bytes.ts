@@ -25,11 +25,11 @@ export async function jsonBytesBench(): Promise<readonly Line[]> {
     );
     const { hide } = modelHider(FROM, TO);
     return [
-      line(`name the upstream's model, ${String(request.length)} bytes`, {
+      line(`name the upstream's model, ${request.length} bytes`, {
         figure: () => withModel(request, FROM, TO),
         baseline: () => Buffer.from(JSON.stringify({ ...parse(request), model: TO })),
       }),
-      line(`read the usage and hide the model, ${String(answer.length)} bytes`, {
+      line(`read the usage and hide the model, ${answer.length} bytes`, {
         figure: () => [objectAtEnd(answer, 'usage'), hide(answer)],
         baseline: () => {
           const read = parse(answer);

@@ -70,7 +70,7 @@ export async function openLoop(
 
 async function timed(line: Connection, request: Buffer, since: number): Promise<number> {
   const { status, body } = await line.ask(request);
-  if (status !== 200) throw new Error(`an answer of ${String(status)}: ${body?.toString().slice(0, 300) ?? ''}`);
+  if (status !== 200) throw new Error(`an answer of ${status}: ${body?.toString().slice(0, 300) ?? ''}`);
   return performance.now() - since;
 }
 

@@ -104,6 +104,6 @@ function wholeOf(option: 'tasks' | 'minutes'): number {
   const value = Number(values[option]);
   const least = LEAST[option];
   if (!Number.isSafeInteger(value) || value < least)
-    throw new Error(`--${option} is ${values[option]}, expected a whole number from ${String(least)}`);
+    throw new Error(`--${option} is ${values[option]}, expected a whole number from ${least}`);
   return value;
 }

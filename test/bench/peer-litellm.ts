@@ -46,10 +46,10 @@ export async function installLitellm(): Promise<PeerProgram | NotInstalled> {
 /** One worker, as it comes, with one key, and without a database or logs. */
 async function start(program: string, folder: string, upstreamPort: number): ReturnType<PeerProgram['start']> {
   const [port = 0] = await freePorts(1);
-  const config = path.join(folder, `config-${String(port)}.json`);
+  const config = path.join(folder, `config-${port}.json`);
   const parameters = {
     model: `openai/${UPSTREAM_MODEL}`,
-    api_base: `http://127.0.0.1:${String(upstreamPort)}/v1`,
+    api_base: `http://127.0.0.1:${upstreamPort}/v1`,
     api_key: 'some-key',
   };
   writeFileSync(config, JSON.stringify({ model_list: [{ model_name: UPSTREAM_MODEL, litellm_params: parameters }] }));

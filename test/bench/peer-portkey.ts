@@ -60,14 +60,14 @@ async function start(program: string, kind: 'JSON' | 'SSE', upstreamPort: number
   const [port = 0] = await freePorts(1);
   const preloads = [LOOPBACK_ONLY, ...(kind === 'SSE' ? [HEADERS_THAT_CHANGE] : [])];
   const imports = preloads.flatMap((source) => ['--import', `data:text/javascript,${encodeURIComponent(source)}`]);
-  const child = spawn(process.execPath, [...imports, program, `--port=${String(port)}`, '--headless'], {
+  const child = spawn(process.execPath, [...imports, program, `--port=${port}`, '--headless'], {
     stdio: 'ignore',
   });
   await untilAnswering(child, port);
   return {
     port,
     pid: child.pid ?? 0,
-    headers: ['x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${String(upstreamPort)}/v1`],
+    headers: ['x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`],
     stop: () => child.kill('SIGKILL'),
   };
 }

@@ -31,7 +31,7 @@ export async function untilAnswering(child: ChildProcess, port: number): Promise
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     if (child.exitCode !== null || performance.now() > deadline) throw new Error('the other gateway did not start');
-    const answers = await fetch(`http://127.0.0.1:${String(port)}/`, { signal: AbortSignal.timeout(1000) }).then(
+    const answers = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) }).then(
       () => true,
       () => false,
     );

@@ -85,8 +85,8 @@ async function linesOf(
   targets: Readonly<Record<'direct' | 'gateway' | 'peer', RelayTarget>>,
 ): Promise<readonly Line[]> {
   const rounds = await relayRounds<'gateway' | 'peer'>({ inFlight }, targets);
-  const what = `${kind}, ${String(inFlight)} in flight (baseline: ${name})`;
-  const goal = RATE_GOALS[`${name}, ${kind}, ${String(inFlight)}`];
+  const what = `${kind}, ${inFlight} in flight (baseline: ${name})`;
+  const goal = RATE_GOALS[`${name}, ${kind}, ${inFlight}`];
   const sides = (figure: 'perSecond' | 'cpuUs'): { readonly figure: number; readonly baseline: number } => ({
     figure: rounds.of('gateway', figure),
     baseline: rounds.of('peer', figure),

@@ -47,14 +47,14 @@ async function lagBench(
     const start = performance.now();
     const lags = await Promise.all(sampled.map((pair) => lagOf(bench, pair, whole(0, ENDINGS_MS))));
     const polls = ((bench.upstream.polls() - pollsBefore) * 1000) / (performance.now() - start);
-    const of = `${String(TASKS)} in flight, ${how}`;
+    const of = `${TASKS} in flight, ${how}`;
     return [
       { what: `lag to visible, ${of}: p50`, figure: quantile(lags, 0.5), unit: 'ms' },
       {
         what: `lag to visible, ${of}: p99`,
         figure: quantile(lags, 0.99),
         unit: 'ms',
-        goal: `under ${String(goalMs)} ms`,
+        goal: `under ${goalMs} ms`,
       },
       { what: `polls of the upstream meanwhile, ${how}`, figure: polls, unit: '/s' },
     ];

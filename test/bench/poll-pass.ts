@@ -33,21 +33,21 @@ export async function pollPassBench(): Promise<readonly Line[]> {
   const many = await measured(MANY);
   return [
     {
-      what: `poller pass, ${String(MANY)} unfinished (baseline: ${String(FEW)})`,
+      what: `poller pass, ${MANY} unfinished (baseline: ${FEW})`,
       figure: many.passMs,
       unit: 'ms',
       baseline: few.passMs,
       goal: 'the same',
     },
     {
-      what: `sweeps, ${String(MANY)} unfinished (baseline: ${String(FEW)})`,
+      what: `sweeps, ${MANY} unfinished (baseline: ${FEW})`,
       figure: many.sweepMs,
       unit: 'ms',
       baseline: few.sweepMs,
       goal: 'the same',
     },
     {
-      what: `memory grown over ${String(PASSES)} passes, ${String(MANY)} unfinished`,
+      what: `memory grown over ${PASSES} passes, ${MANY} unfinished`,
       figure: many.grownMiB,
       unit: 'MiB',
       baseline: few.grownMiB,
@@ -104,7 +104,7 @@ async function passes(sql: Sql, count: number): Promise<{ readonly passMs: numbe
     const start = performance.now();
     const now = systemClock.now();
     const due = await store.claimDue('main', { now, leaseUntil: now + MINUTE_MS, limit: DUE, owner: 'bench' });
-    if (due.length !== DUE) throw new Error(`${String(due.length)} tasks were due`);
+    if (due.length !== DUE) throw new Error(`${due.length} tasks were due`);
     await Promise.all(
       due.map(({ id }) =>
         store.progress(id, 'in_progress', {

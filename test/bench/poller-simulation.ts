@@ -63,7 +63,7 @@ const SCENARIOS: readonly Scenario[] = [
 export async function pollerSimulation(): Promise<readonly Line[]> {
   return SCENARIOS.flatMap((scenario) => {
     const { polls, lags } = simulate(scenario);
-    const of = `${String(TASKS)} in flight, ${scenario.what}`;
+    const of = `${TASKS} in flight, ${scenario.what}`;
     return [
       { what: `${of}: polls`, figure: polls / (MEASURED_MS / 1000), unit: '/s' },
       { what: `${of}: lag to visible, p50`, figure: quantile(lags, 0.5) / 1000, unit: 's' },

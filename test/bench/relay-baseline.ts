@@ -28,7 +28,7 @@ const server = createServer((request, response) => {
     if (!body.includes('"stream":true')) {
       const headers = { 'content-type': 'application/json', 'content-length': whole.length };
       const answer = () => response.writeHead(200, headers).end(whole);
-      return body.includes('${UNHURRIED}') ? setTimeout(answer, ${String(UNHURRIED_MS)}) : answer();
+      return body.includes('${UNHURRIED}') ? setTimeout(answer, ${UNHURRIED_MS}) : answer();
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     let at = 0;

@@ -22,7 +22,7 @@ interface Case {
 }
 
 const CLOSED: readonly Case[] = IN_FLIGHT.map((inFlight) => ({
-  name: `${String(inFlight)} in flight`,
+  name: `${inFlight} in flight`,
   load: { inFlight },
   added: {},
 }));
@@ -31,7 +31,7 @@ const CASES: Readonly<Record<Kind, readonly Case[]>> = {
     { ...CLOSED[0]!, added: { p50: 0.5 } },
     ...CLOSED.slice(1),
     {
-      name: `${String(OPEN_PER_SECOND)} begun each second`,
+      name: `${OPEN_PER_SECOND} begun each second`,
       load: { perSecond: OPEN_PER_SECOND },
       added: { p50: 0.6, p99: 5 },
     },
@@ -116,7 +116,7 @@ async function linesOf(
       figure: rounds.added('gateway', figure),
       unit: 'ms',
       baseline: rounds.added('bare', figure),
-      ...(added[figure] !== undefined && { goal: `under ${String(added[figure])} ms` }),
+      ...(added[figure] !== undefined && { goal: `under ${added[figure]} ms` }),
     })),
   ];
 }

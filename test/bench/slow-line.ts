@@ -31,7 +31,7 @@ export async function openSlowLine(server: string, oneWayMs: number): Promise<Sl
   }).listen(0, '127.0.0.1');
   await once(line, 'listening');
   const url = new URL(server);
-  url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
+  url.host = `127.0.0.1:${(line.address() as AddressInfo).port}`;
   return {
     url: url.href,
     stop: async () => {

@@ -100,7 +100,7 @@ async function bareStart(): Promise<Start> {
 /** The memory of the process with its files, as `ps` shows it; NaN if the system does not report it. */
 function residentMiB(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN;
-  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / KIB_PER_MIB;
 }
 
@@ -115,7 +115,7 @@ function linesOf(
     figure: of(product, figure),
     baseline: of(baseline, figure),
     unit,
-    goal: `under ${String(goals[figure])} ${unit}`,
+    goal: `under ${goals[figure]} ${unit}`,
   });
   return [line('a start until it is ready', 'ms', 'ms'), line('memory when idle', 'mib', 'MiB')];
 }

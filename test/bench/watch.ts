@@ -32,14 +32,14 @@ export async function watchBench(): Promise<readonly Line[]> {
     return [
       ...gets,
       {
-        what: `memory of a stream, the first ${String(STREAMS)}`,
+        what: `memory of a stream, the first ${STREAMS}`,
         figure: bytes.first / KIB,
         unit: 'KiB',
         goal: '30 KiB',
       },
-      { what: `memory of a stream, ${String(STREAMS)} more`, figure: bytes.more / KIB, unit: 'KiB', goal: '30 KiB' },
+      { what: `memory of a stream, ${STREAMS} more`, figure: bytes.more / KIB, unit: 'KiB', goal: '30 KiB' },
       {
-        what: `a change is seen by all ${String(STREAMS)} streams after its callback`,
+        what: `a change is seen by all ${STREAMS} streams after its callback`,
         figure: seen.allMs,
         unit: 'ms',
         goal: '500 ms',
@@ -165,6 +165,6 @@ function residentBytes(bench: BenchProgram): number {
   if (process.platform !== 'linux') return Number.NaN;
   return bench.program
     .pids()
-    .map((pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) * KIB)
+    .map((pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * KIB)
     .reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -24,7 +24,7 @@ const HEARD_MS_MAX = 120_000;
 const LAG_GOAL_MS = 10_000;
 const SLOWER_GOAL = '1.05';
 
-const keyOf = (account: number): string => `sk-hooks-${String(account)}-0123456789`;
+const keyOf = (account: number): string => `sk-hooks-${account}-0123456789`;
 
 /**
  * 2,000 tasks of 50 accounts that end at one moment. Each account has one endpoint; one hangs and one answers 500. The
@@ -37,7 +37,7 @@ export async function webhooksBench(): Promise<readonly Line[]> {
     baseline: median(without.map((one) => one[name])),
   });
   const lags = having.flatMap((one) => one.lags);
-  const what = `${String(TASKS)} ends at one moment, ${String(ENDPOINTS)} endpoints`;
+  const what = `${TASKS} ends at one moment, ${ENDPOINTS} endpoints`;
   return [
     {
       what: `${what}: from the poll that sees the end to it, mean`,
@@ -52,7 +52,7 @@ export async function webhooksBench(): Promise<readonly Line[]> {
       what: `${what}: longest from the end to the delivery`,
       figure: Math.max(...lags),
       unit: 'ms',
-      goal: `under ${String(LAG_GOAL_MS)} ms`,
+      goal: `under ${LAG_GOAL_MS} ms`,
     },
     {
       what: `${what}: deliveries that never came`,
@@ -106,7 +106,7 @@ async function round(endpoints: number): Promise<Round> {
 /** An account for each endpoint, and the addresses of the receivers, which are private. */
 function withAccounts({ hosts }: HookReceivers): (config: TestConfig) => TestConfig {
   const accounts = Array.from({ length: ENDPOINTS }, (_, account) => ({
-    id: `hooks-${String(account)}`,
+    id: `hooks-${account}`,
     credit: '1000000.00',
     tokens: [{ key: keyOf(account), models: ['*'] }],
   }));

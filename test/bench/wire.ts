@@ -73,7 +73,6 @@ export interface Call {
 export function requestOf({ method, target, token, body, headers = [] }: Call): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
   const head = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1', `authorization: Bearer ${token}`, ...headers];
-  if (body !== undefined)
-    head.push('content-type: application/json', `content-length: ${String(Buffer.byteLength(text))}`);
+  if (body !== undefined) head.push('content-type: application/json', `content-length: ${Buffer.byteLength(text)}`);
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

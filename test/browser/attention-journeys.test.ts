@@ -53,7 +53,7 @@ describeInBrowser('an operator who decides about money', () => {
   const overrun = async (count: number): Promise<readonly string[]> => {
     const ids: string[] = [];
     for (let at = 0; at < count; at += 1) {
-      const body = { model: 'Alpha-H3', prompt: `boat ${String(at)} ${OVERRUN}`, seconds: '4', size: '1280x720' };
+      const body = { model: 'Alpha-H3', prompt: `boat ${at} ${OVERRUN}`, seconds: '4', size: '1280x720' };
       ids.push((await world.api('/v1/videos', { method: 'POST', body })).id);
     }
     await until(async () => (await waiting()).filter(({ reason }) => reason === 'overrun').length === count);
@@ -86,7 +86,7 @@ describeInBrowser('an operator who decides about money', () => {
       await page.getByText('boat 0 [seconds:500]').waitFor();
       await page.getByText('Charges $40.00 and returns nothing.').waitFor();
       await page.getByText('Charges nothing and returns $0.32.').waitFor();
-      await look(visit, `attention-overrun-${String(width)}`);
+      await look(visit, `attention-overrun-${width}`);
       // a letter in the field of the reason is text
       await page.getByLabel('Reason').pressSequentially('n');
       expect([await page.getByLabel('Reason').inputValue(), page.url().includes(first)]).toEqual(['n', true]);
@@ -98,7 +98,7 @@ describeInBrowser('an operator who decides about money', () => {
         )
         .first()
         .waitFor();
-      await look(visit, `attention-decided-${String(width)}`);
+      await look(visit, `attention-decided-${width}`);
 
       expect(await show(first)).toMatchObject({ settlement: { basis: 'usage', amount: '40' } });
       await page.keyboard.press('n');
@@ -163,7 +163,7 @@ describeInBrowser('an operator who decides about money', () => {
       await page.getByText('Charges $160.00 and returns nothing.').waitFor();
       await page.getByText('Charges nothing and returns $1.28.').waitFor();
       await page.getByRole('radio', { name: /The work is lost/ }).check();
-      await look(visit, `attention-together-${String(width)}`);
+      await look(visit, `attention-together-${width}`);
       await decideByCommand(ids[1] ?? '');
       await page.getByRole('heading', { name: '3 entries: Usage far above the hold' }).waitFor();
       await fillDecision(page, /The work is lost/, 'the upstream counts wrongly');
@@ -177,11 +177,11 @@ describeInBrowser('an operator who decides about money', () => {
       });
       await page.getByRole('dialog').getByRole('button', { name: 'Return $0.96' }).click();
       await page.getByText('1 of 3 decided, 2 not decided.').first().waitFor();
-      await look(visit, `attention-partly-${String(width)}`);
+      await look(visit, `attention-partly-${width}`);
       await page.unroute(`**/attention/${String(ids[2])}`);
       await page.getByRole('button', { name: 'Try the rest again (2)' }).click();
       await page.getByText('3 of 3 decided.').first().waitFor();
-      await look(visit, `attention-done-${String(width)}`);
+      await look(visit, `attention-done-${width}`);
 
       expect(isLost).toBe(true);
       for (const id of ids) expect((await show(id)).settlement).toMatchObject({ basis: 'released' });
@@ -193,7 +193,7 @@ describeInBrowser('an operator who decides about money', () => {
       await page.keyboard.press('n');
       await page.waitForURL((url) => url.searchParams.get('open') === doubtful);
       await page.getByText('The upstream has reported no usage.').waitFor();
-      await look(visit, `attention-doubt-${String(width)}`);
+      await look(visit, `attention-doubt-${width}`);
     },
     JOURNEY_TIMEOUT_MS,
   );

@@ -135,6 +135,6 @@ async function axe(page: Page): Promise<readonly string[]> {
   const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${how})`);
   return violations.map(
     ({ id, impact, help, nodes }) =>
-      `${id} (${impact}): ${help}: ${nodes[0]?.html ?? ''} ${nodes[0]?.failureSummary ?? ''} (${String(nodes.length)})`,
+      `${id} (${impact}): ${help}: ${nodes[0]?.html ?? ''} ${nodes[0]?.failureSummary ?? ''} (${nodes.length})`,
   );
 }

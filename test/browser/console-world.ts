@@ -45,7 +45,7 @@ export interface ConsoleWorld {
 
 export async function startConsoleWorld(): Promise<ConsoleWorld> {
   const [port = 0] = await freePorts(1);
-  const upstream = `127.0.0.1:${String(port)}`;
+  const upstream = `127.0.0.1:${port}`;
   const receiver = await startWebhookReceiver();
   const sandbox: Sandbox = await startSandbox({ listen: upstream, key: UPSTREAM_KEY });
   const program = await newProgram('one program', { upstream, tasks: TASKS }, (config) => ({

@@ -11,7 +11,7 @@ export async function shootEverySize(visit: Visit, name: string): Promise<void> 
     await visit.page.emulateMedia({ colorScheme });
     for (const width of WIDTHS) {
       await visit.page.setViewportSize({ width, height: HEIGHT });
-      await visit.shoot(`${name}-${String(width)}-${colorScheme}`);
+      await visit.shoot(`${name}-${width}-${colorScheme}`);
       expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
     }
   }

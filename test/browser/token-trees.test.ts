@@ -43,7 +43,7 @@ describeInBrowser('trees of tokens', () => {
   const shoot = async (visit: Visit, name: string): Promise<void> => {
     for (const width of [NARROW, WIDE]) {
       await visit.page.setViewportSize({ width, height: 900 });
-      await visit.shoot(`${name}-${String(width)}`);
+      await visit.shoot(`${name}-${width}`);
       expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
     }
   };

@@ -95,7 +95,7 @@ function probesOf(port: number, readinessPeriodMs: number): Probes {
 
 /** The same configuration with the addresses that the services have in a cluster. */
 function inCluster(config: TestConfig): object {
-  const any = (port: number): string => `0.0.0.0:${String(port)}`;
+  const any = (port: number): string => `0.0.0.0:${port}`;
   const { gateway, tasks, billing, media } = PORTS;
   return {
     ...config,
@@ -104,10 +104,10 @@ function inCluster(config: TestConfig): object {
       listen: any(gateway.public),
       admin: any(gateway.admin),
       services: {
-        tasks: `tasks-grpc:${String(tasks.grpc)}`,
-        billing: `billing-grpc:${String(billing.grpc)}`,
-        media: `media-grpc:${String(media.grpc)}`,
-        media_http: `media:${String(media.http)}`,
+        tasks: `tasks-grpc:${tasks.grpc}`,
+        billing: `billing-grpc:${billing.grpc}`,
+        media: `media-grpc:${media.grpc}`,
+        media_http: `media:${media.http}`,
       },
     },
     tasks: { ...config.tasks, listen: any(tasks.grpc), http: any(tasks.http) },

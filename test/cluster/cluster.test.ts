@@ -22,7 +22,7 @@ const server = require('node:http').createServer((request, response) => {
   if (stopping) response.setHeader('connection', 'close');
   response.end(Object.values(require('node:os').networkInterfaces()).flat().map((one) => one.address).join());
 });
-server.listen(${String(PORT)});
+server.listen(${PORT});
 process.on('SIGTERM', () => {
   stopping = true;
   setTimeout(() => server.close(() => process.exit(0)), 2000);
@@ -116,7 +116,7 @@ if (missing !== undefined) process.stderr.write(`skipped: a cluster of one machi
     const [one, other] = deployment.pods.map(({ namespace }) => namespace);
     const reaches = (): boolean => {
       try {
-        const script = `fetch('http://${other!.address}:${String(PORT)}', { signal: AbortSignal.timeout(1000) }).catch(() => process.exit(1))`;
+        const script = `fetch('http://${other!.address}:${PORT}', { signal: AbortSignal.timeout(1000) }).catch(() => process.exit(1))`;
         execFileSync('ip', ['netns', 'exec', one!.name, process.execPath, '-e', script], { stdio: 'ignore' });
         return true;
       } catch {

@@ -50,7 +50,7 @@ export interface ClusterOptions {
 export async function openCluster({ seed, prepared }: ClusterOptions): Promise<Cluster> {
   const network = openNetwork();
   removeAbandonedFolders();
-  const folder = mkdtempSync(path.join(tmpdir(), `${FOLDER}${String(process.pid)}-`));
+  const folder = mkdtempSync(path.join(tmpdir(), `${FOLDER}${process.pid}-`));
   const logFolder = path.join(folder, 'logs');
   mkdirSync(logFolder);
   const { chance, whole } = seeded(seed);

@@ -105,7 +105,7 @@ async function firstProcess(child: ChildProcess): Promise<number | undefined> {
 
 function childrenOf(pid: number): readonly number[] {
   try {
-    const text = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return text.split(' ').filter(Boolean).map(Number);
   } catch {
     return [];

@@ -40,7 +40,7 @@ export async function startDeployment(spec: DeploymentSpec, place: PodPlace): Pr
   let started = 0;
   const add = async (): Promise<Pod> => {
     started += 1;
-    const pod = await startPod(`${name}-${String(started)}`, spec.pod, place);
+    const pod = await startPod(`${name}-${started}`, spec.pod, place);
     pods.add(pod);
     place.changed();
     return pod;

@@ -47,7 +47,7 @@ export function missingForNetwork(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may make network namespaces';
   const absent = ['ip', 'unshare', 'setpriv'].find((program) => findProgram(program) === undefined);
   if (absent !== undefined) return `there is no program ${absent} (Debian: apt-get install iproute2 util-linux)`;
-  const trial = `rg${String(process.pid)}-trial`;
+  const trial = `rg${process.pid}-trial`;
   try {
     ip('netns', 'add', trial);
     ip('netns', 'del', trial);
@@ -59,7 +59,7 @@ export function missingForNetwork(): string | undefined {
 
 export function openNetwork(): Network {
   removeAbandoned();
-  const owner = `rg${String(process.pid)}`;
+  const owner = `rg${process.pid}`;
   const subnet = freeSubnet();
   const address = `${subnet}.1`;
   const namespaces = new Map<string, Namespace>();
@@ -75,13 +75,13 @@ export function openNetwork(): Network {
     const used = new Set([...namespaces.values()].map((one) => one.address));
     for (let tries = FIRST_POD; tries <= LAST_POD; tries += 1) {
       pods = pods === LAST_POD ? FIRST_POD : pods + 1;
-      if (!used.has(`${subnet}.${String(pods)}`)) return `${subnet}.${String(pods)}`;
+      if (!used.has(`${subnet}.${pods}`)) return `${subnet}.${pods}`;
     }
     throw new Error(`no address is free in ${subnet}.0/24`);
   };
   const addNamespace = (podName: string): Namespace => {
     const name = `${owner}-${podName}`;
-    const link = `${owner}v${String((links += 1))}`;
+    const link = `${owner}v${(links += 1)}`;
     const own = nextAddress();
     giveFiles(name, address);
     ip('netns', 'add', name);
@@ -105,8 +105,8 @@ export function openNetwork(): Network {
     address,
     addAddress: () => {
       services -= 1;
-      ip('addr', 'add', `${subnet}.${String(services)}/24`, 'dev', owner);
-      return `${subnet}.${String(services)}`;
+      ip('addr', 'add', `${subnet}.${services}/24`, 'dev', owner);
+      return `${subnet}.${services}`;
     },
     addNamespace,
     part: (one, other) => {
@@ -179,7 +179,7 @@ export function isAlive(pid: number): boolean {
 function freeSubnet(): string {
   const used = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   for (let tries = 0; tries < SUBNETS; tries += 1) {
-    const subnet = `10.231.${String((process.pid + tries) % SUBNETS)}`;
+    const subnet = `10.231.${(process.pid + tries) % SUBNETS}`;
     if (!used.some((address) => address.startsWith(`${subnet}.`))) return subnet;
   }
   throw new Error('no subnet of 10.231.0.0/16 is free');

@@ -168,7 +168,7 @@ async function addServices(cluster: Cluster): Promise<string> {
   }
   const { public: port } = PORTS.gateway;
   const vip = await cluster.addService({ name: 'gateway', selects: 'gateway', headless: false, ports: [same(port)] });
-  return `http://${String(vip)}:${String(port)}`;
+  return `http://${String(vip)}:${port}`;
 }
 
 async function endingEventsIn(database: string): Promise<ReadonlyMap<string, number>> {
@@ -191,10 +191,10 @@ function operatorOf(cluster: Cluster, config: TestConfig): ReelgateCluster['comm
   const file = path.join(folder, 'reelgate.yaml');
   const { tasks, billing, media } = PORTS;
   const services = {
-    tasks: `tasks-grpc:${String(tasks.grpc)}`,
-    billing: `billing-grpc:${String(billing.grpc)}`,
-    media: `media-grpc:${String(media.grpc)}`,
-    media_http: `media:${String(media.http)}`,
+    tasks: `tasks-grpc:${tasks.grpc}`,
+    billing: `billing-grpc:${billing.grpc}`,
+    media: `media-grpc:${media.grpc}`,
+    media_http: `media:${media.http}`,
   };
   writeFileSync(file, JSON.stringify({ ...config, data_dir: folder, gateway: { ...config.gateway, services } }));
   const env = { ...process.env, REELGATE_CONFIG: file, NODE_OPTIONS: '' };

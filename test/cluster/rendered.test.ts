@@ -47,7 +47,7 @@ if (missing !== undefined) process.stderr.write(`skipped: the rendered Deploymen
 
     expect(pods).toHaveLength(2 * SERVICES.length);
     expect(facts.length).toBeGreaterThanOrEqual(pods.length);
-    expect(new Set(facts)).toEqual(new Set([`uid ${String(USER)}, capabilities 0, no new privileges 1, root ro`]));
+    expect(new Set(facts)).toEqual(new Set([`uid ${USER}, capabilities 0, no new privileges 1, root ro`]));
   });
 
   test(

@@ -50,7 +50,7 @@ async function run(): Promise<number> {
   } finally {
     await own?.end();
   }
-  if (counts.skipped > 0) console.log(`${String(counts.skipped)} rows left out: they need more than this address`);
-  console.log(`${String(counts.passed)} passed, ${String(counts.failed)} failed`);
+  if (counts.skipped > 0) console.log(`${counts.skipped} rows left out: they need more than this address`);
+  console.log(`${counts.passed} passed, ${counts.failed} failed`);
   return counts.failed > 0 || counts.passed === 0 ? 1 : 0;
 }

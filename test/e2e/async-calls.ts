@@ -40,7 +40,7 @@ export async function untilEnded(client: HttpCaller, id: string, timeoutMs = END
     const answer = await client.call('GET', `/get-async?id=${id}`);
     if (['completed', 'failed'].includes((answer.json as { status?: string }).status ?? '')) return answer;
     if (answer.status !== 200 || performance.now() > deadline)
-      throw new Error(`${id} does not end: ${String(answer.status)} ${answer.text}`);
+      throw new Error(`${id} does not end: ${answer.status} ${answer.text}`);
     await wait(50);
   }
 }
@@ -184,16 +184,14 @@ export function asyncCallsSuite(
         const { id } = slow.json as { id: string };
         await until(() => upstream.marked('slow').length > 0);
         const waiting = await Promise.all(
-          Array.from({ length: 6 }, (_, index) =>
-            queue('/v1/chat/completions', aChat(`wait-${String(index)}`, '[slow:1500]')),
-          ),
+          Array.from({ length: 6 }, (_, index) => queue('/v1/chat/completions', aChat(`wait-${index}`, '[slow:1500]'))),
         );
         await restart();
 
         expect((await untilEnded(client, id)).json).toMatchObject({ status: 'completed' });
         for (const { json } of waiting)
           expect((await untilEnded(client, (json as { id: string }).id)).json).toMatchObject({ status: 'completed' });
-        for (const mark of ['slow', ...waiting.map((_, index) => `wait-${String(index)}`)])
+        for (const mark of ['slow', ...waiting.map((_, index) => `wait-${index}`)])
           expect([mark, upstream.marked(mark).length]).toEqual([mark, 1]);
         const again = await queue('/v1/chat/completions', aChat('slow', '[slow:1200]'), {
           'idempotency-key': 'slow-1',

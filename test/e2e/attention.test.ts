@@ -49,7 +49,7 @@ async function overrun(count: number): Promise<readonly string[]> {
       await world.demo.create('/v1/videos', {
         ...{
           model: 'Alpha-H3',
-          prompt: `${OVERRUN} boat ${String(at)}`,
+          prompt: `${OVERRUN} boat ${at}`,
           duration: 5,
           resolution: '768P',
           ratio: '16:9',

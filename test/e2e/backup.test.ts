@@ -66,7 +66,7 @@ afterAll(async () => {
 
 /** An order that no other of the last hundred looks like, so that a lost answer of the upstream can be found again. */
 const anOrder = (number: number): object => ({
-  ...aGeneration(number % 5 === 0 ? '[gate] a boat' : `[take:${String((number % 10) * 100)}] a boat`),
+  ...aGeneration(number % 5 === 0 ? '[gate] a boat' : `[take:${(number % 10) * 100}] a boat`),
   duration: 4 + (number % 12),
   ratio: RATIOS[Math.floor(number / 12) % RATIOS.length],
   resolution: number % (24 * RATIOS.length) < 12 * RATIOS.length ? '768P' : '2K',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => started?.end(), TIMEOUT_MS);
 
-const order = (mark: string) => aGeneration(`a red boat [mark:${mark}] [take:${String(TAKE_MS)}]`);
+const order = (mark: string) => aGeneration(`a red boat [mark:${mark}] [take:${TAKE_MS}]`);
 
 /** Calls back with every status of this task and of another one, repeatedly and in a random order. */
 async function storm(work: Work, others: readonly Work[]): Promise<readonly number[]> {
@@ -53,12 +53,10 @@ async function storm(work: Work, others: readonly Work[]): Promise<readonly numb
 
 test(
   'repeated, disordered and false callbacks end each task once, in the state of its upstream task ' +
-    `(REELGATE_SEED=${String(SEED)})`,
+    `(REELGATE_SEED=${SEED})`,
   async () => {
     const tasks = await Promise.all(
-      Array.from({ length: TASKS }, (_, number) =>
-        demo.create('/v2/video_generation', order(`storm${String(number)}`)),
-      ),
+      Array.from({ length: TASKS }, (_, number) => demo.create('/v2/video_generation', order(`storm${number}`))),
     );
 
     const early = await Promise.all(upstream.works.map((work) => storm(work, upstream.works)));

@@ -202,7 +202,7 @@ describe('video create', () => {
         '-o',
         'boat.mp4',
         '--url',
-        `http://127.0.0.1:${String(port)}`,
+        `http://127.0.0.1:${port}`,
         '--token',
         KEYS.demo,
       );

@@ -110,7 +110,7 @@ async function startUpstream(): Promise<Upstream> {
     .listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     bodies,
     moveTo: (url) => {
       target = url;
@@ -138,7 +138,7 @@ async function received(messages: AsyncIterable<GetTaskContentResponse>) {
 
 function residentBytes(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
-    const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
+    const kib = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return sum + Number(kib) * 1024;
   }, 0);
 }
@@ -293,9 +293,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
       const sockets = await Promise.all(Array.from({ length: STALLED }, () => stalledSocket(taskId)));
       await received(tasks().getTaskContent({ accountId: 'demo', taskId }));
       const growth = residentBytes(program.pids()) - before;
-      process.stdout.write(
-        `${shape}: ${String(2 * STALLED)} stalled readers, ${String(Math.round(growth / MIB))} MiB\n`,
-      );
+      process.stdout.write(`${shape}: ${2 * STALLED} stalled readers, ${Math.round(growth / MIB)} MiB\n`);
 
       expect(growth).toBeLessThan(GROWTH_BYTES_MAX);
       for (const leave of stalled) await leave();
@@ -461,7 +459,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
 
         const { url } = await tasks().createContentLink({ accountId: 'demo', taskId, lifetime: { seconds: 60n } });
         const whole = await fetch(url);
-        const part = await fetch(url, { headers: { range: `bytes=${String(PART.from)}-${String(PART.to - 1)}` } });
+        const part = await fetch(url, { headers: { range: `bytes=${PART.from}-${PART.to - 1}` } });
 
         expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
         expect(await readPrint(whole.body!)).toEqual(original);

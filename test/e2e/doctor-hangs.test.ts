@@ -35,7 +35,7 @@ async function examined(program: Program): Promise<{ readonly lines: readonly Do
     const { lines } = json as { readonly lines: readonly DoctorLine[] };
     if (!lines.some(({ subject }) => subject === 'doctor')) return { code, lines };
   }
-  throw new Error(`each of ${String(CALLS_MAX)} doctors started too late to ask`);
+  throw new Error(`each of ${CALLS_MAX} doctors started too late to ask`);
 }
 
 /** One call without --json: what it printed, part by part, and how long it took. */
@@ -49,7 +49,7 @@ async function watched(program: Program) {
     const tookMs = performance.now() - began;
     if (!/^warn {2}doctor /m.test(parts.join(''))) return { code, parts, tookMs };
   }
-  throw new Error(`each of ${String(CALLS_MAX)} doctors started too late to ask`);
+  throw new Error(`each of ${CALLS_MAX} doctors started too late to ask`);
 }
 
 const ofService = (lines: readonly DoctorLine[], service: string): readonly DoctorLine[] =>

@@ -40,7 +40,7 @@ describeWith(natsServer, 'four processes', (bus) => {
         'four processes',
         {
           ...{ upstream: upstream.host, bus: nats.url, databases: { ...databases, billing: database.url } },
-          tasks: { poll: { first: '200ms', factor: 1.5, max: '500ms', soft_deadline: `${String(SOFT_SECONDS)}s` } },
+          tasks: { poll: { first: '200ms', factor: 1.5, max: '500ms', soft_deadline: `${SOFT_SECONDS}s` } },
         },
         (config) =>
           (written = {

@@ -228,7 +228,7 @@ async function runWithCodes(client: string, codes: readonly number[]): Promise<{
     String.raw`printf '%s\n' "$(tr '\n' ' ' <<<"$*")" >>calls`,
     `codes=(${codes.join(' ')})`,
     'calls=$(wc -l <calls)',
-    `code=$((calls <= ${String(codes.length)} ? codes[calls - 1] : 0))`,
+    `code=$((calls <= ${codes.length} ? codes[calls - 1] : 0))`,
     '((code == 0)) || exit "$code"',
     'echo \'{"id": "an id", "state": "TASK_STATE_COMPLETED", "url": "http://127.0.0.1/a"}\'',
   );
@@ -259,7 +259,7 @@ test.each(SHELL_CLIENTS)(
     expect([watches.length, brokenWatches.out]).toEqual([4, expect.stringContaining('is saved in boat.mp4')]);
     expect([refusedWatch.calls.length, refusedWatch.out]).toEqual([
       3,
-      expect.stringContaining(`ended with ${String(refused)}`),
+      expect.stringContaining(`ended with ${refused}`),
     ]);
     expect(refusedFirst.calls.map(method)).toEqual(['AccountService/ListTokens']);
     for (const call of brokenWatches.calls) expect(call).toMatch(deadline);

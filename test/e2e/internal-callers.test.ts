@@ -127,7 +127,7 @@ describe('a caller that stops waiting', () => {
         accountId: 'demo',
         tokenId: await aToken(),
         order: slow,
-        idempotencyKey: `waits-${String(timeoutMs)}`,
+        idempotencyKey: `waits-${timeoutMs}`,
       };
       const before = await list();
       const asked = performance.now();

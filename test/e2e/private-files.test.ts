@@ -101,7 +101,7 @@ test(
 function readAsStranger(file: string): string {
   chmodSync(path.dirname(path.dirname(file)), 0o755);
   try {
-    return execFileSync(SETPRIV, [`--reuid=${String(STRANGER)}`, '--clear-groups', 'cat', file], {
+    return execFileSync(SETPRIV, [`--reuid=${STRANGER}`, '--clear-groups', 'cat', file], {
       stdio: 'pipe',
     }).toString();
   } catch (error) {
@@ -182,7 +182,7 @@ test(
       return execFileSync(
         SETPRIV,
         [
-          `--reuid=${String(STRANGER)}`,
+          `--reuid=${STRANGER}`,
           '--regid=4242',
           '--clear-groups',
           process.execPath,

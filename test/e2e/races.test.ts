@@ -47,7 +47,7 @@ function forRaces(config: TestConfig): TestConfig {
 const order = (text: string) => aGeneration(`a red boat ${text}`);
 const cents = (amount: string | undefined): number => Math.round(Number(amount) * 100);
 
-describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
+describe(`races (REELGATE_SEED=${SEED})`, () => {
   let started: ScriptedProgram | undefined;
   let upstream: ScriptedUpstream;
   let program: Program;
@@ -75,7 +75,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
         Array.from({ length: RACERS }, (_, racer) =>
           poor.call('POST', '/v1/videos', {
             model: 'Alpha-H3',
-            prompt: `a red boat [mark:poor${String(racer)}] [gate]`,
+            prompt: `a red boat [mark:poor${racer}] [gate]`,
             seconds: '5',
             size: '1280x720',
           }),
@@ -114,7 +114,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
           const [queue, after] = [whole(0, 600), whole(0, 900)];
           const taskId = await demo.create(
             '/v2/video_generation',
-            order(`[mark:cancel${String(number)}] [queue:${String(queue)}] [take:${String(RUNS_MS)}]`),
+            order(`[mark:cancel${number}] [queue:${queue}] [take:${RUNS_MS}]`),
           );
           await wait(after);
           const { status, json } = await demo.call('POST', `/v1/videos/${taskId}/cancel`);
@@ -163,8 +163,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
       let left = CROWD;
       await Promise.all(
         Array.from({ length: CROWD_PARALLEL }, async () => {
-          while ((left -= 1) >= 0)
-            await demo.create('/v2/video_generation', order(`[mark:crowd${String(left)}] [gate]`));
+          while ((left -= 1) >= 0) await demo.create('/v2/video_generation', order(`[mark:crowd${left}] [gate]`));
         }),
       );
       expect(cents((await accountOf('demo')).held)).toBe(CROWD * CENTS);
@@ -173,9 +172,7 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
       upstream.openGate();
       await untilNothingIsHeld('demo');
       const tookS = ((performance.now() - begun) / 1000).toFixed(1);
-      console.log(
-        `${String(CROWD)} tasks completed and settled in ${tookS} s, at most ${memoryMiB(program).toFixed()} MiB`,
-      );
+      console.log(`${CROWD} tasks completed and settled in ${tookS} s, at most ${memoryMiB(program).toFixed()} MiB`);
 
       expect(cents((await accountOf('demo')).balance)).toBe(before - CROWD * CENTS);
       const { ok, unsettled_terminal_tasks: unsettled } = (await program.command('ledger', 'verify')).json as {
@@ -193,5 +190,5 @@ describe(`races (REELGATE_SEED=${String(SEED)})`, () => {
 function memoryMiB(program: Program): number {
   const [pid] = program.pids();
   if (process.platform !== 'linux' || pid === undefined) return Number.NaN;
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) / 1024;
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

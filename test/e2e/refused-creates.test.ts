@@ -85,7 +85,7 @@ function suite(shape: Shape, bus?: () => string): void {
   /** A unique picture, followed by `behind` bytes. */
   function aPicture(behind = 4096): Buffer {
     made += 1;
-    return Buffer.concat([PNG, Buffer.alloc(behind), Buffer.from(`picture ${String(made)}`)]);
+    return Buffer.concat([PNG, Buffer.alloc(behind), Buffer.from(`picture ${made}`)]);
   }
   const dataUrl = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`;
   const image = (url: string): object => ({ type: 'image_url', role: 'reference_image', image_url: { url } });
@@ -251,7 +251,7 @@ function suite(shape: Shape, bus?: () => string): void {
   });
 
   test(
-    `${String(LARGE_CREATES)} refused creates of 30 MiB each do not change the store, and each is answered in time`,
+    `${LARGE_CREATES} refused creates of 30 MiB each do not change the store, and each is answered in time`,
     async () => {
       const before = store();
       const took: number[] = [];
@@ -271,8 +271,8 @@ function suite(shape: Shape, bus?: () => string): void {
       took.sort((a, b) => a - b);
       const median = took[Math.floor(took.length / 2)]!;
       console.log(
-        `${String(LARGE_CREATES)} refused creates of 30 MiB: median ${median.toFixed()} ms, ` +
-          `most ${took.at(-1)!.toFixed()} ms, the store grew by ${String(most)} bytes at most`,
+        `${LARGE_CREATES} refused creates of 30 MiB: median ${median.toFixed()} ms, ` +
+          `most ${took.at(-1)!.toFixed()} ms, the store grew by ${most} bytes at most`,
       );
       await untilSame(before);
       expect(store()).toEqual(before);

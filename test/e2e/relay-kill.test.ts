@@ -14,8 +14,7 @@ const CLIENTS = 8;
 const KILLS = 3;
 const ANSWERS_BEFORE_KILL = 20n;
 /** What a kill cuts off stays held for long, so each kill has an account of its own. */
-const accountsOf = (name: string): readonly string[] =>
-  Array.from({ length: KILLS }, (_, kill) => `${name}-${String(kill)}`);
+const accountsOf = (name: string): readonly string[] => Array.from({ length: KILLS }, (_, kill) => `${name}-${kill}`);
 /** The hold of a chat is too large to be placed beside its call; that of a reranking is small. */
 const CALLS = [
   {

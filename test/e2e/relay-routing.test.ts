@@ -29,7 +29,7 @@ afterAll(async () => {
 }, START_TIMEOUT_MS);
 
 const target = (model: string): Target => ({ base: relay.program.base, key: KEYS.demo, model });
-const newMark = (): string => `routing-${String((marks += 1))}`;
+const newMark = (): string => `routing-${(marks += 1)}`;
 const chat = (model: string, text: string, over: object = {}) => ({
   model,
   messages: [{ role: 'user', content: text }],
@@ -167,7 +167,7 @@ describe('the next channel', () => {
     const answer = await demo.call(
       'POST',
       '/v1/chat/completions',
-      chat('twice', `[mark:${mark}][main/status:${String(status)}]`),
+      chat('twice', `[mark:${mark}][main/status:${status}]`),
     );
     await demo.call('POST', '/v1/chat/completions', chat('solo', 'mends the count of faults'));
 

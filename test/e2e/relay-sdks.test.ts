@@ -97,8 +97,8 @@ describe("an SDK raises the upstream's refusal as without the gateway, and learn
   );
   test.each(rows)('%d: %s', async (status, _name, call) => {
     const [there, here] = [
-      await make(direct, call, `[status:${String(status)}]`),
-      await makeAndMend(gateway, call, `[status:${String(status)}]`),
+      await make(direct, call, `[status:${status}]`),
+      await makeAndMend(gateway, call, `[status:${status}]`),
     ];
 
     expect(errorOf(here)).toMatchObject({ name: errorOf(there).name, status: errorOf(there).status });
@@ -111,7 +111,7 @@ describe("an SDK raises the upstream's refusal as without the gateway, and learn
 describe("a refused credential of a channel is not shown as the client's fault", () => {
   const rows = [401, 402, 403].flatMap((status) => refusable.map((call) => [status, call.name, call] as const));
   test.each(rows)('%d: %s', async (status, _name, call) => {
-    const here = await makeAndMend(gateway, call, `[status:${String(status)}]`);
+    const here = await makeAndMend(gateway, call, `[status:${status}]`);
 
     expect(errorOf(here).status).toBe(503);
     expect(leaks(here.outcome)).toEqual([]);

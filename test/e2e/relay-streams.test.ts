@@ -38,7 +38,7 @@ interface Asked {
 /** A call whose answer the test reads at its own pace. */
 async function ask(words: string, over: object = { stream: true }): Promise<Asked> {
   marks += 1;
-  const mark = `streams-${String(marks)}`;
+  const mark = `streams-${marks}`;
   const request = http.request(`${relay.program.base}/v1/chat/completions`, {
     method: 'POST',
     agent: false,
@@ -129,7 +129,7 @@ describe("the upstream's work ends when its client disconnects", () => {
 
   test('before the first byte', async () => {
     marks += 1;
-    const mark = `streams-${String(marks)}`;
+    const mark = `streams-${marks}`;
     const gone = new AbortController();
     const answer = fetch(`${relay.program.base}/v1/chat/completions`, {
       method: 'POST',

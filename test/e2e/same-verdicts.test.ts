@@ -186,7 +186,7 @@ function answerTo(path: string, refusal: Problem): object {
         json: {
           error: {
             type: vendor.type,
-            message: `${field === null ? '' : `${field} `}${message} (${String(vendor.number)})`,
+            message: `${field === null ? '' : `${field} `}${message} (${vendor.number})`,
           },
         },
       };

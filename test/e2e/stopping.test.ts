@@ -112,8 +112,8 @@ describeWith(natsServer, 'four processes', (bus) => {
       const demo = httpCaller(program.base, KEYS.demo);
       const taskId = await demo.create('/v1/videos', { ...VIDEO, prompt: '[gate]waits' });
       await read(await askKept('GET', '/v1/models'));
-      stream = ask('POST', '/v1/chat/completions', chat(`[silent:${String(LONG_MS)}]`, true)).then(read);
-      slow = ask('POST', '/v1/chat/completions', chat(`[mark:slow][slow:${String(LONG_MS)}]`)).then(read);
+      stream = ask('POST', '/v1/chat/completions', chat(`[silent:${LONG_MS}]`, true)).then(read);
+      slow = ask('POST', '/v1/chat/completions', chat(`[mark:slow][slow:${LONG_MS}]`)).then(read);
       waiting = ask('GET', `/v1/videos/${taskId}`, undefined, { prefer: 'wait=60' }).then(read);
       const socket = new WebSocket(`${program.base.replace('http', 'ws')}/v1/realtime?model=solo`, {
         headers: { authorization: `Bearer ${KEYS.demo}` },
@@ -197,7 +197,7 @@ describeWith(natsServer, 'four processes', (bus) => {
     'a tasks service that gets SIGTERM takes creates for the lead, and answers one with a slow upstream',
     async () => {
       const demo = httpCaller(program.base, KEYS.demo);
-      const mark = `[mark:slow-create][slow:${String(LONG_MS)}]`;
+      const mark = `[mark:slow-create][slow:${LONG_MS}]`;
       const slow = demo.call('POST', '/v1/videos', { ...VIDEO, prompt: mark });
       await until(() => upstream.asked.includes('slow-create'));
 

@@ -97,7 +97,7 @@ async function makeChildren(base: string, key: string, form: object): Promise<st
   const [cookie = ''] = (session.headers.get('set-cookie') ?? '').split(';');
   const keys: string[] = [];
   for (let child = 0; child < CHILDREN; child += 1) {
-    const body = { name: `child ${String(child)}`, models: ['*'], webhooks: 'none', tokens: 'none', ...form };
+    const body = { name: `child ${child}`, models: ['*'], webhooks: 'none', tokens: 'none', ...form };
     const { json, text } = await call('POST', '/console/api/tokens', body, { ...own, cookie });
     if (json.key === undefined) throw new Error(`no token was made: ${text}`);
     keys.push(json.key as string);

@@ -142,7 +142,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
     test.each(rounds)(
       'has every span that ended a second before all processes were killed (%i)',
       async (round) => {
-        const requestId = `${shape} ${name} ${String(round)}`.replaceAll(' ', '-');
+        const requestId = `${shape} ${name} ${round}`.replaceAll(' ', '-');
         begin();
         await create(program, requestId);
         goOn();

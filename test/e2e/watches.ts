@@ -153,7 +153,7 @@ export function watchSuite(shape: Shape, { bus, postgres }: WatchBacking = {}): 
   );
 
   test(
-    `watches that are cut at random, through a stop and a kill, miss no end and never go backwards (REELGATE_SEED=${String(SEED)})`,
+    `watches that are cut at random, through a stop and a kill, miss no end and never go backwards (REELGATE_SEED=${SEED})`,
     async () => {
       const chance = seeded(SEED);
       const followers = PROTOCOLS.map((protocol) => follow(connect(protocol)));
@@ -162,9 +162,7 @@ export function watchSuite(shape: Shape, { bus, postgres }: WatchBacking = {}): 
       const stops: readonly (NodeJS.Signals | undefined)[] = [undefined, 'SIGTERM', undefined, 'SIGKILL', undefined];
       for (const signal of stops) {
         for (let count = 0; count < 8; count += 1)
-          ids.push(
-            await create(`a red boat [queue:${String(chance.whole(0, 500))}] [take:${String(chance.whole(10, 3000))}]`),
-          );
+          ids.push(await create(`a red boat [queue:${chance.whole(0, 500)}] [take:${chance.whole(10, 3000)}]`));
         for (let cuts = 0; cuts < 6; cuts += 1) {
           await wait(chance.whole(10, 200));
           chance.pick(followers).cut();

@@ -61,7 +61,7 @@ const subjectOf = (body: string): string => (JSON.parse(body) as { data: { id: s
 const typeOf = (body: string): string => (JSON.parse(body) as { type: string }).type;
 const video = (words: string): object => ({ model: 'Alpha-H3', prompt: words, seconds: '5', size: '1280x720' });
 
-describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=${String(SEED)})`, (bus) => {
+describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=${SEED})`, (bus) => {
   describeWith(postgresServer, 'each with a database of its own', (postgres) => {
     let upstream: ScriptedUpstream;
     let relay: RelayUpstream;
@@ -74,7 +74,7 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
     const endpoints = new Map<EndpointName, { readonly id: string; readonly secret: string }>();
 
     beforeAll(async () => {
-      console.log(`REELGATE_SEED=${String(SEED)}`);
+      console.log(`REELGATE_SEED=${SEED}`);
       [upstream, relay, receiver] = await Promise.all([
         startScriptedUpstream(),
         startRelayUpstream(),
@@ -169,8 +169,8 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
         await until(() => resumed.events.length >= subjects.length, SOON_MS).catch(() => undefined);
         heard = [...resumed.events];
         console.log(
-          `${String(subjects.length)} events, ${String(receiver.requests.length)} requests, ` +
-            `${String(resumed.connections())} connections of the stream`,
+          `${subjects.length} events, ${receiver.requests.length} requests, ` +
+            `${resumed.connections()} connections of the stream`,
         );
       }, 3 * TIMEOUT_MS);
 
@@ -180,16 +180,16 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
         const withUrl = new Set<string>();
         const url = { webhook_url: receiver.url(PATHS.default) };
         const tasks = Array.from({ length: TASKS }, async (_, index) => {
-          const words = `[take:${String(whole(0, SPREAD_MS))}]${chance() < 0.25 ? ' [fail]' : ''}`;
+          const words = `[take:${whole(0, SPREAD_MS)}]${chance() < 0.25 ? ' [fail]' : ''}`;
           const hasUrl = chance() < 0.5;
           const body = { ...video(words), ...(hasUrl ? url : {}) };
-          const headers = { 'idempotency-key': `video-${String(index)}` };
+          const headers = { 'idempotency-key': `video-${index}` };
           const id = await accepted(() => demo.call('POST', '/v1/videos', body, headers));
           if (hasUrl) withUrl.add(id);
         });
         const jobs = Array.from({ length: JOBS }, async (_, index) => {
-          const mark = `job-${String(index)}`;
-          const words = chance() < 0.25 ? '[status:400]' : `[slow:${String(whole(0, SPREAD_MS / 2))}]`;
+          const mark = `job-${index}`;
+          const words = chance() < 0.25 ? '[status:400]' : `[slow:${whole(0, SPREAD_MS / 2)}]`;
           const target = `/async/v1/chat/completions?webhook_url=${encodeURIComponent(url.webhook_url)}`;
           const headers = { 'idempotency-key': mark };
           const id = await accepted(() => demo.call('POST', target, aChat(mark, words), headers));
@@ -214,7 +214,7 @@ describeWith(natsServer, `webhooks of processes that are killed (REELGATE_SEED=$
           await program.killOne(service, whole(0, 500));
           if (chance() < 0.7) await program.ready();
         }
-        console.log(`REELGATE_SEED=${String(SEED)} killed: ${shuffled.join(', ')}, gateway`);
+        console.log(`REELGATE_SEED=${SEED} killed: ${shuffled.join(', ')}, gateway`);
       }
 
       /** Resolves at the last of some requests that receivers get, or when none of them come. */

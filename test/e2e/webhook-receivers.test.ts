@@ -31,7 +31,7 @@ let program: Program;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
-  const allow = ports.map((port) => `127.0.0.1:${String(port)}`);
+  const allow = ports.map((port) => `127.0.0.1:${port}`);
   program = await newProgram(
     'one program',
     { upstream: new URL(sandbox.url).host },
@@ -56,7 +56,7 @@ async function heardBy({ file, args, cwd = folder }: Receiver, port: number): Pr
   const client = httpCaller(program.base, KEYS.demo);
   const { json: endpoint } = await client.call('POST', '/v1/webhook_endpoints', {
     name: 'the example',
-    url: `http://127.0.0.1:${String(port)}/reelgate`,
+    url: `http://127.0.0.1:${port}/reelgate`,
     event_types: ['video.completed'],
   });
   let out = '';
@@ -70,8 +70,8 @@ async function heardBy({ file, args, cwd = folder }: Receiver, port: number): Pr
     });
     receiver.stdout?.on('data', (text) => (out += String(text)));
     receiver.stderr?.on('data', (text) => (out += String(text)));
-    await until(async () => out.includes(`listening on port ${String(port)}\n`), RUN_TIMEOUT_MS);
-    const unsigned = await fetch(`http://127.0.0.1:${String(port)}/reelgate`, { method: 'POST', body: '{}' });
+    await until(async () => out.includes(`listening on port ${port}\n`), RUN_TIMEOUT_MS);
+    const unsigned = await fetch(`http://127.0.0.1:${port}/reelgate`, { method: 'POST', body: '{}' });
     expect(unsigned.status).toBe(400);
     const id = await client.create('/v1/videos', { model: 'Alpha-H3', prompt: 'a red boat', seconds: '5' });
     await until(async () => out.includes(id), HEARD_MS_MAX);

@@ -67,10 +67,10 @@ async function wrongMoney(
   const events = await endingEvents();
   const ledger = (await command('ledger', 'verify')).json as Ledger | undefined;
   return [
-    ...(settled === due ? [] : [`${String(settled)} cents are settled, ${String(due)} are due`]),
+    ...(settled === due ? [] : [`${settled} cents are settled, ${due} are due`]),
     ...ended
       .filter(({ id }) => events.get(id) !== 1)
-      .map(({ id }) => `the ended task ${id} has ${String(events.get(id) ?? 0)} settling events`),
+      .map(({ id }) => `the ended task ${id} has ${events.get(id) ?? 0} settling events`),
     ...(ledger?.ok === true ? [] : ['the ledger does not verify']),
     ...Object.entries(ledger?.sums ?? {})
       .filter(([, sum]) => Number(sum) !== 0)

@@ -65,7 +65,7 @@ export function startLoad({ base, seed, createsPerSecond, othersPerSecond }: Loa
     }
   };
   const pacers = [
-    paced(createsPerSecond, () => order(client, `s${String(seed)}n${String((orders += 1))}`, orders % 2 === 0)),
+    paced(createsPerSecond, () => order(client, `s${seed}n${(orders += 1)}`, orders % 2 === 0)),
     paced(othersPerSecond, () => client.chance.pick(OTHERS)(client)),
   ];
   return {
@@ -172,7 +172,7 @@ async function call({ base, notes }: Client, kind: Kind, request: Request): Prom
 
 const sizeOf = async (response: Response): Promise<string> =>
   response.status === 200
-    ? `${String((await response.arrayBuffer()).byteLength)} bytes`
+    ? `${(await response.arrayBuffer()).byteLength} bytes`
     : (await response.text()).slice(0, 500);
 
 function wordOf(error: unknown): string {

@@ -11,7 +11,7 @@ export function fakeTime(offsetS: number): Readonly<Record<string, string>> {
   const library = LIBRARIES.find((file) => existsSync(file)) ?? install();
   return {
     LD_PRELOAD: library,
-    FAKETIME: `${offsetS < 0 ? '' : '+'}${String(offsetS)}s`,
+    FAKETIME: `${offsetS < 0 ? '' : '+'}${offsetS}s`,
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     FAKETIME_DONT_RESET: '1',
   };

@@ -14,7 +14,7 @@ const missing = missingForWorld();
 if (missing !== undefined) process.stderr.write(`skipped: faults in a cluster: ${missing}\n`);
 
 (missing === undefined ? describe : describe.skip)(
-  `two replicas of each service in a cluster, under load (REELGATE_SEED=${String(SEED)})`,
+  `two replicas of each service in a cluster, under load (REELGATE_SEED=${SEED})`,
   () => {
     let world: World | undefined;
     const orders: Order[] = [];

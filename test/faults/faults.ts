@@ -43,7 +43,7 @@ const kills = (services: readonly ServiceName[]): Fault => ({
 });
 
 const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
-  name: `${name} stopped for ${String(outageMs / 1000)} s`,
+  name: `${name} stopped for ${outageMs / 1000} s`,
   allows: 'while it lasts',
   hitsGateway: false,
   run: async ({ stores, sleep }) => {
@@ -54,7 +54,7 @@ const frozenStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
 });
 
 const killedStore = (name: StoreName, { outageMs }: Sizes): Fault => ({
-  name: `${name} killed, and started after ${String(outageMs / 1000)} s`,
+  name: `${name} killed, and started after ${outageMs / 1000} s`,
   allows: 'while it lasts',
   hitsGateway: false,
   run: async ({ stores, sleep }) => {
@@ -74,7 +74,7 @@ const PEERS: readonly (readonly [ServiceName, ServiceName])[] = [
 
 /** One replica of a service loses one replica of another, as if the network between them dropped every packet. */
 const parted = ([one, other]: readonly [ServiceName, ServiceName], { outageMs }: Sizes): Fault => ({
-  name: `a replica of ${one} cut off from one of ${other} for ${String(outageMs / 1000)} s`,
+  name: `a replica of ${one} cut off from one of ${other} for ${outageMs / 1000} s`,
   allows: 'while it lasts',
   hitsGateway: false,
   run: async (world) => {
@@ -86,7 +86,7 @@ const parted = ([one, other]: readonly [ServiceName, ServiceName], { outageMs }:
 });
 
 const partedFromStore = (service: ServiceName, store: StoreName, { outageMs }: Sizes): Fault => ({
-  name: `a replica of ${service} cut off from ${store} for ${String(outageMs / 1000)} s`,
+  name: `a replica of ${service} cut off from ${store} for ${outageMs / 1000} s`,
   allows: 'while it lasts',
   hitsGateway: service === 'gateway',
   run: async (world) => {
@@ -99,7 +99,7 @@ const partedFromStore = (service: ServiceName, store: StoreName, { outageMs }: S
 
 /** Events of the bus come twice, late and not at all. Work goes on, and the sweeps replace what is lost. */
 const tamperedBus = ({ outageMs }: Sizes): Fault => ({
-  name: `events of the bus twice, late and dropped for ${String(outageMs / 1000)} s`,
+  name: `events of the bus twice, late and dropped for ${outageMs / 1000} s`,
   allows: 'nothing',
   hitsGateway: false,
   run: async ({ bus, chance, sleep }) => {
@@ -120,7 +120,7 @@ function fateBy(share: number, lateMs: number): Fate {
 
 /** No store but Redis can write, and no service has room for temporary files. */
 const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[], { outageMs }: Sizes): Fault => ({
-  name: `the disks of ${names.join(', ')} full for ${String(outageMs / 1000)} s`,
+  name: `the disks of ${names.join(', ')} full for ${outageMs / 1000} s`,
   allows: names.includes('postgres') ? 'while it lasts' : 'nothing',
   hitsGateway: false,
   run: async ({ disks, stores, sleep }) => {
@@ -134,7 +134,7 @@ const fullDisks = (names: readonly ('postgres' | 'nats' | 'temporary')[], { outa
 
 /** One replica's clock is wrong. The other replicas' clocks are right. */
 const skewedClock = (service: ServiceName, offsetS: number, { outageMs }: Sizes): Fault => ({
-  name: `the clock of a replica of ${service} off by ${String(offsetS)} s`,
+  name: `the clock of a replica of ${service} off by ${offsetS} s`,
   allows: 'nothing',
   hitsGateway: false,
   run: async (world) => {

@@ -45,7 +45,7 @@ else process.exitCode = values.numbers ? await measure() : await run();
 async function open(size: Size, isPollAsShipped = false): Promise<World> {
   const missing = missingForWorld();
   if (missing !== undefined) throw new Error(`the faults cannot be brought here: ${missing}`);
-  console.log(`seed ${String(seed)}`);
+  console.log(`seed ${seed}`);
   return startWorld({ seed, isPollAsShipped, ...size });
 }
 
@@ -78,7 +78,7 @@ async function run(): Promise<number> {
       const began = performance.now();
       const { requests, failures, wrong } = await runFault(world, fault, { seed: seed * 100 + at, rate, orders });
       const seconds = ((performance.now() - began) / 1000).toFixed();
-      console.log(`${wrong.length === 0 ? 'ok' : 'not ok'} ${fault.name} (${String(requests)} requests, ${seconds} s)`);
+      console.log(`${wrong.length === 0 ? 'ok' : 'not ok'} ${fault.name} (${requests} requests, ${seconds} s)`);
       for (const line of failures) console.log(`   failed: ${line}`);
       for (const line of wrong.slice(0, 20)) console.log(`   wrong: ${line}`);
       if (wrong.length > 0) failed += 1;
@@ -86,6 +86,6 @@ async function run(): Promise<number> {
   } finally {
     await world.close();
   }
-  console.log(`${String(faults.length - failed)} passed, ${String(failed)} failed (seed ${String(seed)})`);
+  console.log(`${faults.length - failed} passed, ${failed} failed (seed ${seed})`);
   return failed > 0 || faults.length === 0 ? 1 : 0;
 }

@@ -35,9 +35,9 @@ export const failed = ({ status, advice }: Note): boolean =>
 export function listFailures(notes: readonly Note[]): readonly string[] {
   const groups = Map.groupBy(
     notes.filter(failed),
-    ({ kind, status, advice, text }) => `${kind}: ${String(status ?? text)}, ${advice ?? 'no advice'}`,
+    ({ kind, status, advice, text }) => `${kind}: ${status ?? text}, ${advice ?? 'no advice'}`,
   );
-  return [...groups].map(([group, some]) => `${String(some.length)} × ${group}: ${some[0]!.text.slice(0, 160)}`);
+  return [...groups].map(([group, some]) => `${some.length} × ${group}: ${some[0]!.text.slice(0, 160)}`);
 }
 
 /** The duration that this share of the requests does not exceed, in milliseconds. */

@@ -50,7 +50,7 @@ export async function numbers(world: World, plan: NumbersPlan): Promise<{ lines:
   await load.end();
   const phases = [
     { name: 'before', from: began, to: restarting },
-    { name: `${String(replaced.length)} restarts`, from: restarting, to: over },
+    { name: `${replaced.length} restarts`, from: restarting, to: over },
     { name: 'after', from: over, to: ended },
   ];
   return {

@@ -103,6 +103,6 @@ function wrongNotes(notes: readonly Note[], { allows, hitsGateway }: Fault, span
     ...listFailures(unexpected).map((line) => `failed: ${line}`),
     ...listFailures(unanswered).map((line) => `had no answer: ${line}`),
     ...listFailures(adviceless).map((line) => `does not say whether to repeat: ${line}`),
-    ...(late.length === 0 ? [] : [`${String(late.length)} requests took more than ${String(ANSWER_MS_MAX)} ms`]),
+    ...(late.length === 0 ? [] : [`${late.length} requests took more than ${ANSWER_MS_MAX} ms`]),
   ];
 }

@@ -63,7 +63,7 @@ export async function startWorld({ seed, leadMs, minReadyMs, isPollAsShipped }: 
 
 /** Limits and money that no load reaches, and no long wait for a missing answer of the upstream. */
 function withPlenty(config: TestConfig, leadMs: number, isPollAsShipped: boolean): TestConfig {
-  const drain = { lead: `${String(leadMs)}ms` };
+  const drain = { lead: `${leadMs}ms` };
   const [channel, ...others] = config.channels;
   const limits = { requests_per_minute: PLENTY, in_flight: PLENTY };
   return {

@@ -39,7 +39,7 @@ export function httpCaller(base: string, token: string | undefined, timeoutMs = 
     },
     create: async (target, body, headers) => {
       const answer = await caller.call('POST', target, body, headers);
-      if (answer.status !== 200) throw new Error(`${target} answered ${String(answer.status)}: ${answer.text}`);
+      if (answer.status !== 200) throw new Error(`${target} answered ${answer.status}: ${answer.text}`);
       return (answer.json as { task_id: string }).task_id;
     },
     finish: async (taskId, status = 'completed') => {

@@ -41,7 +41,7 @@ export async function openCuttableLine(server: string): Promise<CuttableLine> {
   }).listen(0, '127.0.0.1');
   await once(line, 'listening');
   const url = new URL(server);
-  url.host = `127.0.0.1:${String((line.address() as AddressInfo).port)}`;
+  url.host = `127.0.0.1:${(line.address() as AddressInfo).port}`;
   return {
     url: url.href,
     cut,

@@ -27,7 +27,7 @@ export async function openEventStream(
     signal: leaving.signal,
   });
   if (response.status !== 200 || response.body === null)
-    throw new Error(`the stream answered ${String(response.status)}: ${await response.text()}`);
+    throw new Error(`the stream answered ${response.status}: ${await response.text()}`);
   const events: StreamedEvent[] = [];
   let lastId: string | undefined;
   const read = async (body: ReadableStream<Uint8Array>): Promise<void> => {

@@ -17,7 +17,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   const first = FIRST_PORT + worker * PORTS_A_WORKER;
   const free: number[] = [];
   for (let tries = 0; free.length < count; tries += 1) {
-    if (tries === count * TRIES_A_PORT) throw new Error(`no ${String(count)} free ports from ${String(first)}`);
+    if (tries === count * TRIES_A_PORT) throw new Error(`no ${count} free ports from ${first}`);
     const port = first + randomInt(PORTS_A_WORKER);
     if (given.has(port)) continue;
     // Before the await, so that a call at the same time does not choose the same port.

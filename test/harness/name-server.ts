@@ -30,7 +30,7 @@ export async function startNameServer(listen = { host: '127.0.0.1', port: 0 }): 
   socket.bind(listen.port, listen.host);
   await once(socket, 'listening');
   return {
-    address: `${listen.host}:${String(socket.address().port)}`,
+    address: `${listen.host}:${socket.address().port}`,
     set: (name, addresses) => {
       if (addresses.length === 0) names.delete(plain(name));
       else names.set(plain(name), addresses);

@@ -50,7 +50,7 @@ export async function startRelayProgram({
   const program = await newProgram(
     shape,
     { upstream: upstream.host, bus },
-    withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${String(nobody)}` }),
+    withRelay({ ...options, upstream: upstream.host, nobody: `127.0.0.1:${nobody}` }),
   );
   await program.start();
   const billing = connectGrpc(

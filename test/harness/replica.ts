@@ -21,8 +21,8 @@ export interface Replica {
 /** Starts a second tasks process beside a program of four processes. */
 export async function startTasksReplica({ config }: Pick<Program, 'config'>): Promise<Replica> {
   const [grpc = 0, http = 0] = await freePorts(2);
-  const listen = `127.0.0.1:${String(grpc)}`;
-  const httpListen = `127.0.0.1:${String(http)}`;
+  const listen = `127.0.0.1:${grpc}`;
+  const httpListen = `127.0.0.1:${http}`;
   const own = { ...config, tasks: { ...config.tasks, listen, http: httpListen } };
   return { listen, ...(await startProcess('tasks', own, httpListen)) };
 }
@@ -32,8 +32,8 @@ export async function startGatewayReplica({
   config,
 }: Pick<Program, 'config'>): Promise<Replica & { readonly admin: string }> {
   const [http = 0, adminPort = 0] = await freePorts(2);
-  const listen = `127.0.0.1:${String(http)}`;
-  const admin = `127.0.0.1:${String(adminPort)}`;
+  const listen = `127.0.0.1:${http}`;
+  const admin = `127.0.0.1:${adminPort}`;
   const own = { ...config, gateway: { ...config.gateway, listen, admin } };
   return { listen, admin, ...(await startProcess('gateway', own, listen)) };
 }

@@ -36,7 +36,7 @@ export async function startReplicatedOrigin(listener: RequestListener): Promise<
     stops.delete(host);
   };
   return {
-    url: `http://${NAME}:${String(port)}`,
+    url: `http://${NAME}:${port}`,
     lookup: rotatingLookup((name, _options, done) => {
       resolver.resolve4(name, (error, addresses) => {
         done(error, error === null ? addresses.map((address) => ({ address, family: 4 })) : []);

@@ -142,7 +142,7 @@ export async function startScriptedUpstream(address?: string): Promise<ScriptedU
   const shown = (work: Work): object => {
     if (statusOf(work) !== 'succeeded') return seen(work);
     work.links += 1;
-    return { ...seen(work), content: { url: `http://${host}/files/${work.id}/video.mp4?link=${String(work.links)}` } };
+    return { ...seen(work), content: { url: `http://${host}/files/${work.id}/video.mp4?link=${work.links}` } };
   };
 
   const { host, stop } = await startTestServer((request, response) => {

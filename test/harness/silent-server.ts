@@ -18,7 +18,7 @@ export async function startSilentServer(): Promise<SilentServer> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    host: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

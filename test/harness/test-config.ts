@@ -69,7 +69,7 @@ export async function testConfig({
 }: ConfigOptions) {
   const [http = 0, admin = 0, tasks = 0, tasksHttp = 0, billing = 0, billingHttp = 0, media = 0, mediaHttp = 0] =
     await freePorts(8);
-  const at = (port: number): string => `127.0.0.1:${String(port)}`;
+  const at = (port: number): string => `127.0.0.1:${port}`;
   const shared: { readonly redis?: string } = redis === undefined ? {} : { redis };
   return {
     public_url: `http://${at(http)}`,

@@ -191,7 +191,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
   test('its size is printed, and stays below a bound', () => {
     const [kib = '0'] = spawnSync('du', ['-sk', root], { encoding: 'utf8' }).stdout.split('\t');
     const size = Math.round((Number(kib) * 1024) / MIB);
-    process.stderr.write(`the file system of the image has ${String(size)} MiB\n`);
+    process.stderr.write(`the file system of the image has ${size} MiB\n`);
 
     expect(size).toBeLessThan(700);
   });
@@ -209,7 +209,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
             data_dir: '/tmp/data',
             signing_key: 'a-signing-key-of-the-test',
             bus: bus(),
-            media: { listen: `127.0.0.1:${String(grpc)}`, http: `127.0.0.1:${String(http)}`, drain: { lead: '0s' } },
+            media: { listen: `127.0.0.1:${grpc}`, http: `127.0.0.1:${http}`, drain: { lead: '0s' } },
           }),
         );
         const { file, args, env } = inRoot(
@@ -239,12 +239,12 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
 });
 
 const isReady = (port: number): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${String(port)}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+  fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
     ({ status }) => status === 200,
     () => false,
   );
 
 /** The only child of unshare, which became tini. */
 function tiniOf(unshare: number): number {
-  return Number(readFileSync(`/proc/${String(unshare)}/task/${String(unshare)}/children`, 'utf8').trim());
+  return Number(readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8').trim());
 }

@@ -22,7 +22,7 @@ export const cacheFolder = (): string =>
 
 export const digestOf = (parts: readonly (string | Buffer)[]): string => {
   const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${String(part.length)}:`).update(part);
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
   return hash.digest('hex').slice(0, 32);
 };
 

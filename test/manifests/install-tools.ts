@@ -7,6 +7,6 @@ for (const name of Object.keys(TOOLS) as ToolName[]) {
   const failure = installTool(name);
   const seconds = Math.round((performance.now() - began) / 1000);
   console.log(
-    `${name}: ${failure === undefined ? `installed, or there before, ${String(seconds)} s` : `not installed: ${failure}`}`,
+    `${name}: ${failure === undefined ? `installed, or there before, ${seconds} s` : `not installed: ${failure}`}`,
   );
 }

@@ -63,7 +63,7 @@ describeManifests('network policies', (rendered) => {
   test.each(SERVICE_NAMES)('let %s call the services that it calls, and no other', (caller) => {
     const { egress = [] } = policyOf(caller);
     const called = egress.flatMap(({ to, ports }) =>
-      to.flatMap(({ podSelector }) => ports.map(({ port }) => `${componentOf(podSelector) ?? ''} ${String(port)}`)),
+      to.flatMap(({ podSelector }) => ports.map(({ port }) => `${componentOf(podSelector) ?? ''} ${port}`)),
     );
     const expected = CALLED[caller].flatMap((name) =>
       name === 'media' ? ['media grpc', 'media http'] : [`${name} grpc`],

@@ -81,7 +81,7 @@ describeManifests('pods', (rendered) => {
         const ports = (container.ports ?? []).flatMap(({ name, containerPort }) => [name, containerPort]);
         return probedPorts(container)
           .filter((port) => !ports.includes(port))
-          .map((port) => `${workload.metadata.name}: ${String(port)}`);
+          .map((port) => `${workload.metadata.name}: ${port}`);
       }),
     );
 

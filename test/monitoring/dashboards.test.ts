@@ -27,7 +27,7 @@ const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
 
 /** What promtool says about the expressions. */
 function faultsOf(expressions: readonly string[]): string | undefined {
-  const rules = expressions.map((expr, index) => ({ record: `panel:${String(index)}`, expr }));
+  const rules = expressions.map((expr, index) => ({ record: `panel:${index}`, expr }));
   const file = path.join(folder, 'expressions.yaml');
   writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
   return promtoolFaults(['check', 'rules', '--lint=none', file], folder);

@@ -73,10 +73,10 @@ export async function startPrometheus(
       `--config.file=${config}`,
       `--storage.tsdb.path=${path.join(folder, 'data')}`,
       '--enable-feature=exemplar-storage',
-      `--web.listen-address=127.0.0.1:${String(port)}`,
+      `--web.listen-address=127.0.0.1:${port}`,
     ],
     ready: /Server is ready to receive web requests/,
-    url: (port) => `http://127.0.0.1:${String(port)}`,
+    url: (port) => `http://127.0.0.1:${port}`,
   });
   const ask = async <T>(path: string, parameters: Labels): Promise<T> => {
     const answer = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`, {

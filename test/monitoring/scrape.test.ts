@@ -46,7 +46,7 @@ const call = (base: string, method: string, path: string, body?: object): Promis
 
 /** Creates a task, and names strange models, routes and methods. */
 async function smallLoad({ base }: Program): Promise<void> {
-  const order = aGeneration(`a cat [queue:${String(QUEUED_MS)}]`);
+  const order = aGeneration(`a cat [queue:${QUEUED_MS}]`);
   expect(await call(base, 'POST', '/v2/video_generation', order)).toBe(200);
   for (const model of [STRANGE, `${STRANGE}"} 1`]) {
     await call(base, 'POST', '/v2/video_generation', { ...order, model });

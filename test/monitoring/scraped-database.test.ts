@@ -56,7 +56,7 @@ async function copyRows(
     sql.transaction((query) =>
       query.changes(
         `INSERT INTO ${table} (${columns.join(', ')})
-         SELECT ${values.join(', ')} FROM generate_series(1, ${String(count)}) n, (SELECT * FROM ${table} LIMIT 1) one`,
+         SELECT ${values.join(', ')} FROM generate_series(1, ${count}) n, (SELECT * FROM ${table} LIMIT 1) one`,
       ),
     ),
   );

@@ -15,10 +15,10 @@ export interface NatsMember extends RunningServer {
 /** NATS servers with JetStream, which form a cluster a few seconds later. */
 export async function startNatsCluster(size: number): Promise<readonly NatsMember[]> {
   const ports = await freePorts(size);
-  const routes = ports.map((port) => `nats://127.0.0.1:${String(port)}`);
+  const routes = ports.map((port) => `nats://127.0.0.1:${port}`);
   return Promise.all(
     routes.map(async (route, index) => {
-      const name = `member-${String(index)}`;
+      const name = `member-${index}`;
       const folder = newServerFolder(`nats-${name}`);
       const server = await startProcess({
         program: findProgram(PROGRAM) ?? PROGRAM,
@@ -29,7 +29,7 @@ export async function startNatsCluster(size: number): Promise<readonly NatsMembe
           ...['--server_name', name, '--cluster_name', 'cluster', '--cluster', route, '--routes', routes.join(',')],
         ],
         ready: /Server is ready/,
-        url: (port) => `nats://127.0.0.1:${String(port)}`,
+        url: (port) => `nats://127.0.0.1:${port}`,
         stopSignal: 'SIGKILL',
       });
       return { ...server, name };

@@ -44,14 +44,14 @@ async function insist(client: HttpCaller, mark: string, words: string): Promise<
   throw new Error(`${mark} was never accepted`);
 }
 
-describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${String(SEED)})`, () => {
+describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${SEED})`, () => {
   let upstream: RelayUpstream;
   let program: Program;
   const told: Told[] = [];
   const ended = new Map<string, Ended>();
 
   beforeAll(async () => {
-    console.log(`REELGATE_SEED=${String(SEED)} REELGATE_KILLS=${String(KILLS)}`);
+    console.log(`REELGATE_SEED=${SEED} REELGATE_KILLS=${KILLS}`);
     upstream = await startRelayUpstream();
     const withRoom = withJobs(upstream.host, { workers: 8 });
     program = await newProgram('one program', { upstream: upstream.host }, (config) => {
@@ -65,7 +65,7 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     const clients = Array.from({ length: CLIENTS }, async () => {
       while (next < CALLS) {
         next += 1;
-        told.push(await insist(client, `m${String(next)}`, pick(WORDS)));
+        told.push(await insist(client, `m${next}`, pick(WORDS)));
         await wait(whole(0, 150));
       }
     });
@@ -78,9 +78,7 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
     await Promise.all(clients);
     for (const { mark, id } of told) ended.set(mark, (await untilEnded(client, id, END_TIMEOUT_MS)).json as Ended);
     const unknown = [...ended.values()].filter(({ error }) => error?.code === 'outcome_unknown');
-    console.log(
-      `calls ${String(told.length)}, made ${String(upstream.calls.length)}, unknown ${String(unknown.length)}`,
-    );
+    console.log(`calls ${told.length}, made ${upstream.calls.length}, unknown ${unknown.length}`);
   }, TIMEOUT_MS);
 
   afterAll(async () => {

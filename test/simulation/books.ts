@@ -61,7 +61,7 @@ export async function untilSettled(
     const moving = tasks instanceof Error ? [tasks.message] : tasks.filter(isMoving);
     if (!(tasks instanceof Error) && moving.length === 0) return tasks;
     if (performance.now() > deadline)
-      throw new Error(`${String(moving.length)} tasks do not end, such as ${JSON.stringify(moving[0])}`);
+      throw new Error(`${moving.length} tasks do not end, such as ${JSON.stringify(moving[0])}`);
     await wait(LOOK_MS);
   }
 }

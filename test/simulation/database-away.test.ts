@@ -24,71 +24,67 @@ const AFTER_MS = 4000;
 const BACK_TO_WORK_MS = 40_000;
 const TIMEOUT_MS = 240_000;
 
-describeWith(
-  natsServer,
-  `a database that goes away for ten seconds under load (REELGATE_SEED=${String(SEED)})`,
-  (bus) => {
-    describeWith(postgresServer, 'which all services share', (postgres) => {
-      let upstream: ScriptedUpstream;
-      let line: CuttableLine;
-      let program: Program;
-      let simulated: Simulated;
-      let whileAway: readonly number[];
-      let settledInMs: number;
+describeWith(natsServer, `a database that goes away for ten seconds under load (REELGATE_SEED=${SEED})`, (bus) => {
+  describeWith(postgresServer, 'which all services share', (postgres) => {
+    let upstream: ScriptedUpstream;
+    let line: CuttableLine;
+    let program: Program;
+    let simulated: Simulated;
+    let whileAway: readonly number[];
+    let settledInMs: number;
 
-      beforeAll(async () => {
-        upstream = await startScriptedUpstream();
-        line = await openCuttableLine(postgres());
-        await newDatabases(postgres());
-        program = await newProgram(
-          'four processes',
-          { upstream: upstream.host, bus: bus(), databases: databasesBy(line) },
-          forSimulation,
-        );
-        let backAt = 0;
-        simulated = await simulate({
-          upstream,
-          program,
-          seed: SEED,
-          clients: 24,
-          ordersMin: ORDERS_MIN,
-          ordersMax: ORDERS_MAX,
-          settledTimeoutMs: BACK_TO_WORK_MS,
-          disturb: async (load) => {
-            await wait(BEFORE_MS);
-            const before = load.answers.length;
-            line.cut();
-            await wait(AWAY_MS);
-            whileAway = load.answers.slice(before).map(({ status }) => status);
-            line.mend();
-            backAt = performance.now();
-            await wait(AFTER_MS);
-          },
-        });
-        settledInMs = performance.now() - backAt;
-        console.log(`REELGATE_SEED=${String(SEED)} settled ${settledInMs.toFixed()} ms after the database came back`);
-      }, TIMEOUT_MS);
-
-      afterAll(async () => {
-        await program?.end();
-        await line?.stop();
-        await upstream?.stop();
-      }, TIMEOUT_MS);
-
-      test('is away: calls fail with a message that says so', () => {
-        expect(whileAway.filter((status) => status >= 500).length).toBeGreaterThan(10);
+    beforeAll(async () => {
+      upstream = await startScriptedUpstream();
+      line = await openCuttableLine(postgres());
+      await newDatabases(postgres());
+      program = await newProgram(
+        'four processes',
+        { upstream: upstream.host, bus: bus(), databases: databasesBy(line) },
+        forSimulation,
+      );
+      let backAt = 0;
+      simulated = await simulate({
+        upstream,
+        program,
+        seed: SEED,
+        clients: 24,
+        ordersMin: ORDERS_MIN,
+        ordersMax: ORDERS_MAX,
+        settledTimeoutMs: BACK_TO_WORK_MS,
+        disturb: async (load) => {
+          await wait(BEFORE_MS);
+          const before = load.answers.length;
+          line.cut();
+          await wait(AWAY_MS);
+          whileAway = load.answers.slice(before).map(({ status }) => status);
+          line.mend();
+          backAt = performance.now();
+          await wait(AFTER_MS);
+        },
       });
+      settledInMs = performance.now() - backAt;
+      console.log(`REELGATE_SEED=${SEED} settled ${settledInMs.toFixed()} ms after the database came back`);
+    }, TIMEOUT_MS);
 
-      test('is back: every process still runs, and every begun task ends soon', () => {
-        // Signal 0 only checks that the process exists.
-        expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
-        expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
-      });
+    afterAll(async () => {
+      await program?.end();
+      await line?.stop();
+      await upstream?.stop();
+    }, TIMEOUT_MS);
 
-      invariantsHold(() => simulated);
+    test('is away: calls fail with a message that says so', () => {
+      expect(whileAway.filter((status) => status >= 500).length).toBeGreaterThan(10);
     });
-  },
-);
+
+    test('is back: every process still runs, and every begun task ends soon', () => {
+      // Signal 0 only checks that the process exists.
+      expect(program.pids().map((pid) => process.kill(pid, 0))).toEqual([true, true, true, true]);
+      expect(settledInMs).toBeLessThan(BACK_TO_WORK_MS);
+    });
+
+    invariantsHold(() => simulated);
+  });
+});
 
 function databasesBy({ url }: CuttableLine): Record<'tasks' | 'billing' | 'media', string> {
   const named = (name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;

@@ -62,8 +62,8 @@ export function report({ load, upstream, tasks }: Simulated): void {
   const refused = load.told.filter(({ taskId }) => taskId === undefined);
   const unknown = tasks.filter(({ admission }) => admission === 'unknown');
   console.log(
-    `orders ${String(load.told.length)}, taken ${String(upstream.works.length)}, refused ${String(refused.length)}, ` +
-      `unknown ${String(unknown.length)}, found ${String(adopted.length)}`,
+    `orders ${load.told.length}, taken ${upstream.works.length}, refused ${refused.length}, ` +
+      `unknown ${unknown.length}, found ${adopted.length}`,
   );
 }
 
@@ -154,7 +154,7 @@ export function invariantsHold(simulated: () => Simulated): void {
       // All known tasks have ended, so only an unknown task that is found later moves money.
       const lost = new Set(tasks.filter(({ admission }) => admission === 'unknown').map(({ id }) => id));
       const foundSince = now.filter(({ id, admission }) => lost.has(id) && admission !== 'unknown');
-      console.log(`found since: ${String(foundSince.length)}, ${String(settledSum(foundSince))} cents`);
+      console.log(`found since: ${foundSince.length}, ${settledSum(foundSince)} cents`);
       expect(settledSum(now) - settledSum(tasks)).toBe(settledSum(foundSince));
       const unknown = now.filter(({ admission }) => admission === 'unknown');
       const known = new Set(now.map(upstreamIdOf));

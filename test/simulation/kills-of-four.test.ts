@@ -22,7 +22,7 @@ const TIMEOUT_MS = 240_000 + KILLS * 15_000;
 
 describeWith(
   natsServer,
-  `four processes of which any is killed at random under load (REELGATE_SEED=${String(SEED)})`,
+  `four processes of which any is killed at random under load (REELGATE_SEED=${SEED})`,
   (bus) => {
     describeWith(redisServer, 'with shared counters', (redis) => {
       describeWith(postgresServer, 'each with a database of its own', (postgres) => {
@@ -77,5 +77,5 @@ async function killAtRandom(program: Program): Promise<void> {
     await program.killOne(service, whole(0, 500));
     if (chance() < 0.7) await program.ready();
   }
-  console.log(`REELGATE_SEED=${String(SEED)} killed: ${killed.join(', ')}`);
+  console.log(`REELGATE_SEED=${SEED} killed: ${killed.join(', ')}`);
 }

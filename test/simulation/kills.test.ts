@@ -22,13 +22,13 @@ const SETTLED_TIMEOUT_MS = 90_000;
 const ROUND_TIMEOUT_MS = 15_000;
 const TIMEOUT_MS = 240_000 + KILLS * ROUND_TIMEOUT_MS;
 
-describe(`a program that is killed at random under load (REELGATE_SEED=${String(SEED)})`, () => {
+describe(`a program that is killed at random under load (REELGATE_SEED=${SEED})`, () => {
   let upstream: ScriptedUpstream;
   let program: Program;
   let simulated: Simulated;
 
   beforeAll(async () => {
-    console.log(`REELGATE_SEED=${String(SEED)} REELGATE_KILLS=${String(KILLS)}`);
+    console.log(`REELGATE_SEED=${SEED} REELGATE_KILLS=${KILLS}`);
     upstream = await startScriptedUpstream();
     program = await newProgram('one program', { upstream: upstream.host }, forSimulation);
     const { whole } = seeded(SEED);

@@ -49,9 +49,9 @@ export interface Told {
 /** The order with this number, which is the same for the same seed. */
 function orderOf(seed: number, number: number): Order {
   const { pick, whole, chance } = seeded(seed * 100_003 + number);
-  const mark = `m${String(number)}`;
+  const mark = `m${number}`;
   const [duration, resolution, ratio] = [whole(4, 15), pick(['768P', '2K']), pick(RATIOS)];
-  const used = chance() < 0.3 ? ` [seconds:${String(whole(1, 20))}]` : '';
+  const used = chance() < 0.3 ? ` [seconds:${whole(1, 20)}]` : '';
   const text = `a red boat [mark:${mark}] ${behaviour(whole(0, 99))}${used}`;
   if (chance() < 0.5)
     return {

@@ -41,10 +41,7 @@ const TRIES_MAX = 1200;
 const dataUrl = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`;
 const anOrder = (content: readonly object[], words = '') => ({
   model: 'Alpha-H3',
-  content: [
-    { type: 'text', text: `a red boat [queue:${String(LIFE_MS / 2)}ms] [slow:${String(LIFE_MS / 2)}ms] ${words}` },
-    ...content,
-  ],
+  content: [{ type: 'text', text: `a red boat [queue:${LIFE_MS / 2}ms] [slow:${LIFE_MS / 2}ms] ${words}` }, ...content],
   duration: 5,
   resolution: '768P',
   ratio: '16:9',
@@ -102,7 +99,7 @@ function startFlood(caller: HttpCaller, body: object): Flood {
   };
 }
 
-describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, () => {
+describe(`an account that floods the parsers (REELGATE_SEED=${SEED})`, () => {
   const { whole } = seeded(SEED);
   let sandbox: Sandbox;
   let program: Program;
@@ -128,7 +125,7 @@ describe(`an account that floods the parsers (REELGATE_SEED=${String(SEED)})`, (
     const tookMs: number[] = [];
     for (let made = 0; made < count; made += 1) {
       const before = performance.now();
-      await working.create('/v2/video_generation', anOrder([image(PICTURE)], `[mark:${String(made)}]`));
+      await working.create('/v2/video_generation', anOrder([image(PICTURE)], `[mark:${made}]`));
       tookMs.push(performance.now() - before);
       await wait(whole(0, REST_MS_MAX));
     }

@@ -44,10 +44,7 @@ const keyOf = (account: number): string => `sk-trickle-${String(account).padStar
 const image = (url: string) => ({ type: 'image_url', role: 'reference_image', image_url: { url } });
 const anOrder = (content: readonly object[], words = '') => ({
   model: 'Alpha-H3',
-  content: [
-    { type: 'text', text: `a boat [queue:${String(LIFE_MS / 2)}ms] [slow:${String(LIFE_MS / 2)}ms] ${words}` },
-    ...content,
-  ],
+  content: [{ type: 'text', text: `a boat [queue:${LIFE_MS / 2}ms] [slow:${LIFE_MS / 2}ms] ${words}` }, ...content],
   duration: 5,
   resolution: '768P',
   ratio: '16:9',
@@ -72,13 +69,13 @@ beforeAll(async () => {
   // Each attacker has an address of its own, so that the bound on one address does not slow them down.
   trickling = await Promise.all(
     Array.from({ length: ACCOUNTS }, (_, account) =>
-      startRawOrigin({ address: `127.0.1.${String(account + 1)}`, always: trickle }),
+      startRawOrigin({ address: `127.0.1.${account + 1}`, always: trickle }),
     ),
   );
   serving = await startRawOrigin({
     address: '127.0.2.1',
     always: (socket) => {
-      socket.write(answer(['200 OK', 'content-type: image/png', `content-length: ${String(PICTURE.byteLength)}`]));
+      socket.write(answer(['200 OK', 'content-type: image/png', `content-length: ${PICTURE.byteLength}`]));
       socket.end(PICTURE);
     },
   });
@@ -89,7 +86,7 @@ beforeAll(async () => {
     accounts: [
       ...config.accounts,
       ...Array.from({ length: ACCOUNTS }, (_, account) => ({
-        id: `trickle-${String(account)}`,
+        id: `trickle-${account}`,
         credit: '1000.00',
         tokens: [{ key: keyOf(account), models: ['*'] }],
       })),
@@ -112,7 +109,7 @@ afterAll(async () => {
 }, TIMEOUT_MS);
 
 const trickle: Raw = (socket) => {
-  socket.write(answer(['200 OK', 'content-type: image/png', `content-length: ${String(TRICKLE_BYTES)}`]));
+  socket.write(answer(['200 OK', 'content-type: image/png', `content-length: ${TRICKLE_BYTES}`]));
   const timer = setInterval(() => (isOver ? socket.destroy() : socket.write(DROP)), DROP_MS);
   socket.on('close', () => {
     clearInterval(timer);
@@ -124,7 +121,7 @@ async function createsOf(count: number): Promise<number[]> {
   const tookMs: number[] = [];
   for (let made = 0; made < count; made += 1) {
     const before = performance.now();
-    await working.create('/v2/video_generation', anOrder([image(`http://${serving.host}/${String(made)}`)]));
+    await working.create('/v2/video_generation', anOrder([image(`http://${serving.host}/${made}`)]));
     tookMs.push(performance.now() - before);
     await wait(REST_MS);
   }
@@ -148,7 +145,7 @@ const trickled = (account: number) => (): object =>
   anOrder(
     Array.from({ length: MEDIA_EACH }, () => {
       trickles += 1;
-      return image(`http://${trickling[account]!.host}/${String(trickles)}`);
+      return image(`http://${trickling[account]!.host}/${trickles}`);
     }),
   );
 const burning = (): object =>
@@ -181,7 +178,7 @@ describe('origins at the lowest permitted speed', () => {
       const finishedMs = performance.now() - begunAt - LIFE_MS;
       console.log(
         `${what}: create p50 / p95 / max ${figures(tookMs)} ms (alone ${figures(baseline)} ms), ` +
-          `completed after ${String(Math.round(finishedMs))} ms, ${String(connections() - before)} trickles`,
+          `completed after ${Math.round(finishedMs)} ms, ${connections() - before} trickles`,
       );
 
       const slack = Math.max(MARGIN_MS, TIMES_BASELINE * at(baseline, 0.95));

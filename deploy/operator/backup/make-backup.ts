@@ -102,7 +102,7 @@ async function linkBlobs(from: string, { folder, progress }: CopyJob): Promise<v
   for await (const key of blobKeysIn(from)) {
     await linkOrCopy(path.join(from, blobPath(key)), path.join(folder, BLOBS, blobPath(key)));
     linked += 1;
-    if (linked % PROGRESS_STEP === 0) progress(`${String(linked)} blobs`);
+    if (linked % PROGRESS_STEP === 0) progress(`${linked} blobs`);
   }
 }
 

@@ -43,7 +43,7 @@ export function readManifest(folder: string): Manifest {
   const { format, ...manifest } = parsed(file);
   if (format !== FORMAT)
     throw new CommandFailed(
-      `${file}: has the format ${String(format)}, and this release reads ${String(FORMAT)}; use the release that made it`,
+      `${file}: has the format ${String(format)}, and this release reads ${FORMAT}; use the release that made it`,
     );
   for (const one of manifest.files) assertInside(file, one);
   return manifest;

@@ -70,7 +70,7 @@ async function restoreFiles(config: ProgramConfig, { folder, manifest, blobs, pr
   if (blobs !== undefined) {
     await mkdir(blobs, { recursive: true, mode: 0o700 });
     for (const [at, file] of manifest.files.entries()) {
-      progress(`${String(at)} of ${String(manifest.files.length)} files`);
+      progress(`${at} of ${manifest.files.length} files`);
       if (isBlob(file)) await restoreFile(folder, file, path.join(blobs, path.relative(BLOBS, file.path)));
     }
     await flushFolders(blobs);
@@ -120,7 +120,7 @@ async function assertStopped({ ports, value }: ProgramConfig): Promise<void> {
   const addresses = [listen, admin, ...Object.values(ports).flatMap(({ rpc, http }) => [rpc, http])];
   for (const address of addresses)
     if (address !== undefined && (await isAnswered(address)))
-      throw new CommandFailed(`${address.host}:${String(address.port)} is in use; stop the program before a restore`);
+      throw new CommandFailed(`${address.host}:${address.port} is in use; stop the program before a restore`);
 }
 
 function isAnswered({ host, port }: HostPort): Promise<boolean> {

@@ -27,7 +27,7 @@ export const accountList = defineCommand({
   options: {
     by: { value: 'ORDER', means: 'id, or balance for the least first; default: id', choices: Object.keys(ORDERS) },
     prefix: { value: 'TEXT', means: 'only accounts whose id begins with this' },
-    limit: { value: 'N', means: `at most N, 1 to ${String(LIMIT_MAX)}; default: ${String(LIMIT_DEFAULT)}` },
+    limit: { value: 'N', means: `at most N, 1 to ${LIMIT_MAX}; default: ${LIMIT_DEFAULT}` },
     after: { value: 'ID', means: 'continue after this id, for the next page by id' },
     wide: WIDE_OPTION,
   },
@@ -47,6 +47,6 @@ export const accountList = defineCommand({
 
 function readLimit(text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text) || Number(text) > LIMIT_MAX)
-    throw new WrongCall(`--limit takes a whole number from 1 to ${String(LIMIT_MAX)}, not ${text}`);
+    throw new WrongCall(`--limit takes a whole number from 1 to ${LIMIT_MAX}, not ${text}`);
   return Number(text);
 }

@@ -23,7 +23,7 @@ export const actList = defineCommand({
   words: '',
   options: {
     subject: { value: 'ID', means: 'only what was done to this channel, task, job, account or token' },
-    limit: { value: 'N', means: `at most N, 1 to ${String(LIMIT_MAX)}; default: ${String(LIMIT_DEFAULT)}` },
+    limit: { value: 'N', means: `at most N, 1 to ${LIMIT_MAX}; default: ${LIMIT_DEFAULT}` },
     after: { value: 'ID', means: 'continue after the act with this id, for the next page' },
     wide: WIDE_OPTION,
   },
@@ -53,7 +53,7 @@ function newest(acts: readonly Act[], limit: number): readonly Act[] {
 
 function limitIn(text = String(LIMIT_DEFAULT)): number {
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= LIMIT_MAX) return Number(text);
-  throw new WrongCall(`--limit takes a whole number from 1 to ${String(LIMIT_MAX)}, not ${text}`);
+  throw new WrongCall(`--limit takes a whole number from 1 to ${LIMIT_MAX}, not ${text}`);
 }
 
 function shownAct({ id, at, actor, action, subject, reason, detailJson }: Act): object {

@@ -37,7 +37,7 @@ export const attentionResolve = defineCommand({
       return record === undefined ? shownJob(jobRecord) : shownTask(record, undefined);
     };
     const ids = [...new Set(words)];
-    if (ids.length > IDS_MAX) throw new WrongCall(`name at most ${String(IDS_MAX)} tasks, not ${String(ids.length)}`);
+    if (ids.length > IDS_MAX) throw new WrongCall(`name at most ${IDS_MAX} tasks, not ${ids.length}`);
     if (ids.length <= 1) return { answer: await decide(oneId(ids, 'task')) };
     return tellEach(await decideEach(ids, decide), options.as ?? '');
   },
@@ -80,7 +80,7 @@ function tellEach(decided: readonly Decided[], as: string): Outcome {
   const count = decided.filter((one) => 'record' in one).length;
   return {
     answer: decided.map((one) => ({ ok: 'record' in one, ...one })),
-    text: [...decided.map(line), `${String(count)} of ${String(decided.length)} decided`].join('\n'),
+    text: [...decided.map(line), `${count} of ${decided.length} decided`].join('\n'),
     ok: count === decided.length,
   };
 }

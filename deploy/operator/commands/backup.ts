@@ -28,7 +28,7 @@ export const backup = defineCommand({
       ok: lost.length === 0,
       answer: { ok: lost.length === 0, folder, made_at: manifest.made_at, files: files.length, bytes, lost },
       text: [
-        `${folder}: ${String(files.length)} files, ${asBytes(bytes)}`,
+        `${folder}: ${files.length} files, ${asBytes(bytes)}`,
         ...(hasBlobs ? [] : ['media.blobs is a bucket: back it up after this, or keep its old versions']),
         ...lost.map((key) => `lost: ${key} was missing or damaged before the backup; see reelgate media verify`),
       ].join('\n'),

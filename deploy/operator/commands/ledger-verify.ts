@@ -20,7 +20,7 @@ export const ledgerVerify = defineCommand({
           timeoutMs: LEDGER_TIMEOUT_MS,
           actor: actorOf(options.actor, environment),
           onProgress: (done, of) => {
-            what = `comparing open holds with tasks  ${String(done)} of ${String(of)}`;
+            what = `comparing open holds with tasks  ${done} of ${of}`;
           },
         }),
     );

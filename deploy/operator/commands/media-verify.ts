@@ -53,7 +53,7 @@ interface Found {
 
 /** After a stop, the operator can continue from `next`. */
 function progressOf({ checked, bytes, faults }: Found, next: string): string {
-  const counts = `${String(checked)} blobs checked  ${asBytes(bytes)}  ${String(faults.length)} wrong`;
+  const counts = `${checked} blobs checked  ${asBytes(bytes)}  ${faults.length} wrong`;
   return next === '' ? counts : `${counts}  --after ${next}`;
 }
 

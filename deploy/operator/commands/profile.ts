@@ -56,7 +56,7 @@ function orderOf(cpu: string | undefined, heap: boolean): Order {
   if (cpu === undefined) return { kind: ProfileKind.HEAP, seconds: 0 };
   const seconds = Math.round((parseDuration(cpu) ?? 0) / SECOND_MS);
   if (seconds < 1 || seconds > PROFILE_SECONDS.max)
-    throw new WrongCall(`--cpu takes a duration from 1s to ${String(PROFILE_SECONDS.max)}s, not ${cpu}`);
+    throw new WrongCall(`--cpu takes a duration from 1s to ${PROFILE_SECONDS.max}s, not ${cpu}`);
   return { kind: ProfileKind.CPU, seconds };
 }
 

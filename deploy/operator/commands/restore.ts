@@ -26,7 +26,7 @@ export const restore = defineCommand({
       return {
         answer: { ok: true, data_dir: config.dataDir, made_at, files: files.length, lost },
         text: [
-          `${config.dataDir}: ${String(files.length)} files of ${made_at}`,
+          `${config.dataDir}: ${files.length} files of ${made_at}`,
           'Start the program, then run reelgate ledger verify and reelgate media verify.',
         ].join('\n'),
       };

@@ -17,7 +17,7 @@ export const usageShow = defineCommand({
   summary: 'show the charges of an account',
   words: 'ACCOUNT',
   options: {
-    from: { value: 'DAY', means: `the first day; default: ${String(DAYS_DEFAULT)} days before the last` },
+    from: { value: 'DAY', means: `the first day; default: ${DAYS_DEFAULT} days before the last` },
     to: { value: 'DAY', means: 'the last day, inclusive; default: today' },
     by: { value: 'GROUP', means: 'the group of each line; default: day', choices: Object.keys(GROUPS) },
   },

@@ -61,7 +61,7 @@ async function askHolds(
   if (holds === undefined) {
     tell({
       ...{ subject: 'ledger', part: 'holds', grade: 'warn' },
-      detail: `open holds were not compared with their tasks: ${String(taskIds.length)}`,
+      detail: `open holds were not compared with their tasks: ${taskIds.length}`,
       advice: `see the lines of tasks; then ${VERIFY}`,
     });
     return;
@@ -93,10 +93,10 @@ function describeBalance({ ok, tooLarge, entries, sums, faults }: VerifyLedgerRe
     return {
       ...line,
       grade: 'ok',
-      detail: `has more than ${String(entries)} entries or calls, too many for this command; see the rolling check of billing`,
+      detail: `has more than ${entries} entries or calls, too many for this command; see the rolling check of billing`,
       advice: `${VERIFY} reads them all, and an embedded database serves nothing else meanwhile`,
     };
-  if (ok) return { ...line, grade: 'ok', detail: `${String(entries)} entries balance`, advice: '' };
+  if (ok) return { ...line, grade: 'ok', detail: `${entries} entries balance`, advice: '' };
   const wrong = [...Object.entries(sums).map(([currency, sum]) => `${currency} ${formatNanos(sum)}`), ...faults];
   return {
     ...line,
@@ -108,8 +108,6 @@ function describeBalance({ ok, tooLarge, entries, sums, faults }: VerifyLedgerRe
 
 function describeWaits(waits: readonly Wait[]): readonly DoctorLine[] {
   return waits.flatMap(([count, what, advice]): DoctorLine[] =>
-    count === 0
-      ? []
-      : [{ subject: 'ledger', part: 'holds', grade: 'warn', detail: `${String(count)} ${what}`, advice }],
+    count === 0 ? [] : [{ subject: 'ledger', part: 'holds', grade: 'warn', detail: `${count} ${what}`, advice }],
   );
 }

@@ -43,7 +43,7 @@ export async function askChannels(tasks: Tasks, deadline: Deadline, tell: Tell):
       subject: 'channels',
       part: '',
       grade: 'warn',
-      detail: `${String(rest)} more channels were not tested`,
+      detail: `${rest} more channels were not tested`,
       advice: 'reelgate channel list; reelgate channel test ID',
     });
 }
@@ -101,11 +101,11 @@ function testChannel(tasks: Tasks, id: string, deadline: Deadline): Promise<Doct
       try {
         const { ok, detail, tookMs } = await tasks.testChannel({ id }, { timeoutMs: deadline.callMs(), signal });
         return ok
-          ? { ...line, grade: 'ok', detail: `${detail}, in ${String(tookMs)} ms`, advice: '' }
+          ? { ...line, grade: 'ok', detail: `${detail}, in ${tookMs} ms`, advice: '' }
           : {
               ...line,
               grade: 'fail',
-              detail: `${detail}, after ${String(tookMs)} ms`,
+              detail: `${detail}, after ${tookMs} ms`,
               advice: `check api_key and base_url of channel ${id}, and the upstream's status; reelgate channel test ${id}`,
             };
       } catch (error) {

@@ -121,7 +121,7 @@ function describeRest({ name, address }: DiagnosedService, count: number): Docto
     subject: name,
     part: '',
     grade: 'warn',
-    detail: `${String(count)} more replicas at ${address} were not asked`,
+    detail: `${count} more replicas at ${address} were not asked`,
     advice: 'look at their readiness, such as with kubectl get pods',
   };
 }

@@ -26,7 +26,7 @@ export function describeClock({ subject, aheadMs, uncertainMs }: ClockReading): 
     ...graded(certainMs),
     detail:
       certainMs < WARN_MS
-        ? `agrees with this machine, to ${String(Math.max(1, Math.abs(aheadMs) + uncertainMs))} ms`
+        ? `agrees with this machine, to ${Math.max(1, Math.abs(aheadMs) + uncertainMs)} ms`
         : `is ${inSeconds(Math.abs(aheadMs))} ${where} this machine`,
   };
 }

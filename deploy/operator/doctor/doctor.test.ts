@@ -133,9 +133,7 @@ test('each replica behind a name is asked at once, and one that hangs hides no o
 
 test('addresses of one process are one replica, and more replicas than can be asked are counted', async () => {
   const twice = await answered(service('tasks', { replicas: ['10.0.0.1', '10.0.0.1'] }));
-  const many = await answered(
-    service('tasks', { replicas: Array.from({ length: 20 }, (_, at) => `10.0.0.${String(at)}`) }),
-  );
+  const many = await answered(service('tasks', { replicas: Array.from({ length: 20 }, (_, at) => `10.0.0.${at}`) }));
 
   expect(twice.lines).toHaveLength(2);
   expect(new Set(many.lines.map(({ subject }) => subject)).size).toBe(17);

@@ -21,7 +21,7 @@ export function openLineFormat(): (line: DoctorLine) => string {
 
 /** Counts the lines by grade, for the end of the text. */
 export function countLines(lines: readonly DoctorLine[]): string {
-  return GRADES.map((grade) => `${String(lines.filter((line) => line.grade === grade).length)} ${grade}`).join(', ');
+  return GRADES.map((grade) => `${lines.filter((line) => line.grade === grade).length} ${grade}`).join(', ');
 }
 
 /** Words of an upstream may hold line ends and control characters. */

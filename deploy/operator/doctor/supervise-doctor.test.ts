@@ -57,7 +57,7 @@ describe('a supervised doctor', () => {
   test('learns when the command began, and is not supervised again', async () => {
     const clock = fakeClock();
     const begunAt = clock.now();
-    const script = `process.send(Number(process.env.REELGATE_DOCTOR_BEGUN_AT === '${String(begunAt)}'));`;
+    const script = `process.send(Number(process.env.REELGATE_DOCTOR_BEGUN_AT === '${begunAt}'));`;
 
     expect(await supervise(script, clock)).toBe(1);
     expect(readBegin({ REELGATE_DOCTOR_BEGUN_AT: String(begunAt) })).toBe(begunAt);

@@ -17,7 +17,7 @@ const WHOLE_FROM_MS = 10 * SECOND_MS;
 /** Writes `0.8 s`, `47 s`, `12 min 5 s` or `3 h 20 min`. */
 export function asSeconds(ms: number): string {
   if (ms < WHOLE_FROM_MS) return `${(Math.round(ms / 100) / 10).toFixed(1)} s`;
-  if (ms < 2 * MINUTE_MS) return `${String(Math.round(ms / SECOND_MS))} s`;
+  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return `${whole(ms, MINUTE_MS)} min ${whole(ms % MINUTE_MS, SECOND_MS)} s`;
   return `${whole(ms, HOUR_MS)} h ${whole(ms % HOUR_MS, MINUTE_MS)} min`;
 }

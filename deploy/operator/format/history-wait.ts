@@ -34,7 +34,7 @@ function waitingWork(record: TaskRecord): Wait {
 function waitingAnswer({ task }: TaskRecord, last: AttemptRecord | undefined): Wait {
   return last === undefined
     ? { what: 'for its hold and its references', since: task?.createdAt }
-    : { what: `for the answer of ${last.channel} to attempt ${String(last.number)}`, since: last.startedAt };
+    : { what: `for the answer of ${last.channel} to attempt ${last.number}`, since: last.startedAt };
 }
 
 function waitingUpstream({ task, attempts, events }: TaskRecord): Wait {
@@ -65,5 +65,5 @@ function nextPoll({ nextPollAt, pollErrors }: TaskRecord, now: number): string {
   if (nextPollAt === undefined) return '';
   const ms = timestampMs(nextPollAt) - now;
   const when = ms >= 0 ? `next poll in ${asSeconds(ms)}` : 'a poll is due';
-  return `; ${when}${pollErrors > 0 ? `, ${String(pollErrors)} polls failed in a row` : ''}`;
+  return `; ${when}${pollErrors > 0 ? `, ${pollErrors} polls failed in a row` : ''}`;
 }

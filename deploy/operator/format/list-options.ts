@@ -9,7 +9,7 @@ const LIMIT_DEFAULT = 50;
 export const LIST_OPTIONS = {
   account: { value: 'ID', means: 'only this account' },
   state: { value: 'STATE', means: 'only this state', choices: Object.keys(STATES) },
-  limit: { value: 'N', means: `at most N, 1 to 1000; default: ${String(LIMIT_DEFAULT)}` },
+  limit: { value: 'N', means: `at most N, 1 to 1000; default: ${LIMIT_DEFAULT}` },
   after: { value: 'ID', means: 'continue after this id, for the next page' },
   wide: WIDE_OPTION,
 } as const;

@@ -59,7 +59,7 @@ function ofCreate({ task, attempts }: TaskRecord, money: GetHoldResponse | undef
   if (references === 0 || firstAt === undefined) return [...created, held];
   const at = timestampMs(firstAt);
   const tookMs = Math.max(0, at - heldAt);
-  const text = `staged ${String(references)} ${references === 1 ? 'reference' : 'references'} in ${asSeconds(tookMs)}`;
+  const text = `staged ${references} ${references === 1 ? 'reference' : 'references'} in ${asSeconds(tookMs)}`;
   return [...created, held, { at, text, tookMs }];
 }
 
@@ -72,7 +72,7 @@ function ofAttempts({ attempts }: TaskRecord): readonly Step[] {
     const { number, channel, startedAt, endedAt } = attempt;
     if (startedAt === undefined) return [];
     const at = timestampMs(endedAt ?? startedAt);
-    const name = `attempt ${String(number)} on ${channel}`;
+    const name = `attempt ${number} on ${channel}`;
     if (endedAt === undefined) return [{ at, text: `${name} began` }];
     const tookMs = Math.max(0, at - timestampMs(startedAt));
     return [{ at, text: `${name} ${outcomeOf(attempt)} after ${asSeconds(tookMs)}${reasonOf(attempt)}`, tookMs }];

@@ -28,7 +28,7 @@ export function relativeTime(time: Timestamp | undefined, now: number = systemCl
 
 export function shortDuration(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms >= 2 * each) ?? ['s', SECOND_MS];
-  return `${String(Math.floor(ms / size))}${unit}`;
+  return `${Math.floor(ms / size)}${unit}`;
 }
 
 /** The time at which a duration that begins now ends. */

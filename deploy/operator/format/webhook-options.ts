@@ -8,7 +8,7 @@ export const ACCOUNT_OPTION = { value: 'ID', means: 'the account of the endpoint
 
 /** The options of the lists of endpoints and deliveries. */
 export const PAGE_OPTIONS = {
-  limit: { value: 'N', means: `at most N, 1 to ${String(LIMIT_MAX)}; default: ${String(LIMIT_DEFAULT)}` },
+  limit: { value: 'N', means: `at most N, 1 to ${LIMIT_MAX}; default: ${LIMIT_DEFAULT}` },
   after: { value: 'ID', means: 'continue after this id, for the next page' },
   wide: WIDE_OPTION,
 } as const;
@@ -18,7 +18,7 @@ export function pageQuery({ limit = String(LIMIT_DEFAULT), after = '' }: { limit
   readonly after: string;
 } {
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > LIMIT_MAX)
-    throw new WrongCall(`--limit takes a whole number from 1 to ${String(LIMIT_MAX)}, not ${limit}`);
+    throw new WrongCall(`--limit takes a whole number from 1 to ${LIMIT_MAX}, not ${limit}`);
   return { limit: Number(limit), after };
 }
 

@@ -24,9 +24,7 @@ export async function followTask(taskId: string, following: Following): Promise<
   let line = 'queued';
   const show = (video: Video): void => {
     const next =
-      video.progress === undefined || video.status === 'queued'
-        ? video.status
-        : `${video.status}  ${String(video.progress)} %`;
+      video.progress === undefined || video.status === 'queued' ? video.status : `${video.status}  ${video.progress} %`;
     if (next !== line && !terminal.isInteractive) terminal.note(next);
     line = next;
   };

@@ -18,7 +18,7 @@ export class ApiRefusal extends CommandFailed {
   readonly status: number;
 
   constructor(status: number, message: string) {
-    super(`refused with ${String(status)}: ${message}`);
+    super(`refused with ${status}: ${message}`);
     this.status = status;
   }
 }

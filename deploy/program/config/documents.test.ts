@@ -23,7 +23,7 @@ const examples = blocks.filter(({ language }) => language === 'yaml');
 
 function blocksOf(file: string, document: string): Example[] {
   return [...document.matchAll(FENCED)].map(({ index, 1: language = '', 2: text = '' }) => ({
-    at: `${file}:${String(document.slice(0, index).split('\n').length)}`,
+    at: `${file}:${document.slice(0, index).split('\n').length}`,
     language,
     text,
   }));

@@ -26,7 +26,7 @@ export interface DiagnosisOptions {
 
 const GRADES: Readonly<Record<Word, Grade>> = { ok: Grade.OK, warn: Grade.WARN, fail: Grade.FAIL };
 /** Names this process among the replicas. */
-const PROCESS = `${hostname()}:${String(process.pid)}`;
+const PROCESS = `${hostname()}:${process.pid}`;
 
 /** The operator's view of this process, beside the RPCs of its service. */
 export function diagnosisBinding(options: DiagnosisOptions): Binding {

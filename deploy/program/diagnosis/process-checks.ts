@@ -84,7 +84,7 @@ function ofData(folder: string): Verdict {
   if (shared.length === 0) return ok(`only its own user reads ${folder}`);
   return {
     grade: 'warn',
-    detail: `other users can read ${shared[0] ?? ''}; files and folders of ${folder} that they can read: ${String(shared.length)}`,
+    detail: `other users can read ${shared[0] ?? ''}; files and folders of ${folder} that they can read: ${shared.length}`,
     advice: `chmod -R go= ${folder}`,
   };
 }

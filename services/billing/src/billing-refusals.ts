@@ -52,7 +52,7 @@ export function tooManyMakers(makersMax: number): Problem {
     kind: 'unprocessable',
     reason: 'too_many_tokens',
     message:
-      `a token may have at most ${String(makersMax)} makers, each made by the next; ` +
+      `a token may have at most ${makersMax} makers, each made by the next; ` +
       'make this one with the token that made yours',
   });
 }

@@ -14,11 +14,11 @@ export function ledgerSelfCheck({ findings }: Pick<RollingCheck, 'findings'>, cl
       const round =
         endedAt === undefined
           ? 'its first round has not ended'
-          : `its last round ended ${String(Math.floor(Math.max(0, clock.now() - endedAt) / MINUTE_MS))} minutes ago`;
+          : `its last round ended ${Math.floor(Math.max(0, clock.now() - endedAt) / MINUTE_MS)} minutes ago`;
       if (faults === 0) return ok(`found no event of the ledger that does not balance; ${round}`);
       return {
         grade: 'fail',
-        detail: `found events of the ledger that do not balance: ${String(faults)}; ${round}`,
+        detail: `found events of the ledger that do not balance: ${faults}; ${round}`,
         advice: 'stop every replica of billing, keep its database as it is; reelgate ledger verify names the events',
       };
     },

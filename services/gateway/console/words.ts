@@ -19,7 +19,7 @@ export const words = {
   madeTokens: {
     madeBy: (maker: string) => `made by ${maker}`,
     alsoRevoke: (count: number) =>
-      count === 1 ? 'Also revoke the token that it made' : `Also revoke the ${String(count)} tokens that it made`,
+      count === 1 ? 'Also revoke the token that it made' : `Also revoke the ${count} tokens that it made`,
     stays: (count: number) =>
       count === 1
         ? 'Otherwise that token stays valid, within the limits of its maker.'
@@ -28,7 +28,7 @@ export const words = {
       if (count === 0) return `${name} is revoked.`;
       return count === 1
         ? `${name} and the token that it made are revoked.`
-        : `${name} and ${String(count)} tokens that it made are revoked.`;
+        : `${name} and ${count} tokens that it made are revoked.`;
     },
   },
   loading: 'Loading',
@@ -52,7 +52,7 @@ export const words = {
     paused: 'Paused',
     pause: 'Pause live updates',
     resume: 'Resume live updates',
-    newRows: (count: number) => (count === 1 ? '1 new row' : `${String(count)} new rows`),
+    newRows: (count: number) => (count === 1 ? '1 new row' : `${count} new rows`),
   },
   /** Of the server that is gone, or has a fault. */
   outage: {
@@ -66,8 +66,8 @@ export const words = {
         : `The server does not answer this page in time since ${since}; what you see is from then.`,
     failing: (status: number, since: string | undefined) =>
       since === undefined
-        ? `The server answers with an error (${String(status)}).`
-        : `The server answers with an error (${String(status)}) since ${since}; what you see is from then.`,
+        ? `The server answers with an error (${status}).`
+        : `The server answers with an error (${status}) since ${since}; what you see is from then.`,
     asOf: (time: string) => `As of ${time}`,
     nothing: 'Nothing of this page could be read yet. It is tried again by itself.',
   },
@@ -177,8 +177,8 @@ export const homeWords = {
       calls_per_minute: 'Calls a minute',
       in_flight: 'Tasks at a time',
     },
-    used: (used: number, limit: number) => `${String(used)} of ${String(limit)}`,
-    most: (limit: number) => `at most ${String(limit)}`,
+    used: (used: number, limit: number) => `${used} of ${limit}`,
+    most: (limit: number) => `at most ${limit}`,
   },
   create: 'Create a video',
 };
@@ -209,9 +209,9 @@ export const tasksWords = {
     took: 'Took',
     charge: 'Charge',
   },
-  seconds: (seconds: number) => `${String(seconds)} s`,
-  percent: (progress: number) => `${String(progress)} %`,
-  progressOf: (progress: number) => `Progress: ${String(progress)} %`,
+  seconds: (seconds: number) => `${seconds} s`,
+  percent: (progress: number) => `${progress} %`,
+  progressOf: (progress: number) => `Progress: ${progress} %`,
   held: (amount: string) => `${amount} held`,
   notYet: '–',
   none: 'No task matches.',
@@ -230,7 +230,7 @@ export const taskWords = {
     in_progress: (age: string) => `Running for ${age}`,
     completed: (took: string) => `Completed in ${took}`,
     failed: (took: string) => `Failed after ${took}`,
-    progress: (percent: number) => `${String(percent)} %`,
+    progress: (percent: number) => `${percent} %`,
     announced: (state: string) => `The task is now: ${state}`,
   },
   acts: {
@@ -257,7 +257,7 @@ export const taskWords = {
     length: 'Length',
     rate: 'Frame rate',
     file: 'File',
-    pixels: (width: number, height: number) => `${String(width)} × ${String(height)}`,
+    pixels: (width: number, height: number) => `${width} × ${height}`,
     perSecond: (rate: string) => `${rate} frames a second`,
     waiting: 'The video will be here as soon as it is made.',
     gone: 'The video is not kept any more.',
@@ -298,7 +298,7 @@ export const taskWords = {
     noCall: 'No open path of the API expresses this order.',
     languages: { curl: 'curl', python: 'Python', javascript: 'JavaScript' },
     codeOf: (language: string) => `the call in ${language}`,
-    seconds: (seconds: number) => `${String(seconds)} s`,
+    seconds: (seconds: number) => `${seconds} s`,
   },
   webhooks: {
     title: 'Webhooks of this task',
@@ -332,7 +332,7 @@ export const moneyWords = {
   outputTokens: (count: string, each: string) => `${count} output tokens × ${each} per million`,
   characters: (count: string, each: string) => `${count} characters × ${each} per million`,
   ledger: 'Every line of the ledger',
-  contract: (key: string, version: number) => `Price ${key}, version ${String(version)}`,
+  contract: (key: string, version: number) => `Price ${key}, version ${version}`,
   columns: { event: 'Event', book: 'Book', amount: 'Amount', at: 'Time' },
   unavailable: 'The money of this task cannot be read now.',
   none: 'This task costs nothing, or its money is not recorded yet.',

@@ -209,5 +209,5 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
 }
 
 function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

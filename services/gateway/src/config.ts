@@ -54,7 +54,7 @@ const count = (fallback: number): object => ({
   minimum: 1,
   maximum: COUNT_MAX,
   default: fallback,
-  description: `a whole number from 1 to ${String(COUNT_MAX)}`,
+  description: `a whole number from 1 to ${COUNT_MAX}`,
 });
 const section = (properties: object): object => ({
   type: 'object',
@@ -97,11 +97,11 @@ export const gatewaySchema = {
     drain: drainSchema('90s'),
     realtime: section(realtimeProperties),
     async: section({
-      workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
+      workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
       drain: { type: 'string', format: 'duration', default: '20s' },
     }),
     webhooks: section({
-      workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${String(COUNT_MAX)}` },
+      workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
       drain: { type: 'string', format: 'duration', default: '5s' },
     }),
     console: section({

@@ -83,7 +83,7 @@ function fakeWork(): FakeWork {
       const list = due.get(receiverId) ?? [];
       due.set(receiverId, list);
       for (let added = 0; added < count; added += 1) {
-        const id = `${receiverId}-${String((queued += 1))}`;
+        const id = `${receiverId}-${(queued += 1)}`;
         const event = anEvent({ id: `evt_${id}` });
         list.push({ id, attempt: 1, url: `https://${receiverId}/`, event, origin: { ...NO_ORIGIN, ...origin } });
       }
@@ -96,7 +96,7 @@ function fakeWork(): FakeWork {
       leases += 1;
       const free = [...due].filter(([id, list]) => list.length > 0 && !held.has(id)).slice(0, limit);
       const receivers = free.map(([id, list]) => {
-        const lease = `lease_${String(leases)}`;
+        const lease = `lease_${leases}`;
         held.set(id, lease);
         return aLeasedReceiver({ id, lease, deliveries: list.slice(0, DELIVERIES_MAX) });
       });

@@ -43,7 +43,7 @@ export function fakeAccounts(): FakeAccounts {
       creates.push(request);
       const { accountId, name, models, webhooks, tokens: right, makerTokenId: madeByTokenId } = request;
       const token = create(TokenSchema, {
-        id: `token_${String(tokens.size + 1)}`,
+        id: `token_${tokens.size + 1}`,
         createdAt: timestampFromMs(0),
         ...{ accountId, name, models, webhooks, tokens: right, madeByTokenId },
       });

@@ -105,8 +105,8 @@ export function fakeEvents(): FakeEvents {
     open: () => watchers.size,
     taken: () => taken,
     add: (event = {}) => {
-      const id = `evt_${String(events.length + 1)}`;
-      const defaults = { accountId: 'demo', type: 'video.completed', subjectId: `task_${String(events.length + 1)}` };
+      const id = `evt_${events.length + 1}`;
+      const defaults = { accountId: 'demo', type: 'video.completed', subjectId: `task_${events.length + 1}` };
       events.push(create(EventSchema, { id, createdAt: timestampFromMs(1_000_000), ...defaults, ...event }));
       each(() => undefined);
       return id;

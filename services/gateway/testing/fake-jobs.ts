@@ -109,7 +109,7 @@ export function fakeJobs(
       },
       leaseJobs: async ({ limit }) => {
         called('leaseJobs');
-        const lease = `lease_${String((leases += 1))}`;
+        const lease = `lease_${(leases += 1)}`;
         const taken = [...jobs.values()]
           .filter((job) => job.state === TaskState.QUEUED && job.lease === '')
           .slice(0, limit);
@@ -144,7 +144,7 @@ export function fakeJobs(
         return {};
       },
       returnJob: async ({ lease, untouched, delayMs }) => {
-        called(`returnJob ${untouched ? 'untouched' : 'unknown'} ${String(delayMs)}`, lease?.jobId);
+        called(`returnJob ${untouched ? 'untouched' : 'unknown'} ${delayMs}`, lease?.jobId);
         const job = held(lease);
         if (job === undefined) return { returned: false };
         job.lease = delayMs > 0n ? 'later' : '';
@@ -182,7 +182,7 @@ export function fakeJobs(
     },
     single: () => {
       const [job, ...more] = jobs.values();
-      if (job === undefined || more.length > 0) throw new Error(`there are ${String(jobs.size)} jobs`);
+      if (job === undefined || more.length > 0) throw new Error(`there are ${jobs.size} jobs`);
       return job;
     },
   };

@@ -277,9 +277,9 @@ export function fakeMedia(): FakeMedia {
         const bytes = Buffer.concat(chunks);
         if (bytes.length > bytesMax) throw new Error('more bytes came than were announced');
         puts.push({ accountId, bytes });
-        return { object: `obj_${String(puts.length)}`, bytes: bytes.length };
+        return { object: `obj_${puts.length}`, bytes: bytes.length };
       },
-      putPrivate: async (bytes, { accountId, keepMs, object = `prv_${String(kept.size + 1)}` }) => {
+      putPrivate: async (bytes, { accountId, keepMs, object = `prv_${kept.size + 1}` }) => {
         kept.set(object, { accountId, bytes, keepMs });
         return { object };
       },

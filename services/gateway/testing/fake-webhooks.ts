@@ -55,7 +55,7 @@ export function fakeWebhooks(): FakeWebhooks {
   const endpointMethods: Partial<Implementation<typeof WebhookService>> = {
     createWebhookEndpoint: async ({ accountId, name, url, eventTypes, payload }) => {
       called('create', accountId, url);
-      const id = `whe_${String(endpoints.size + 1)}`;
+      const id = `whe_${endpoints.size + 1}`;
       const times = { createdAt: timestampFromMs(MADE_AT_MS), updatedAt: timestampFromMs(MADE_AT_MS) };
       const endpoint = create(WebhookEndpointSchema, { id, accountId, name, url, eventTypes, payload, ...times });
       endpoints.set(id, { ...endpoint, secretHint: 'whsec_AAAA…AAA=' });

@@ -23,7 +23,7 @@ export async function startOperatorUnderTest(settings: TestSettings = {}): Promi
     if (!isTaken) response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const own = { origin: base, 'x-reelgate-console': '1' };
   const headersOf: OperatorUnderTest['headersOf'] = async (role) => {
     const session = await call(base, 'POST', '/console/api/session', {

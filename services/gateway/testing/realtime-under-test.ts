@@ -126,7 +126,7 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
   });
   let noToken: Problem | undefined;
   const server = await startServer(clock, realtime, () => noToken);
-  const url = `127.0.0.1:${String(server.port)}`;
+  const url = `127.0.0.1:${server.port}`;
   const dial: RealtimeUnderTest['dial'] = (query = 'model=voice', { protocols = [], ...options } = {}) => {
     const socket = new WebSocket(`ws://${url}/v1/realtime?${query}`, [...protocols], {
       headers: { authorization: `Bearer ${REALTIME_TOKEN}` },

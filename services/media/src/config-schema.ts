@@ -22,7 +22,7 @@ const count = (fallback: number, minimum = 1) => ({
   minimum,
   maximum: 2 ** 31 - 1,
   default: fallback,
-  description: `a whole number from ${String(minimum)} up`,
+  description: `a whole number from ${minimum} up`,
 });
 const flag = (fallback: boolean) => ({ type: 'boolean', default: fallback });
 const section = (properties: Readonly<Record<string, object>>) => ({

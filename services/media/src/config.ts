@@ -180,7 +180,7 @@ function exception(entry: AllowEntry, at: number): FetchException {
   const [key, host, purpose] = typeof entry === 'string' ? ['', entry] : ['.host', entry.host, entry.for];
   const parsed = parseHostPort(host);
   if (parsed === undefined || !isAddress(parsed.host))
-    throw new ConfigError(`media.fetch.allow.${String(at)}${key}: expected ${ADDRESS_AND_PORT}`);
+    throw new ConfigError(`media.fetch.allow.${at}${key}: expected ${ADDRESS_AND_PORT}`);
   return { ...parsed, purpose };
 }
 
@@ -189,15 +189,15 @@ function receiver(entry: string, at: number): HostPort {
   const port = parseHostPort(entry)?.port ?? 0;
   const host = URL.parse(`http://${entry}/`)?.hostname.replace(/^\[|\]$/g, '');
   if (port === 0 || host === undefined || host === '')
-    throw new ConfigError(`webhooks.allow.${String(at)}: expected ${RECEIVER}`);
+    throw new ConfigError(`webhooks.allow.${at}: expected ${RECEIVER}`);
   return { host, port };
 }
 
 /** With an entry that only resembles an address, every lookup would fail. */
 function dnsServer(entry: string, at: number): string {
-  const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${String(DNS_PORT)}`);
+  const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${DNS_PORT}`);
   if (parsed === undefined || !isAddress(parsed.host))
-    throw new ConfigError(`media.fetch.dns_servers.${String(at)}: expected ${DNS_SERVER}`);
+    throw new ConfigError(`media.fetch.dns_servers.${at}: expected ${DNS_SERVER}`);
   return entry;
 }
 

@@ -35,8 +35,8 @@ export async function startFakeDns(): Promise<FakeDns> {
   const answerTo = (query: Buffer): Exclude<Answer, { four: Answer }> | undefined => {
     const { name, type } = questionOf(query);
     asked.push(name);
-    const earlier = queries.get(`${name} ${String(type)}`) ?? 0;
-    queries.set(`${name} ${String(type)}`, earlier + 1);
+    const earlier = queries.get(`${name} ${type}`) ?? 0;
+    queries.set(`${name} ${type}`, earlier + 1);
     const answers = names.get(name);
     let now = answers?.[Math.min(earlier, answers.length - 1)];
     while (now !== undefined && typeof now === 'object' && 'four' in now) now = type === TYPE_AAAA ? now.six : now.four;
@@ -73,7 +73,7 @@ export async function startFakeDns(): Promise<FakeDns> {
   });
   await new Promise<void>((resolve) => elsewhere.bind(0, '127.0.0.1', resolve));
   return {
-    address: `127.0.0.1:${String(packets.address().port)}`,
+    address: `127.0.0.1:${packets.address().port}`,
     answer: (name, ...answers) => {
       names.set(name, answers);
       for (const key of queries.keys()) if (key.startsWith(`${name} `)) queries.delete(key);

@@ -107,7 +107,7 @@ export async function startMediaUnderTest({
     folder,
     client: directClient(MediaService, binding, aCaller()),
     operator: directClient(OperatorService, operator, aCaller()),
-    url: `http://127.0.0.1:${String(server.port)}`,
+    url: `http://127.0.0.1:${server.port}`,
     serviceKey: SERVICE_KEY,
     blobs: () => filesUnder(path.join(folder, 'blobs')),
     restart: async () => {

@@ -34,12 +34,12 @@ export async function startOrigin({ tls = false, address = '127.0.0.1' }: Origin
   const server = tls ? createTlsServer({ key: TLS_KEY, cert: TLS_CERTIFICATE }, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const { port } = server.address() as AddressInfo;
-  const host = `${address.includes(':') ? `[${address}]` : address}:${String(port)}`;
+  const host = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   return {
     port,
     host,
     hits,
-    url: (behaviour) => `${tls ? 'https' : 'http'}://${host}/${String(behaviours.push(behaviour) - 1)}`,
+    url: (behaviour) => `${tls ? 'https' : 'http'}://${host}/${behaviours.push(behaviour) - 1}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

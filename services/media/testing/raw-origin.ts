@@ -57,11 +57,11 @@ export async function startRawOrigin({
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(fixed, address, resolve));
   const { port } = server.address() as AddressInfo;
-  const host = `${address}:${String(port)}`;
+  const host = `${address}:${port}`;
   return {
     port,
     host,
-    url: (raw) => `${tls === undefined ? 'http' : 'https'}://${host}/${String(said.push(raw) - 1)}`,
+    url: (raw) => `${tls === undefined ? 'http' : 'https'}://${host}/${said.push(raw) - 1}`,
     connections: () => connections,
     received: () => received,
     close: () =>

@@ -35,7 +35,7 @@ export async function startS3Server(address = '127.0.0.1', tls?: Issued): Promis
   keepWhole(server.store, scratch);
   const { port } = await server.run();
   return {
-    endpoint: `${tls === undefined ? 'http' : 'https'}://${address}:${String(port)}`,
+    endpoint: `${tls === undefined ? 'http' : 'https'}://${address}:${port}`,
     bucket: BUCKET,
     credentials: {
       accessKeyId: new Secret(S3_KEYS.access_key_id),

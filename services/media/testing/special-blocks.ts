@@ -173,10 +173,10 @@ export function spellings4(value: bigint): readonly string[] {
     parts.map(hex).join('.'),
     parts.map((part) => `0x000${part.toString(16)}`).join('.'),
     parts.map(octal).join('.'),
-    `00${octal(a)}.${hex(b)}.${String(c)}.${octal(d)}`,
-    `${String(a)}.${String((b << 16n) + (c << 8n) + d)}`,
+    `00${octal(a)}.${hex(b)}.${c}.${octal(d)}`,
+    `${a}.${(b << 16n) + (c << 8n) + d}`,
     `${hex(a)}.${octal((b << 16n) + (c << 8n) + d)}`,
-    `${String(a)}.${String(b)}.${String((c << 8n) + d)}`,
+    `${a}.${b}.${(c << 8n) + d}`,
     wide(dotted),
     wide(String(value)),
     dotted.replaceAll('.', '。'),
@@ -188,7 +188,7 @@ export function spellings4(value: bigint): readonly string[] {
     dotted.replaceAll('.', '%2e'),
     dotted.replace('.', '\u00ad.'),
     `%30x${value.toString(16)}`,
-    `${String(a)}.\u200b${String(b)}.${String(c)}.${String(d)}`,
+    `${a}.\u200b${b}.${c}.${d}`,
     mathematical(dotted),
   ];
 }

@@ -11,7 +11,7 @@ export function callbackUrls(publicUrl: string, { signatures }: AcceptedKeys): C
   const key = deriveSecret(signatures[0], PURPOSE);
   const accepted = signatures.map((one) => deriveSecret(one, PURPOSE));
   return {
-    urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${String(number)}`)}`,
+    urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${number}`)}`,
     attemptOf: (token) => {
       const { taskId, number } = NAME.exec(signedNameIn(accepted, token) ?? '')?.groups ?? {};
       return taskId === undefined ? undefined : { taskId, number: Number(number) };

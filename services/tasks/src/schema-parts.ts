@@ -9,7 +9,7 @@ export function whole(least: number, byDefault: number): object {
     minimum: least,
     maximum: WHOLE_MAX,
     default: byDefault,
-    description: `a whole number from ${String(least)}`,
+    description: `a whole number from ${least}`,
   };
 }
 

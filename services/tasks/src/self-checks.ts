@@ -34,7 +34,7 @@ export function tasksSelfChecks(
         const [oldest] = waiting;
         if (oldest === undefined) return ok('nothing waits for a person');
         const since = new Date(oldest.since).toISOString();
-        const detail = `${String(waiting.length)} wait for a person, the first since ${since} (${oldest.reason})`;
+        const detail = `${waiting.length} wait for a person, the first since ${since} (${oldest.reason})`;
         return { grade: 'warn', detail, advice: 'reelgate attention list' };
       },
     },
@@ -114,15 +114,15 @@ function describeLate({ count, isAtLeast, oldest }: LateTasks, now: number, soft
   });
   return {
     grade: 'warn',
-    detail: `past ${deadline}: ${isAtLeast ? 'at least ' : ''}${String(count)}; the oldest: ${named.join(', ')}`,
+    detail: `past ${deadline}: ${isAtLeast ? 'at least ' : ''}${count}; the oldest: ${named.join(', ')}`,
     advice: `reelgate task show ${first.id}${first.channel === undefined ? '' : `; reelgate channel test ${first.channel}`}`,
   };
 }
 
 function inWords(ms: number): string {
   const minutes = Math.floor(ms / MINUTE_MS);
-  if (minutes < 2) return `${String(Math.floor(ms / 1000))} s`;
-  return minutes < 120 ? `${String(minutes)} min` : `${String(Math.floor(minutes / 60))} h`;
+  if (minutes < 2) return `${Math.floor(ms / 1000)} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
 /** One verdict for each channel of which too many attempts failed. */
@@ -135,13 +135,13 @@ function attempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[
       {
         grade: lost > 0 ? 'fail' : 'warn',
         detail:
-          `channel ${channel}: of ${String(all.length)} attempts in 15 minutes ${String(bad.length)} were not accepted, ` +
-          `${String(lost)} without an answer; the last one: ${shortened(bad[0]?.error ?? '')}`,
+          `channel ${channel}: of ${all.length} attempts in 15 minutes ${bad.length} were not accepted, ` +
+          `${lost} without an answer; the last one: ${shortened(bad[0]?.error ?? '')}`,
         advice: `reelgate channel test ${channel}; the upstream's status`,
       },
     ];
   });
-  return failing.length > 0 ? failing : ok(`${String(recent.length)} in 15 minutes, no channel stands out`);
+  return failing.length > 0 ? failing : ok(`${recent.length} in 15 minutes, no channel stands out`);
 }
 
 function shortened(text: string): string {

@@ -67,7 +67,7 @@ test.each<[string, string | undefined, string]>([
 
   const shown = (await metrics.text('openmetrics')).split('\n');
   const about = (text: string, seconds: number): string =>
-    `${text}${exemplar === '' ? '' : `${exemplar} ${String(seconds)} 1800000000`}`;
+    `${text}${exemplar === '' ? '' : `${exemplar} ${seconds} 1800000000`}`;
   const labels = `kind="${task.order.kind}",model="removed",channel="main",state="failed"`;
   expect(shown).toContain(about(`reelgate_task_seconds_bucket{le="10",${labels}} 1`, 7));
   expect(shown).toContain(about('reelgate_task_lag_seconds_bucket{le="2.5",channel="main"} 1', 2));

@@ -44,6 +44,6 @@ export function webhookSettings(entry: WebhooksEntry): WebhookSettings {
 function receiver(entry: string, at: number): string {
   const host = URL.parse(`http://${entry}`)?.hostname;
   const port = parseHostPort(entry)?.port ?? 0;
-  if (host === undefined || port === 0) throw new ConfigError(`webhooks.allow.${String(at)}: expected ${RECEIVER}`);
-  return `${host}:${String(port)}`;
+  if (host === undefined || port === 0) throw new ConfigError(`webhooks.allow.${at}: expected ${RECEIVER}`);
+  return `${host}:${port}`;
 }

@@ -21,9 +21,9 @@ export function nameAttacks(world: AttackWorld): readonly Attack[] {
   /** The URL of a new name with these DNS answers. The last answer repeats. */
   const at = (answers: readonly Answer[], port: number, scheme = 'http'): string => {
     names += 1;
-    const name = `n${String(names)}.attack.example`;
+    const name = `n${names}.attack.example`;
     dns.answer(name, ...answers);
-    return `${scheme}://${name}:${String(port)}/`;
+    return `${scheme}://${name}:${port}/`;
   };
   const twice = (answers: readonly Answer[]): readonly string[] =>
     answers.flatMap((answer) => [at([answer], canary), at([answer], canary, 'https')]);
@@ -94,7 +94,7 @@ const MIXED: readonly Answer[] = [
 const ALIASED: readonly Answer[] = [
   { aliases: ['a.attack.example'], addresses: [LOOPBACK] },
   { aliases: ['a.attack.example', 'b.attack.example', 'c.attack.example'], addresses: [LOOPBACK] },
-  { aliases: Array.from({ length: 20 }, (_, step) => `c${String(step)}.attack.example`), addresses: [LOOPBACK] },
+  { aliases: Array.from({ length: 20 }, (_, step) => `c${step}.attack.example`), addresses: [LOOPBACK] },
   { aliases: ['localhost'], addresses: [LOOPBACK] },
   { aliases: ['metadata.google.internal'], addresses: ['169.254.169.254'] },
   { aliases: ['a.attack.example', 'b.attack.example', 'a.attack.example'] },

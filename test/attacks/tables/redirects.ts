@@ -32,17 +32,17 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
   return [
     ...STATUSES.flatMap((status) => [
       ...attacks(
-        `redirects by ${String(status)} to forbidden addresses`,
+        `redirects by ${status} to forbidden addresses`,
         ['unreached'],
         forbidden(port).map((target) => to(target, status)),
       ),
       ...attacks(
-        `redirects by ${String(status)} to what is not fetched`,
+        `redirects by ${status} to what is not fetched`,
         ['unreached'],
         NOT_FETCHED.map((target) => to(target, status)),
       ),
       ...attacks(
-        `redirects by ${String(status)} to no address`,
+        `redirects by ${status} to no address`,
         ['unreached'],
         [
           'http://',
@@ -109,7 +109,7 @@ export function redirectAttacks(world: AttackWorld): readonly Attack[] {
       ['unreached'],
       raws(
         [300, 304, 305, 306, 309, 201, 404, 401, 407].map((status) =>
-          answer([`${String(status)} X`, `location: ${bad}`, 'content-length: 0']),
+          answer([`${status} X`, `location: ${bad}`, 'content-length: 0']),
         ),
       ),
     ),

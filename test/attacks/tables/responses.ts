@@ -35,7 +35,7 @@ const silent =
     if (beginning !== '') socket.write(beginning);
   };
 const typed = (type: string, body: Buffer = PNG): Raw =>
-  sends([OK, `content-type: ${type}`, `content-length: ${String(body.byteLength)}`], body);
+  sends([OK, `content-type: ${type}`, `content-length: ${body.byteLength}`], body);
 
 /** Answers of a permitted origin that are not a file, or a file that must not be accepted. */
 export function responseAttacks({ raw }: AttackWorld): readonly Attack[] {
@@ -45,7 +45,7 @@ export function responseAttacks({ raw }: AttackWorld): readonly Attack[] {
     [
       'statuses without a file',
       ['unreached'],
-      STATES.map((status) => answer([`${String(status)} X`, 'content-length: 3'], 'abc')),
+      STATES.map((status) => answer([`${status} X`, 'content-length: 3'], 'abc')),
     ],
     [
       'encodings',

@@ -61,16 +61,16 @@ export function spellingAttacks({ canary, admin, program, origin }: AttackWorld)
       ['address'],
       [
         ...PORTS.map((each) => `http://a.example:${each}/`),
-        ...[22, 25, 110, 3306, 5432, 6379, 9200, 11_211, 27_017].map((each) => `http://127.0.0.1:${String(each)}/`),
+        ...[22, 25, 110, 3306, 5432, 6379, 9200, 11_211, 27_017].map((each) => `http://127.0.0.1:${each}/`),
       ],
     ),
     ...attacks(
       'ports of the program itself',
       ['unreached', 'port'],
       [
-        `http://127.0.0.1:${String(admin)}/metrics`,
-        `http://127.1:${String(admin)}/metrics`,
-        `http://[::ffff:127.0.0.1]:${String(admin)}/metrics`,
+        `http://127.0.0.1:${admin}/metrics`,
+        `http://127.1:${admin}/metrics`,
+        `http://[::ffff:127.0.0.1]:${admin}/metrics`,
         ...[program.config.tasks.http, program.config.billing.http, program.config.media.http].map(
           (host) => `http://${host}/metrics`,
         ),

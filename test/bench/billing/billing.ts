@@ -92,16 +92,15 @@ async function holds({ name, on, bare }: Engine): Promise<readonly Line[]> {
 
 /** Holds and settles batches. The baseline inserts as many rows in one statement and updates them in another. */
 async function calls({ name, on, bare }: Engine, size: number): Promise<readonly Line[]> {
-  const cells = Array.from(
-    { length: size },
-    (_, row) => `($${String(row + 1)}, 'demo', 1, '{"inputTokens":1000}', 1)`,
-  ).join(', ');
+  const cells = Array.from({ length: size }, (_, row) => `($${row + 1}, 'demo', 1, '{"inputTokens":1000}', 1)`).join(
+    ', ',
+  );
   const ids = (prefix: string): string[] => Array.from({ length: size }, () => newId(prefix));
   const bareBatch = async (): Promise<number> => {
     const rows = ids('bare');
     await bare.write(`INSERT INTO bare (id, account_id, amount_nanos, facts, placed_at) VALUES ${cells}`, rows);
     await bare.write(
-      `UPDATE bare SET charged_nanos = 1 WHERE id IN (${rows.map((_, at) => `$${String(at + 1)}`).join(', ')})`,
+      `UPDATE bare SET charged_nanos = 1 WHERE id IN (${rows.map((_, at) => `$${at + 1}`).join(', ')})`,
       rows,
     );
     return size;
@@ -116,7 +115,7 @@ async function calls({ name, on, bare }: Engine, size: number): Promise<readonly
   const figures = await against(bareBatch, batch, BATCHES_AT_ONCE, cost);
   return [
     {
-      what: `calls placed and settled in batches of ${String(size)}, ${name} (baseline: bare rows)`,
+      what: `calls placed and settled in batches of ${size}, ${name} (baseline: bare rows)`,
       figure: figures.product,
       baseline: figures.baseline,
       unit: '/s',

@@ -46,16 +46,16 @@ function statementOf(
   batch: Batch,
 ): { readonly text: string; readonly values: readonly SqlValue[] } {
   const values: SqlValue[] = [];
-  const parameter: Parameter = (value) => `CAST($${String(values.push(value))} AS TEXT)`;
+  const parameter: Parameter = (value) => `CAST($${values.push(value)} AS TEXT)`;
   const cells = Object.entries(template).map(([column, value]) => {
-    if (isTime(column, value)) return `${String(value)} - (${String(batch.count + 1)} - n) * ${String(batch.stepMs)}`;
+    if (isTime(column, value)) return `${value} - (${batch.count + 1} - n) * ${batch.stepMs}`;
     // places of events are unique, and those of the copies lie before that of the template
-    if (column === 'seq' && value !== null) return `${String(value)} - (${String(batch.count + 1)} - n)`;
+    if (column === 'seq' && value !== null) return `${value} - (${batch.count + 1} - n)`;
     return typeof value === 'string' ? renamed(value, batch, parameter) : String(value ?? 'NULL');
   });
   return {
-    text: `WITH RECURSIVE numbers (n) AS (SELECT CAST(${String(batch.first)} AS BIGINT)
-        UNION ALL SELECT n + 1 FROM numbers WHERE n < ${String(batch.last)})
+    text: `WITH RECURSIVE numbers (n) AS (SELECT CAST(${batch.first} AS BIGINT)
+        UNION ALL SELECT n + 1 FROM numbers WHERE n < ${batch.last})
       INSERT INTO ${table} (${Object.keys(template).join(', ')}) SELECT ${cells.join(', ')} FROM numbers`,
     values,
   };
@@ -76,7 +76,7 @@ function renamed(text: string, batch: Batch, parameter: Parameter): string {
 
 /** The name of copy `n`, as long as this name: one that sorts by time sorts so too, any other is scattered. */
 function nameOf(name: string, { count, at, stepMs, first, names }: Batch): string {
-  const number = `(n * ${String(names.length)} + ${String(names.indexOf(name))})`;
+  const number = `(n * ${names.length} + ${names.indexOf(name)})`;
   const prefix = ORDERED.exec(name)?.[1];
   if (prefix !== undefined) {
     const head = firstIdAt(prefix, at - (count + 1 - first) * stepMs).slice(0, prefix.length + 1 + TIME_LETTERS);

@@ -42,7 +42,7 @@ export async function fillStores({ program, upstream }: BenchProgram, count: num
     if (status !== 200) throw new Error(`the relayed call was refused: ${text}`);
     const call = await settledCall(stores);
     await program.stop();
-    for (const store of stores) await store.write(`PRAGMA cache_size = -${String(FILL_CACHE_KIB)}`);
+    for (const store of stores) await store.write(`PRAGMA cache_size = -${FILL_CACHE_KIB}`);
     const { rows, names } = await templateRows(stores, [task, call]);
     const copies = { count, names, at: systemClock.now(), stepMs: Math.max(1, Math.floor(SPAN_MS / count)) };
     for (const [index, store] of stores.entries()) await copyRows(store, rows[index]!, copies);

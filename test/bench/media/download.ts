@@ -47,7 +47,7 @@ function download(port: number, target: string): Promise<number> {
       },
     });
     socket.once('error', reject).once('close', () => {
-      reject(new Error(`it broke off after ${String(received)} bytes`));
+      reject(new Error(`it broke off after ${received} bytes`));
     });
     socket.write(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
   });

@@ -24,7 +24,7 @@ export async function inlineBodiesBench(): Promise<readonly Line[]> {
       () => Promise.all(Array.from({ length: AT_ONCE }, () => post(bench.port, body))),
     );
     const size = String(Math.round(body.length / 2 ** 20));
-    const what = `create with ${size} MiB of data URLs, ${String(AT_ONCE)} at once`;
+    const what = `create with ${size} MiB of data URLs, ${AT_ONCE} at once`;
     return [
       { what: `${what}: memory, and before`, figure: peak, unit: 'MiB', baseline: before, goal: 'under 2048 MiB' },
       { what: `${what}: the last one`, figure: quantile(latencies, 1) / 1000, unit: 's' },
@@ -81,7 +81,7 @@ async function post(port: number, body: Buffer): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const { status, text } = await once(port, body);
     if (status === 200) return performance.now() - start;
-    if (status !== 503) throw new Error(`${String(status)}: ${text.slice(0, 300)}`);
+    if (status !== 503) throw new Error(`${status}: ${text.slice(0, 300)}`);
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
   throw new Error('it was never taken');

@@ -34,7 +34,7 @@ export async function internalBytesBench(): Promise<readonly Line[]> {
         () => speed(own.port),
       );
       lines.push({
-        what: `bytes between services, 256 MiB, ${String(atOnce)} at once; baseline: undici`,
+        what: `bytes between services, 256 MiB, ${atOnce} at once; baseline: undici`,
         figure: product,
         unit: 'MiB/s',
         baseline,

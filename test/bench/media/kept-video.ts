@@ -28,10 +28,7 @@ export async function keepVideo({ config }: Program, url: string): Promise<KeptV
     tasks += 1;
     const { result } = await connection
       .client(MediaService)
-      .ingestResult(
-        { accountId: 'demo', taskId: `task_bench_${String(tasks)}`, url },
-        { timeoutMs: INGEST_TIMEOUT_MS },
-      );
+      .ingestResult({ accountId: 'demo', taskId: `task_bench_${tasks}`, url }, { timeoutMs: INGEST_TIMEOUT_MS });
     if (result === undefined) throw new Error('nothing was kept');
     const link = `/ximg/${result.object}.mp4`;
     const blobs = path.join(config.data_dir, 'blobs');

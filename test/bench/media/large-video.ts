@@ -35,10 +35,10 @@ export async function startVideoOrigin(): Promise<VideoOrigin> {
     Readable.from(largeVideo(bytes)).pipe(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     host,
-    url: (bytes) => `http://${host}/${String(bytes)}`,
+    url: (bytes) => `http://${host}/${bytes}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => {

@@ -11,7 +11,7 @@ export function memoryMiB(pids: readonly number[]): number {
 }
 
 function anonymousMiB(pid: number): number {
-  const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024) / MIB;
 }
 

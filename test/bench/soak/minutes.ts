@@ -35,18 +35,18 @@ export function newMinutes(): Minutes {
       try {
         const result = await call();
         counts[kind] += 1;
-        noted(latencies, `${kind} ${String(minute())}`, performance.now() - start);
+        noted(latencies, `${kind} ${minute()}`, performance.now() - start);
         return result;
       } catch (error) {
         failed += 1;
-        if (messages.length < MESSAGES_MAX) messages.push(`${kind} in minute ${String(minute())}: ${String(error)}`);
+        if (messages.length < MESSAGES_MAX) messages.push(`${kind} in minute ${minute()}: ${String(error)}`);
         return undefined;
       }
     },
     memory: (mib) => {
       noted(memories, minute(), mib);
     },
-    p99: (kind, of) => quantile(latencies.get(`${kind} ${String(of)}`) ?? [], 0.99),
+    p99: (kind, of) => quantile(latencies.get(`${kind} ${of}`) ?? [], 0.99),
     memoryIn: (of) => quantile(memories.get(of) ?? [], 0.5),
     calls: (kind) => counts[kind],
     failed: () => failed,

@@ -115,20 +115,20 @@ async function lifeOf(caller: HttpCaller, seen: Minutes): Promise<void> {
 }
 
 function ok(answer: Answer): Answer {
-  if (answer.status !== 200) throw new Error(`an answer of ${String(answer.status)}: ${answer.text.slice(0, 200)}`);
+  if (answer.status !== 200) throw new Error(`an answer of ${answer.status}: ${answer.text.slice(0, 200)}`);
   return answer;
 }
 
 function linesOf(seen: Minutes, minutes: number): readonly Line[] {
   const warm = Math.min(WARM_MINUTE, Math.max(1, Math.floor(minutes / 2)));
-  const beside = `minute ${String(minutes)} (baseline: minute ${String(warm)})`;
+  const beside = `minute ${minutes} (baseline: minute ${warm})`;
   return [
     ...KINDS.map((kind) => ({ what: `soak: calls, ${kind}`, figure: seen.calls(kind), unit: '' })),
     { what: 'soak: calls that failed', figure: seen.failed(), unit: '', goal: '0' },
     ...seen.messages().map((message) => ({ what: 'soak: a failed call', failed: message })),
     // One minute says little: the memory moves with the collections of the heap.
     ...laterMinutes(minutes, warm).map((minute) => ({
-      what: `soak: memory, minute ${String(minute)} (baseline: minute ${String(warm)})`,
+      what: `soak: memory, minute ${minute} (baseline: minute ${warm})`,
       figure: seen.memoryIn(minute),
       baseline: seen.memoryIn(warm),
       unit: 'MiB',

@@ -42,8 +42,7 @@ export async function call({ url, method, headers, body }: Call): Promise<Answer
         let size = 0;
         incoming.on('data', (part: Buffer) => {
           size += part.length;
-          if (size > ANSWER_BYTES_MAX)
-            outgoing.destroy(new Error(`the answer is over ${String(ANSWER_BYTES_MAX)} bytes`));
+          if (size > ANSWER_BYTES_MAX) outgoing.destroy(new Error(`the answer is over ${ANSWER_BYTES_MAX} bytes`));
           parts.push(part);
         });
         incoming.on('error', reject);

@@ -35,10 +35,10 @@ export const oneOf = (...values: readonly unknown[]): Described =>
   new Described(`one of ${values.map(show).join(', ')}`, (value) => values.includes(value));
 export const containing = (text: string): Containing => new Containing(text);
 export const sized = (count: number): Described =>
-  new Described(`a list of ${String(count)}`, (value) => Array.isArray(value) && value.length === count);
+  new Described(`a list of ${count}`, (value) => Array.isArray(value) && value.length === count);
 export const within = (least: number, most: number): Described =>
   new Described(
-    `a whole number from ${String(least)} to ${String(most)}`,
+    `a whole number from ${least} to ${most}`,
     (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
   );
 
@@ -101,8 +101,8 @@ function exactMismatch(value: unknown, { fields }: Exactly, at: string): string 
 
 function listMismatch(value: unknown, expected: readonly unknown[], at: string): string | undefined {
   if (!Array.isArray(value) || value.length !== expected.length)
-    return `${at} is ${show(value)}, expected a list of ${String(expected.length)}`;
-  return firstOf(expected.map((item, index) => mismatch(value[index], item, `${at}[${String(index)}]`)));
+    return `${at} is ${show(value)}, expected a list of ${expected.length}`;
+  return firstOf(expected.map((item, index) => mismatch(value[index], item, `${at}[${index}]`)));
 }
 
 function fieldMismatch(value: unknown, fields: Readonly<Record<string, unknown>>, at: string): string | undefined {
@@ -122,7 +122,7 @@ const SHOWN_MAX = 300;
 
 /** A value in the form of a report. */
 export function show(value: unknown): string {
-  if (Buffer.isBuffer(value)) return `${String(value.length)} bytes`;
+  if (Buffer.isBuffer(value)) return `${value.length} bytes`;
   const text = value === undefined ? 'absent' : JSON.stringify(value);
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

@@ -62,6 +62,6 @@ export function refused(
 /** A refusal in the envelope of /v2, whose message names the field. */
 export function refusedV2(code: Code, param?: string, headers: Expectation['headers'] = {}): Expectation {
   const [status, , type, number] = REFUSALS[code];
-  const message = param === undefined ? new RegExp(`\\(${String(number)}\\)$`) : containing(param);
+  const message = param === undefined ? new RegExp(`\\(${number}\\)$`) : containing(param);
   return { status, body: { type: 'error', error: { type, message, http_code: String(status) } }, headers };
 }

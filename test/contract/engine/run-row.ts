@@ -21,7 +21,7 @@ export async function runRow(row: Row, world: World): Promise<string | undefined
     for (const [index, each] of row.steps.entries()) {
       const fault =
         typeof each === 'function' ? await each(world, kept) : await runStep(each, { world, kept, deadline });
-      if (fault !== undefined) return `${row.steps.length > 1 ? `step ${String(index + 1)}: ` : ''}${fault}`;
+      if (fault !== undefined) return `${row.steps.length > 1 ? `step ${index + 1}: ` : ''}${fault}`;
     }
     return undefined;
   } catch (error) {
@@ -71,8 +71,7 @@ export function send({ method, path, body, headers = {}, as = 'main' }: Request,
 }
 
 function faultOf(answer: Answer, { status, body, text, headers = {}, bytes }: Expectation): string | undefined {
-  if (answer.status !== status)
-    return `answered ${String(answer.status)} ${show(answer.text)}, expected ${String(status)}`;
+  if (answer.status !== status) return `answered ${answer.status} ${show(answer.text)}, expected ${status}`;
   if (body !== undefined && answer.json === undefined) return `body is ${show(answer.text)}, expected JSON`;
   return (
     (body === undefined ? undefined : mismatch(answer.json, body)) ??

@@ -250,7 +250,7 @@ const visibility: readonly Row[] = [
       step(get('/v1/models', { ...NO_TOKEN, headers: { authorization: 'Bearer {{revoked}}' } }), { status: 200 }),
       async ({ own }, kept) => {
         const { code } = await own!.command('token', 'revoke', kept.get('revoked-id') ?? '');
-        return code === 0 ? undefined : `token revoke ended with ${String(code)}`;
+        return code === 0 ? undefined : `token revoke ended with ${code}`;
       },
       until(
         get('/v1/models', { ...NO_TOKEN, headers: { authorization: 'Bearer {{revoked}}' } }),

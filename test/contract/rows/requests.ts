@@ -229,7 +229,7 @@ function atOneTime(body: object): Check {
       answers.filter(({ status }) => status === 200),
       answers.filter(({ status }) => status !== 200),
     ];
-    if (made.length !== 1) return `${String(made.length)} of three were answered with 200, expected one`;
+    if (made.length !== 1) return `${made.length} of three were answered with 200, expected one`;
     return others
       .map((answer) => mismatch(answer.json, refusal.body) ?? mismatch(answer.headers, refusal.headers, 'header'))
       .find((fault) => fault !== undefined);

@@ -13,13 +13,13 @@ const OWN = { needs: ['own program'] } as const;
 
 const begins = (at: number, ...bytes: readonly number[]): Described =>
   new Described(
-    `bytes with ${bytes.join(' ')} at ${String(at)}`,
+    `bytes with ${bytes.join(' ')} at ${at}`,
     (value) => Buffer.isBuffer(value) && bytes.every((byte, index) => value[at + index] === byte),
   );
 const MP4 = begins(4, 0x66, 0x74, 0x79, 0x70);
 const JPEG = begins(0, 0xff, 0xd8);
 const long = (length: number): Described =>
-  new Described(`${String(length)} bytes`, (value) => Buffer.isBuffer(value) && value.length === length);
+  new Described(`${length} bytes`, (value) => Buffer.isBuffer(value) && value.length === length);
 const content = `${V1}/{{video}}/content`;
 const ranged = (range: string): { readonly headers: { readonly range: string } } => ({ headers: { range } });
 
@@ -135,7 +135,7 @@ const links: readonly Row[] = [
   linked('video_url with another end is 403', step(get('{{link}}&exp=9999999999', noToken), { status: 403 })),
   linked('a link without its signature is 403', async ({ base }, kept) => {
     const answer = await fetch(new URL(new URL(kept.get('link') ?? '').pathname, base));
-    return answer.status === 403 ? undefined : `answered ${String(answer.status)}, expected 403`;
+    return answer.status === 403 ? undefined : `answered ${answer.status}, expected 403`;
   }),
   linked(
     'the link of each shape plays',
@@ -144,7 +144,7 @@ const links: readonly Row[] = [
   ),
   linked('a result is kept seven days after its completion', async (_world, kept) => {
     const days = (Number(kept.get('expires')) - Number(kept.get('done'))) / 86_400;
-    return Math.abs(days - 7) < 0.01 ? undefined : `kept for ${String(days)} days, expected 7`;
+    return Math.abs(days - 7) < 0.01 ? undefined : `kept for ${days} days, expected 7`;
   }),
   ...table(LINKS, [
     ['a link of nothing is refused', get('/ximg/none.mp4?exp=9999999999&sig=AAAA', noToken), { status: 403 }],
@@ -204,7 +204,7 @@ const lists: readonly Row[] = [
     ],
     [
       'filter.task_ids beyond a hundred are refused',
-      get(`${QUERY}?filter.task_ids=${Array.from({ length: 101 }, (_, at) => `t${String(at)}`).join(',')}`),
+      get(`${QUERY}?filter.task_ids=${Array.from({ length: 101 }, (_, at) => `t${at}`).join(',')}`),
       refusedV2('invalid_request', 'filter.task_ids'),
     ],
     [

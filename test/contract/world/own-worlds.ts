@@ -33,7 +33,7 @@ export async function startOwnWorlds(): Promise<OwnWorlds> {
     sandbox: new URL(sandbox.url).host,
     origin: origin.host,
     relay: relay.host,
-    closed: `127.0.0.1:${String(closedPort)}`,
+    closed: `127.0.0.1:${closedPort}`,
   };
   const programs = new Map<Setting, Program>();
   for (const setting of SETTINGS) {

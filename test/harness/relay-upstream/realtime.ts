@@ -204,7 +204,7 @@ function refuse(socket: Duplex, status: number, asked: Received): void {
     connection: 'close',
   };
   socket.end(
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${Object.entries(headers)
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')}\r\n${body}`,
   );

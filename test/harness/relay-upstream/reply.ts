@@ -24,10 +24,7 @@ export const event = (type: string, body: object): string => `event: ${type}\n${
 const USED = { input: 11, output: 7 } as const;
 
 export function usedBy({ words }: Received): { readonly input: number; readonly output: number } {
-  const [input, output] = words
-    .text('usage', `${String(USED.input)}/${String(USED.output)}`)
-    .split('/')
-    .map(Number);
+  const [input, output] = words.text('usage', `${USED.input}/${USED.output}`).split('/').map(Number);
   return { input: input ?? 0, output: output ?? 0 };
 }
 
@@ -38,7 +35,7 @@ export const SAID = PIECES.join('');
 export function piecesFor({ words }: Received): readonly string[] {
   if (words.has('huge')) return ['x'.repeat(words.number('huge', 0))];
   const count = words.number('pieces', PIECES.length);
-  return Array.from({ length: count }, (_, at) => PIECES[at] ?? ` ${String(at)}`);
+  return Array.from({ length: count }, (_, at) => PIECES[at] ?? ` ${at}`);
 }
 
 export const textFor = (asked: Received): string => piecesFor(asked).join('');

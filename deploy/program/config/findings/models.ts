@@ -18,10 +18,10 @@ export function modelRanges({ models }: ComparedConfig): readonly Finding[] {
       const { duration = least, resolution, ratio } = defaults;
       return [
         ...(least > most
-          ? [refuse(at('duration'), `expected the least before the most; it is [${String(least)}, ${String(most)}]`)]
+          ? [refuse(at('duration'), `expected the least before the most; it is [${least}, ${most}]`)]
           : []),
         ...(duration < least || duration > most
-          ? [refuse(at('defaults', 'duration'), `expected ${String(least)} to ${String(most)}, the model's own range`)]
+          ? [refuse(at('defaults', 'duration'), `expected ${least} to ${most}, the model's own range`)]
           : []),
         ...(resolution !== undefined && !resolutions.includes(resolution)
           ? [refuse(at('defaults', 'resolution'), `expected one of the model's own: ${resolutions.join(', ')}`)]

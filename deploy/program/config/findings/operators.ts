@@ -29,6 +29,6 @@ export function operatorKeys({ operators, internal_callers: callers }: ComparedC
 
 function shortKey(keys: Keys, key: string, whose: string): readonly Finding[] {
   if (key.length >= KEY_LENGTH_MIN) return [];
-  const expected = `expected a key of at least ${String(KEY_LENGTH_MIN)} characters for ${whose}`;
+  const expected = `expected a key of at least ${KEY_LENGTH_MIN} characters for ${whose}`;
   return [refuse(keys, `${expected}; \`openssl rand -base64 32\` makes one`)];
 }

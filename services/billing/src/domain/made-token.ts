@@ -67,7 +67,7 @@ function excessiveLimit({ limits }: Rights, maker: Rights, configured: TokenLimi
     if (most === undefined)
       return { field, message: 'must be absent, because the token that makes it has no such limit of its own' };
     if (wanted === undefined || wanted > most)
-      return { field, message: `must be from 1 to ${String(most)}, the limit of the token that makes it` };
+      return { field, message: `must be from 1 to ${most}, the limit of the token that makes it` };
   }
   return undefined;
 }

@@ -27,7 +27,7 @@ export function formatAmount(nanos: Nanos): string {
   const places = String(size % NANOS_PER_UNIT)
     .padStart(PLACES, '0')
     .replace(/0+$/, '');
-  return `${nanos < 0n ? '-' : ''}${String(size / NANOS_PER_UNIT)}${places === '' ? '' : `.${places}`}`;
+  return `${nanos < 0n ? '-' : ''}${size / NANOS_PER_UNIT}${places === '' ? '' : `.${places}`}`;
 }
 
 /** The quotient of two numbers that are not negative, rounded up. */

@@ -78,9 +78,9 @@ const aCall = (id: string): Call => ({
 
 test('no statement on a batch of any size scans a table', async () => {
   const store = sqlCallStore(sql);
-  const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${String(index)}`));
+  const calls = Array.from({ length: CALLS }, (_, index) => aCall(`call_${index}`));
   for (const size of [1, 2, 31, CALLS])
-    await store.place({ batchId: `batch_${String(size)}`, calls: calls.slice(0, size), ahead: true });
+    await store.place({ batchId: `batch_${size}`, calls: calls.slice(0, size), ahead: true });
   await store.place({
     batchId: 'batch_refused',
     calls: [{ ...aCall('call_x'), amount: 10n ** 14n }, aCall('call_y')],
@@ -90,9 +90,9 @@ test('no statement on a batch of any size scans a table', async () => {
   for (const size of [1, 2, 31, CALLS]) {
     const ends = new Map<string, CallEnd>(calls.slice(0, size).map(({ id }) => [id, { basis: 'hold' }]));
     await store.end({
-      batchId: `end_${String(size)}`,
+      batchId: `end_${size}`,
       at: 3,
-      ends: ends.set(`absent_${String(size)}`, { basis: 'released' }),
+      ends: ends.set(`absent_${size}`, { basis: 'released' }),
       decide: (call, terms, end) => decideCall(call, terms, end, 10),
     });
   }

@@ -12,12 +12,12 @@ export function Sparkline({ values }: { values: readonly number[] }): VNode {
   const width = Math.max(1, values.length * (BAR + GAP) - GAP);
   return html`<svg
     class="sparkline"
-    viewBox=${`0 0 ${String(width)} ${String(HEIGHT)}`}
+    viewBox=${`0 0 ${width} ${HEIGHT}`}
     preserveAspectRatio="none"
     aria-hidden="true"
     focusable="false"
   >
-    <path class="base" d=${`M0 ${String(HEIGHT)}H${String(width)}`} />
+    <path class="base" d=${`M0 ${HEIGHT}H${width}`} />
     <path class="bars" d=${barsOf(values)} />
   </svg>`;
 }
@@ -28,7 +28,7 @@ function barsOf(values: readonly number[]): string {
     .map((value, at) => {
       if (value <= 0) return '';
       const height = Math.max(BAR_MIN, Math.round((value / highest) * HEIGHT * 10) / 10);
-      return `M${String(at * (BAR + GAP))} ${String(HEIGHT)}v${String(-height)}h${String(BAR)}v${String(height)}z`;
+      return `M${at * (BAR + GAP)} ${HEIGHT}v${-height}h${BAR}v${height}z`;
     })
     .join('');
 }

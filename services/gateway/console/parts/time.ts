@@ -16,7 +16,7 @@ const TICK_MS = 1000;
 export function durationText(ms: number): string {
   const whole = (value: number, unit: number): string => String(Math.floor(value / unit));
   if (ms < WHOLE_FROM_MS) return `${(Math.round(Math.max(0, ms) / 100) / 10).toFixed(1)} s`;
-  if (ms < 2 * MINUTE_MS) return `${String(Math.round(ms / SECOND_MS))} s`;
+  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return `${whole(ms, MINUTE_MS)} min ${whole(ms % MINUTE_MS, SECOND_MS)} s`;
   if (ms < DAY_MS) return `${whole(ms, HOUR_MS)} h ${whole(ms % HOUR_MS, MINUTE_MS)} min`;
   return `${whole(ms, DAY_MS)} d ${whole(ms % DAY_MS, HOUR_MS)} h`;

@@ -30,12 +30,7 @@ function TimelineBar({ bar, now }: { bar: Bar; now: number }): VNode {
     ${bar.lanes.map(
       ({ lane, spans }) =>
         html`<span key=${`${lane}-name`}>${words.lanes[lane]}</span>
-          <svg
-            key=${lane}
-            viewBox=${`0 0 ${String(BAR_UNITS)} ${String(LANE_HEIGHT)}`}
-            preserveAspectRatio="none"
-            focusable="false"
-          >
+          <svg key=${lane} viewBox=${`0 0 ${BAR_UNITS} ${LANE_HEIGHT}`} preserveAspectRatio="none" focusable="false">
             <rect class="ground" width=${BAR_UNITS} height=${LANE_HEIGHT} />
             ${spans.map(
               ({ entry, x, width }) =>
@@ -108,5 +103,5 @@ function amountText(detail: string): string {
 }
 
 function keyOf(line: Line): string {
-  return line.kind === 'gap' ? `gap-${String(line.from)}` : `${line.entry.step}-${String(line.entry.from)}`;
+  return line.kind === 'gap' ? `gap-${line.from}` : `${line.entry.step}-${line.entry.from}`;
 }

@@ -10,7 +10,7 @@ const DEPTH_MAX = 8;
 export function TokenPlace({ placed, children }: { placed: PlacedToken; children: ComponentChildren }): VNode {
   const { token, depth, maker } = placed;
   const madeBy = maker === undefined || maker.name === '' ? token.madeBy : maker.name;
-  return html`<span class=${`lines made-${String(Math.min(depth, DEPTH_MAX))}`}
+  return html`<span class=${`lines made-${Math.min(depth, DEPTH_MAX)}`}
     >${children}
     ${madeBy === undefined ? null : html`<span class="small quiet">${words.madeTokens.madeBy(madeBy)}</span>`}</span
   >`;

@@ -43,9 +43,7 @@ describe('the order of tokens', () => {
   test('has every token once, and each after its maker', () => {
     const lists = fc
       .array(fc.option(fc.nat(30), { nil: undefined }), { maxLength: 30 })
-      .map((makers) =>
-        makers.map((maker, index) => token(`t${String(index)}`, maker === undefined ? maker : `t${String(maker)}`)),
-      )
+      .map((makers) => makers.map((maker, index) => token(`t${index}`, maker === undefined ? maker : `t${maker}`)))
       // as in the books: a maker is older than what it made
       .map((tokens) => tokens.map((made, index) => (Number(made.madeBy?.slice(1)) < index ? made : token(made.id))))
       .chain((tokens) => fc.shuffledSubarray(tokens, { minLength: tokens.length }));

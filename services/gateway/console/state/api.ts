@@ -79,7 +79,7 @@ interface Refusal {
 
 async function refusalOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Refusal;
-  return new ApiError(body.error?.message ?? `the service answered ${String(response.status)}`, {
+  return new ApiError(body.error?.message ?? `the service answered ${response.status}`, {
     status: response.status,
     code: body.error?.code ?? '',
     field: body.error?.param,

@@ -38,7 +38,7 @@ async function askOver(scheme: Scheme, listener: RequestListener, over: Asking =
   await once(server, 'listening');
   const { method = 'GET', timeoutMs = 5000, secureContext = { ca: authority.certificate } } = over;
   return newBytesClient({ secureContext: () => secureContext }).request({
-    url: new URL(`${scheme}://127.0.0.1:${String((server.address() as AddressInfo).port)}/a?b`),
+    url: new URL(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/a?b`),
     method,
     headers: { 'x-asked': 'yes' },
     headTimeoutMs: timeoutMs,
@@ -214,7 +214,7 @@ test('an answer that is not HTTP, or a closed port, is a fault', async () => {
   const { port } = server.address() as AddressInfo;
   const at = (): Promise<BytesAnswer> =>
     newBytesClient().request({
-      url: new URL(`http://127.0.0.1:${String(port)}/`),
+      url: new URL(`http://127.0.0.1:${port}/`),
       method: 'GET',
       headers: {},
       headTimeoutMs: 1000,

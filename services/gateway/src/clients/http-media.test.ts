@@ -25,7 +25,7 @@ let faults: unknown[];
 const listen = async (server: http.Server): Promise<string> => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 let frontUrl: string;
 

@@ -134,7 +134,7 @@ async function put(
   const refused = PUT_REFUSALS[answer.statusCode];
   if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
   if (answer.statusCode !== 200 || object === undefined)
-    throw serviceUnavailable(new Error(`media answered a put with ${String(answer.statusCode)}`));
+    throw serviceUnavailable(new Error(`media answered a put with ${answer.statusCode}`));
   return { object, bytes };
 }
 
@@ -151,7 +151,7 @@ async function remove({ url, authorization, agent }: Sending): Promise<void> {
   );
   await answer.body.dump();
   if (answer.statusCode !== 204)
-    throw serviceUnavailable(new Error(`media answered a removal with ${String(answer.statusCode)}`));
+    throw serviceUnavailable(new Error(`media answered a removal with ${answer.statusCode}`));
 }
 
 async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
@@ -161,7 +161,7 @@ async function read({ url, authorization, agent }: Sending): Promise<Readable | 
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
   if (GONE.has(answer.statusCode)) return undefined;
-  throw serviceUnavailable(new Error(`media answered ${String(answer.statusCode)}`));
+  throw serviceUnavailable(new Error(`media answered ${answer.statusCode}`));
 }
 
 interface Passing {
@@ -230,7 +230,7 @@ function refusal(status: number, isThumbnail: boolean): Problem {
     return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   if (status >= 400 && status < 500)
     return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this link' });
-  return serviceUnavailable(new Error(`media answered ${String(status)}`));
+  return serviceUnavailable(new Error(`media answered ${status}`));
 }
 
 function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {

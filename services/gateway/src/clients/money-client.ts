@@ -118,11 +118,11 @@ export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 
 function rememberedTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
   const known = new LRUCache<string, { readonly terms: unknown }>({ max: TERMS_MAX });
   return async ({ accountId: _, ...call }, contract, version) => {
-    const key = `${contract}\n${String(version)}`;
+    const key = `${contract}\n${version}`;
     if (!known.has(key)) {
       const { contracts } = await accounts.listPrices({}, bounded(call));
       for (const one of contracts)
-        known.set(`${one.key}\n${String(one.version)}`, { terms: JSON.parse(one.termsJson) as unknown });
+        known.set(`${one.key}\n${one.version}`, { terms: JSON.parse(one.termsJson) as unknown });
     }
     return known.get(key)?.terms;
   };

@@ -32,7 +32,7 @@ beforeEach(async () => {
     media.serve(request, response, { object: 'obj_1', fileName: 'a.mp4' }).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(front, 'listening');
-  frontUrl = `http://127.0.0.1:${String((front.address() as AddressInfo).port)}`;
+  frontUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
 });
 
 afterEach(async () => {

@@ -20,5 +20,5 @@ export function isFinal({ state }: Task): boolean {
 
 /** Returns a key of the state as clients see it. A waiting client waits for a change of this key. */
 export function standingOf({ state, unrecognisedStatus }: Task): string {
-  return `${String(state)} ${unrecognisedStatus}`;
+  return `${state} ${unrecognisedStatus}`;
 }

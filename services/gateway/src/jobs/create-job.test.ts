@@ -56,7 +56,7 @@ test('a large body is stored once the call is queued and paid for, under the nam
   const seen: string[] = [];
   const { hold } = world.relay.relay;
   world.relay.relay.hold = async (...args) => {
-    seen.push(`held, ${String(world.tasks.jobs.size)} jobs, ${String(world.media.kept.size)} kept`);
+    seen.push(`held, ${world.tasks.jobs.size} jobs, ${world.media.kept.size} kept`);
     return hold(...args);
   };
   const { id } = await queue(world);

@@ -33,7 +33,7 @@ export async function readBytes(
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += (chunk as Buffer).length;
-    if (bytes > bytesMax) throw new Error(`a stored request is longer than ${String(bytesMax)} bytes`);
+    if (bytes > bytesMax) throw new Error(`a stored request is longer than ${bytesMax} bytes`);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

@@ -30,7 +30,7 @@ export function failureIn({ status, body }: CollectedAnswer): JobFailure {
     message:
       typeof message === 'string' && message !== ''
         ? message.slice(0, MESSAGE_LENGTH_MAX)
-        : `the call was answered with status ${String(status)}`,
+        : `the call was answered with status ${status}`,
   };
 }
 

@@ -24,7 +24,7 @@ test.each<[string, readonly boolean[], readonly string[]]>([
 test('a cache to which stale entries are added does not grow', () => {
   const cache = cacheOf(...Array.from({ length: 50 }, () => true));
   for (let added = 0; added < 100; added += 1) {
-    cache.set(`new ${String(added)}`, { stale: true });
+    cache.set(`new ${added}`, { stale: true });
     dropStale(cache, isStale);
   }
 

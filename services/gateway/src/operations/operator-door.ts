@@ -61,6 +61,6 @@ function tooManyWrong(leftMs: number): Problem {
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: leftMs,
-    message: `too many wrong keys from this address; retry in ${String(Math.ceil(leftMs / 1000))} s`,
+    message: `too many wrong keys from this address; retry in ${Math.ceil(leftMs / 1000)} s`,
   });
 }

@@ -115,7 +115,7 @@ describe('an unknown token', () => {
       new Set(
         await Promise.all(
           Array.from({ length: TOKENS }, (_, index) =>
-            reasonOf(principals.of(`${name}-${String(index)}`, callFrom(addresses[index % addresses.length] ?? ''))),
+            reasonOf(principals.of(`${name}-${index}`, callFrom(addresses[index % addresses.length] ?? ''))),
           ),
         ),
       );
@@ -131,18 +131,18 @@ describe('an unknown token', () => {
     });
     test.each([
       ['one address', ['192.0.2.1']],
-      ['ten addresses', Array.from({ length: 10 }, (_, index) => `192.0.2.${String(index + 1)}`)],
+      ['ten addresses', Array.from({ length: 10 }, (_, index) => `192.0.2.${index + 1}`)],
       ['one network of IPv6', Array.from({ length: TOKENS }, (_, index) => `2001:db8::${index.toString(16)}`)],
     ])('from %s for some time, it keeps no new token of another address out', async (_who, addresses) => {
       for (let second = 0; second < 10; second += 1) {
-        await flood(`second-${String(second)}`, addresses);
-        answers.set(`new-${String(second)}`, principal({ tokenId: `new-${String(second)}` }));
-        expect(await reasonOf(principals.of(`new-${String(second)}`, callFrom('198.51.100.7')))).toBe('ok');
+        await flood(`second-${second}`, addresses);
+        answers.set(`new-${second}`, principal({ tokenId: `new-${second}` }));
+        expect(await reasonOf(principals.of(`new-${second}`, callFrom('198.51.100.7')))).toBe('ok');
         await clock.advance(1000);
       }
     });
     test('from any number of addresses, it reaches billing at a bounded rate', async () => {
-      const addresses = Array.from({ length: 1000 }, (_, index) => `10.0.${String(index >> 8)}.${String(index & 255)}`);
+      const addresses = Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
       expect(await flood('first', addresses)).toEqual(new Set(['invalid_api_key', 'gateway_busy']));
       expect(asked).toHaveLength(500);
 

@@ -51,7 +51,7 @@ const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
     type: 'error',
     error: {
       type: row.vendor.type,
-      message: `${message} (${String(row.vendor.number)})`,
+      message: `${message} (${row.vendor.number})`,
       http_code: String(row.status),
     },
     request_id: requestId,

@@ -21,7 +21,7 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
   let clock: FakeClock;
   let counters: RateCounters;
   let key = 0;
-  const fresh = (): string => `key-${String((key += 1))}`;
+  const fresh = (): string => `key-${(key += 1)}`;
   const takeAll = async (name: string, times: number, limit: number): Promise<boolean[]> => {
     const allowed: boolean[] = [];
     for (let time = 0; time < times; time += 1) allowed.push((await counters.take(name, limit)).allowed);
@@ -106,7 +106,7 @@ function countersSuite(open: (clock: FakeClock) => Promise<RateCounters>): void 
       fc.asyncProperty(someTree, async ({ makers, limits, takes }) => {
         const tree = fresh();
         const lineOf = (at: number): number[] => (at === 0 ? [0] : [at, ...lineOf((makers[at] ?? 0) % at)]);
-        const boundOf = (at: number) => ({ key: `${tree}-${String(at)}`, limit: limits[at] ?? 1 });
+        const boundOf = (at: number) => ({ key: `${tree}-${at}`, limit: limits[at] ?? 1 });
         const taken = new Map<number, number>();
         const verdicts = await Promise.all(
           takes.map(async (take) => {
@@ -158,7 +158,7 @@ describeWith(redisServer, 'counters', (url) => {
     const replicas = [await open(clock), await open(clock)];
     const verdicts = await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
-        Promise.resolve(replicas[at % 2]!.take(`child-${String(at % 6)}`, 5, [{ key: 'shared-maker', limit: 5 }])),
+        Promise.resolve(replicas[at % 2]!.take(`child-${at % 6}`, 5, [{ key: 'shared-maker', limit: 5 }])),
       ),
     );
 

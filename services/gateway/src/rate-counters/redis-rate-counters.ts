@@ -64,5 +64,5 @@ export function redisRateCounters({ redis, clock, fallback }: RedisRateCountersO
 
 /** The braces keep the windows of a token, of its makers and of all that these made on one node of a Redis cluster. */
 function nameOf(root: string, key: string, index: number): string {
-  return key === root ? `reelgate:rate:{${root}}:${String(index)}` : `reelgate:rate:{${root}}:${key}:${String(index)}`;
+  return key === root ? `reelgate:rate:{${root}}:${index}` : `reelgate:rate:{${root}}:${key}:${index}`;
 }

@@ -81,7 +81,7 @@ describe('records', () => {
 
   test('of more than 64 receivers are several requests', async () => {
     const { clock, records, requests } = opened();
-    for (let at = 0; at < 130; at += 1) void records.add(aRecord({ receiverId: `whe_${String(at)}` }));
+    for (let at = 0; at < 130; at += 1) void records.add(aRecord({ receiverId: `whe_${at}` }));
     await clock.advance(25);
 
     expect(requests.map(({ length }) => length)).toEqual([64, 64, 2]);

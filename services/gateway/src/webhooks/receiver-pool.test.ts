@@ -27,8 +27,8 @@ describe('a pool of workers', () => {
   test('delivers all that is due, with no more receivers at one time than it has workers', async () => {
     const world = aWebhookFixture();
     for (let at = 0; at < 20; at += 1) {
-      world.sender.receivers.set(`r${String(at)}`, world.after(20));
-      world.work.queue(`r${String(at)}`, 3);
+      world.sender.receivers.set(`r${at}`, world.after(20));
+      world.work.queue(`r${at}`, 3);
     }
     const pool = world.start({ workers: 4 });
     await untilAfter(world.clock, isDone(world));

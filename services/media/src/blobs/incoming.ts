@@ -37,7 +37,7 @@ export class TooLarge extends Error {
   readonly bytesMax: number;
 
   constructor(bytesMax: number) {
-    super(`more than ${String(bytesMax)} bytes`);
+    super(`more than ${bytesMax} bytes`);
     this.bytesMax = bytesMax;
   }
 }

@@ -61,7 +61,7 @@ export function openS3Blobs({
       const { Body } = await client.send(
         new GetObjectCommand({
           ...at(key),
-          ...(range === undefined ? {} : { Range: `bytes=${String(range.start)}-${String(range.end)}` }),
+          ...(range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }),
         }),
       );
       return Body as Readable | undefined;

@@ -99,26 +99,26 @@ const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> =
 
 function faultOfSides({ width, height }: { width: number; height: number }): string | undefined {
   if ([width, height].every((side) => isWithin(SIDE, side))) return undefined;
-  const size = `${String(width)}×${String(height)}`;
-  return `must have sides from ${String(SIDE.min)} to ${String(SIDE.max)} pixels; it has ${size}`;
+  const size = `${width}×${height}`;
+  return `must have sides from ${SIDE.min} to ${SIDE.max} pixels; it has ${size}`;
 }
 
 function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
   const aspect = width / height;
   if (isWithin(ASPECT, aspect)) return undefined;
-  const range = `from ${String(ASPECT.min)} to ${String(ASPECT.max)}`;
-  return `must be ${range} times as wide as it is high; it is ${String(width)}×${String(height)}`;
+  const range = `from ${ASPECT.min} to ${ASPECT.max}`;
+  return `must be ${range} times as wide as it is high; it is ${width}×${height}`;
 }
 
 function faultOfDuration(durationMs: number): string | undefined {
   if (durationMs >= SECONDS.min * 1000 && durationMs <= CLIP_MS_MAX) return undefined;
-  return `must last from ${String(SECONDS.min)} to ${String(SECONDS.max)} seconds; it lasts ${seconds(durationMs)}`;
+  return `must last from ${SECONDS.min} to ${SECONDS.max} seconds; it lasts ${seconds(durationMs)}`;
 }
 
 function faultOfFrameRate(frameRate: number): string | undefined {
   if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE)
     return undefined;
-  const range = `from ${String(FRAME_RATE.min)} to ${String(FRAME_RATE.max)}`;
+  const range = `from ${FRAME_RATE.min} to ${FRAME_RATE.max}`;
   return `must have ${range} frames per second; it has ${decimal(frameRate)}`;
 }
 
@@ -131,21 +131,21 @@ function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefin
 
 /** A video must match the 768P output, so that it can be rendered again in 2K. */
 function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
-  const size = `${String(width)}×${String(height)}`;
+  const size = `${width}×${height}`;
   if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0)
-    return `must have sides that are multiples of ${String(BASE_SIDE_STEP)} pixels to be a base video; it has ${size}`;
+    return `must have sides that are multiples of ${BASE_SIDE_STEP} pixels to be a base video; it has ${size}`;
   if (width * height > BASE_AREA_MAX)
-    return `must have at most ${String(BASE_AREA_MAX)} pixels (768P) to be a base video; it has ${size}`;
+    return `must have at most ${BASE_AREA_MAX} pixels (768P) to be a base video; it has ${size}`;
   if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE)
-    return `must have ${String(BASE_FRAME_RATE)} frames per second to be a base video; it has ${decimal(frameRate)}`;
+    return `must have ${BASE_FRAME_RATE} frames per second to be a base video; it has ${decimal(frameRate)}`;
   if (!isWithin(BASE_FRAMES, frames)) {
-    const range = `from ${String(BASE_FRAMES.min)} to ${String(BASE_FRAMES.max)}`;
+    const range = `from ${BASE_FRAMES.min} to ${BASE_FRAMES.max}`;
     const counted = frames > BASE_FRAMES.max ? 'more' : String(frames);
     return `must have ${range} frames to be a base video; it has ${counted}`;
   }
   // the length is charged
   if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS) {
-    const length = `${String(frames)} frames and lasts ${seconds(durationMs)}`;
+    const length = `${frames} frames and lasts ${seconds(durationMs)}`;
     return `must last as long as its frames do to be a base video; it has ${length}`;
   }
   if (audioCodec === undefined) return 'must have an audio track to be a base video; it has none';
@@ -155,7 +155,7 @@ function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec 
 /** `30 MiB`, `512 KiB`, `20 bytes`. */
 export function inBytes(bytes: number): string {
   if (bytes >= 1024 ** 2) return `${decimal(bytes / 1024 ** 2)} MiB`;
-  return bytes >= 1024 ? `${decimal(bytes / 1024)} KiB` : `${String(bytes)} bytes`;
+  return bytes >= 1024 ? `${decimal(bytes / 1024)} KiB` : `${bytes} bytes`;
 }
 
 const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);

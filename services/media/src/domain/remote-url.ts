@@ -1,6 +1,6 @@
 export const URL_CHARACTERS_MAX = 4096;
 const tooLong = (charactersMax: number) => ({
-  fault: `must have an address of at most ${String(charactersMax)} characters`,
+  fault: `must have an address of at most ${charactersMax} characters`,
 });
 /** The URL parser repairs other texts: a missing slash, a backslash, a tab. An address that needs repair is refused. */
 const WELL_FORMED = /^https?:\/\/[^/\\]/i;

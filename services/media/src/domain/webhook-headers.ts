@@ -37,5 +37,5 @@ export function headersFault(headers: readonly WebhookHeader[]): string | undefi
   if (wrong !== undefined) return 'must have names in lower case, and values of printable characters';
   if (headers.some(({ name }) => RESERVED.has(name))) return 'must have no header of the connection or of this service';
   const characters = headers.reduce((total, { name, value }) => total + name.length + value.length, 0);
-  return characters > CHARACTERS_MAX ? `must have at most ${String(CHARACTERS_MAX)} characters` : undefined;
+  return characters > CHARACTERS_MAX ? `must have at most ${CHARACTERS_MAX} characters` : undefined;
 }

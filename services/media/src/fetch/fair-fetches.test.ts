@@ -87,7 +87,7 @@ const trickle = (origin: Origin): string =>
     response.write(Buffer.alloc(LEAST_BYTES));
   });
 const named = (url: string, name: string): string => url.replace(/127\.0\.0\.\d/, name);
-const account = (number: number): string => `account ${String(number)}`;
+const account = (number: number): string => `account ${number}`;
 
 const codeOf = (error: unknown): string => (error as { readonly code: string }).code;
 
@@ -96,7 +96,7 @@ function reference(fetcher: Fetcher, url: string, accountId: string): Promise<st
     .fetchReference({ url, accountId, family: 'video', bytesMax: 50 * 1024 ** 2 })
     .then(async (file) => {
       await file.discard();
-      return `${String(file.bytes)} bytes`;
+      return `${file.bytes} bytes`;
     })
     .catch(codeOf);
   outcomes.push(outcome);
@@ -107,7 +107,7 @@ function result(fetcher: Fetcher, url: string, accountId: string): Promise<strin
   const outcome = fetcher
     .withResult({ url, accountId }, async (file) => {
       await file.discard();
-      return `${String(file.bytes)} bytes`;
+      return `${file.bytes} bytes`;
     })
     .catch(codeOf);
   outcomes.push(outcome);
@@ -142,7 +142,7 @@ async function attack(fetcher: Fetcher, accounts: number, fetches: number): Prom
 /** The outcome if the fetch has ended; it does not wait. */
 const soFar = (promise: Promise<string>): Promise<string> => Promise.race([promise, Promise.resolve('running')]);
 
-const OF_A_PNG = `${String(PNG.byteLength)} bytes`;
+const OF_A_PNG = `${PNG.byteLength} bytes`;
 const healthy = (origin: Origin): string => origin.url(serves(PNG));
 
 describe('while accounts trickle on all permits, another account gets its picture within `yield_after`', () => {

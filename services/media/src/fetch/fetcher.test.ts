@@ -117,9 +117,7 @@ describe('concurrent fetches', () => {
   test('are four for a host, over all accounts', async () => {
     const fetcher = fetcherOf({});
 
-    expect(
-      await mostAtOnce(many(9, (index) => fetcher.fetchReference(order(holding(0), `account ${String(index)}`)))),
-    ).toBe(4);
+    expect(await mostAtOnce(many(9, (index) => fetcher.fetchReference(order(holding(0), `account ${index}`))))).toBe(4);
   });
 
   test('are limited over all', async () => {
@@ -302,7 +300,7 @@ describe('permits are released', () => {
 
   test.each(BAD)('after %s, and nothing remains of it', async (_what, bad) => {
     const dns = await startFakeDns();
-    const files = path.join(folder, `freed-${String(Math.random())}`);
+    const files = path.join(folder, `freed-${Math.random()}`);
     const section = {
       results: { parallel: 1, max_bytes: '100' },
       fetch: { in_flight: { total: 1, per_account: 1, per_host: 1 }, timeouts: { headers: '150ms', idle: '150ms' } },
@@ -379,7 +377,7 @@ describe('every configured limit takes effect:', () => {
     ],
     [
       { url_characters: 60 },
-      () => `http://127.0.0.1:${String(origins[0]!.port)}/${'x'.repeat(60)}`,
+      () => `http://127.0.0.1:${origins[0]!.port}/${'x'.repeat(60)}`,
       'url',
       /at most 60 characters/,
     ],

@@ -25,7 +25,7 @@ test.each<[string, string, () => Promise<string>]>([
         socket.destroy();
       }),
   ],
-  ['refuses the connection', 'ECONNREFUSED', async () => `http://127.0.0.1:${String(await closedPort())}/a.mp4`],
+  ['refuses the connection', 'ECONNREFUSED', async () => `http://127.0.0.1:${await closedPort()}/a.mp4`],
   ['has no address', 'ENOTFOUND', async () => 'http://nowhere.example:8080/a.mp4'],
 ])('the fault of a host that %s names no address, but what happened: %s', async (_what, code, urlOf) => {
   const url = new URL(await urlOf());

@@ -108,7 +108,7 @@ function setHeaders(response: ServerResponse, { found, fileName, secondsLeft }: 
     'Content-Disposition': `inline; filename="${fileName}"`,
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
-    'Cache-Control': `private, max-age=${String(Math.min(CACHE_SECONDS_MAX, secondsLeft))}`,
+    'Cache-Control': `private, max-age=${Math.min(CACHE_SECONDS_MAX, secondsLeft)}`,
     ETag: `"${found.blob.sha256}"`,
     'Last-Modified': new Date(found.createdAt).toUTCString(),
   };

@@ -90,7 +90,7 @@ test(
     await until(() => openBlobs() === READERS);
 
     const { port } = server.address() as AddressInfo;
-    const answer = await fetch(`http://127.0.0.1:${String(port)}${link}`);
+    const answer = await fetch(`http://127.0.0.1:${port}${link}`);
     let bytes = 0;
     for await (const piece of answer.body!) {
       bytes += (piece as Uint8Array).byteLength;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.close());
 beforeEach(() => {
-  account = `account-${String((accounts += 1))}`;
+  account = `account-${(accounts += 1)}`;
 });
 
 const send = async (method: string, path: string, body?: Uint8Array<ArrayBuffer>) => {

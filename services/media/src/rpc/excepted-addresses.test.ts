@@ -59,7 +59,7 @@ afterAll(async () => {
   await Promise.all([dns, inputs, secure, raw, results, both, neither].map((server) => server.close()));
 });
 
-const newTask = (): string => `task_${String((tasks += 1))}`;
+const newTask = (): string => `task_${(tasks += 1)}`;
 const stage = (url: string) =>
   under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, url });
 const ingest = (url: string) => under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url });
@@ -67,13 +67,13 @@ const refusedStage = async (url: string) => fieldsOf(await refusalOf(stage(url))
 
 describe('a client names media at an address that only results may use', () => {
   const SPELLINGS: readonly (readonly [string, (port: number) => string])[] = [
-    ['as an address', (port) => `http://127.0.0.1:${String(port)}/v.mp4`],
-    ['over TLS', (port) => `https://127.0.0.1:${String(port)}/v.mp4`],
-    ['as a number', (port) => `http://2130706433:${String(port)}/v.mp4`],
-    ['as a mapped address', (port) => `http://[::ffff:127.0.0.1]:${String(port)}/v.mp4`],
-    ['by a name', (port) => `http://store.example:${String(port)}/v.mp4`],
-    ['by a redirect', (port) => inputs.url(redirects(`http://127.0.0.1:${String(port)}/v.mp4`))],
-    ['by a redirect to a name', (port) => inputs.url(redirects(`http://store.example:${String(port)}/v.mp4`))],
+    ['as an address', (port) => `http://127.0.0.1:${port}/v.mp4`],
+    ['over TLS', (port) => `https://127.0.0.1:${port}/v.mp4`],
+    ['as a number', (port) => `http://2130706433:${port}/v.mp4`],
+    ['as a mapped address', (port) => `http://[::ffff:127.0.0.1]:${port}/v.mp4`],
+    ['by a name', (port) => `http://store.example:${port}/v.mp4`],
+    ['by a redirect', (port) => inputs.url(redirects(`http://127.0.0.1:${port}/v.mp4`))],
+    ['by a redirect to a name', (port) => inputs.url(redirects(`http://store.example:${port}/v.mp4`))],
   ];
 
   test.each(SPELLINGS)('%s: it is refused like any other private address, without a connection', async (_how, at) => {
@@ -124,7 +124,7 @@ describe('a private address that is excepted for media of clients answers', () =
 
   test.each<[string, () => string]>([
     ...[200, 201, 204, 206, 301, 302, 304, 307, 400, 401, 403, 404, 407, 418, 429, 500, 502, 503, 504].map(
-      (status): [string, () => string] => [`status ${String(status)}`, to(says(status))],
+      (status): [string, () => string] => [`status ${status}`, to(says(status))],
     ),
     ['a circle', to((request, response) => redirects(request.url ?? '')(request, response))],
     ['a redirect to no address', to(redirects('http://['))],

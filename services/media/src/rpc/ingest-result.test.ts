@@ -17,7 +17,7 @@ const section = () => ({
   results: { max_bytes: '300KiB' },
   probe: { timeout: '700ms' },
 });
-const newTask = (): string => `task_${String((tasks += 1))}`;
+const newTask = (): string => `task_${(tasks += 1)}`;
 const ingest = async (url: string, taskId = newTask()) =>
   (await under.client.ingestResult({ accountId: 'demo', taskId, url })).result!;
 const video: Behaviour = serves(fixture('768p.mp4'), { 'content-type': 'text/plain' });
@@ -91,7 +91,7 @@ describe('a result', () => {
         response
           .writeHead(206, {
             etag: '"1"',
-            'content-range': `bytes ${String(from)}-${String(whole.byteLength - 1)}/${String(whole.byteLength)}`,
+            'content-range': `bytes ${from}-${whole.byteLength - 1}/${whole.byteLength}`,
           })
           .end(whole.subarray(from));
       else
@@ -120,7 +120,7 @@ describe('a broken transfer', () => {
     under = await under.restart();
   });
   const range = (from: number, to: number, size: number): Record<string, string> => ({
-    'content-range': `bytes ${String(from)}-${String(to)}/${String(size)}`,
+    'content-range': `bytes ${from}-${to}/${size}`,
   });
   const breaking =
     (rest: Behaviour, headers: Record<string, string> = { etag: '"1"' }): Behaviour =>

@@ -58,7 +58,7 @@ describe('the refusal names the fault of the client and nothing of the network:'
     ['NAT64', () => 'http://[64:ff9b::a00:1]/'],
     ['a private name', () => 'http://db.internal/'],
     ['a name of a private address', () => 'http://private.example/'],
-    ['a name of a public and a private address', () => `http://mixed.example:${String(origin.port)}/`],
+    ['a name of a public and a private address', () => `http://mixed.example:${origin.port}/`],
     ['an unknown name', () => 'http://unknown.example/'],
     ['a name at which the resolver fails', () => 'http://failing.example/'],
     ['a name without an answer', () => 'http://silent.example/'],
@@ -98,7 +98,7 @@ describe('the refusal names the fault of the client and nothing of the network:'
     const staged = await problemOf(
       under.client.stageMedia({
         accountId: 'demo',
-        taskId: `task_${String((tasks += 1))}`,
+        taskId: `task_${(tasks += 1)}`,
         category: Category.IMAGE,
         url,
       }),
@@ -106,7 +106,7 @@ describe('the refusal names the fault of the client and nothing of the network:'
     const ingested = await problemOf(
       under.client.ingestResult({
         accountId: 'demo',
-        taskId: `task_${String(tasks)}`,
+        taskId: `task_${tasks}`,
         url,
         authorization: 'Bearer upstream-key',
       }),

@@ -33,7 +33,7 @@ afterEach(async () => {
   await until(() => arriving().length === 0);
 });
 
-const newTask = (): string => `task_${String((tasks += 1))}`;
+const newTask = (): string => `task_${(tasks += 1)}`;
 const stage = async (url: string, category = Category.IMAGE, over: { accountId?: string; taskId?: string } = {}) =>
   (await under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category, url, ...over })).media!;
 const refusal = async (url: string, category = Category.IMAGE, over: { accountId?: string } = {}): Promise<string> => {

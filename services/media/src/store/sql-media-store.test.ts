@@ -58,7 +58,7 @@ function suite(url: () => string | undefined): void {
     await sql.write(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
        INSERT INTO objects (id, account_id, task_id, purpose, sha256, created_at, expires_at)
-       SELECT 'many_' || i, 'demo', 'task_' || i, 'inline', CASE WHEN i % 10 = 0 THEN 'aa' ELSE 'b' || i END, 1, ${String(NOW)} + i FROM n`,
+       SELECT 'many_' || i, 'demo', 'task_' || i, 'inline', CASE WHEN i % 10 = 0 THEN 'aa' ELSE 'b' || i END, 1, ${NOW} + i FROM n`,
     );
     if (sql.engine === 'postgres') await sql.write('ANALYZE objects');
     const plan = await sql.read(
@@ -126,7 +126,7 @@ function suite(url: () => string | undefined): void {
     expect(await store.addObject(thumbnail, facts)).toBeUndefined();
 
     for (let round = 0; round < 10; round += 1) {
-      const taskId = `task_${String(round)}`;
+      const taskId = `task_${round}`;
       await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
       await Promise.all([
         store.addObject({ ...thumbnail, id: `pic_${taskId}`, taskId }, facts),
@@ -270,9 +270,9 @@ function suite(url: () => string | undefined): void {
 
   test('concurrent claims, removals and uploads of the same content leave only claimed content', async () => {
     const round = async (index: number): Promise<void> => {
-      const pin = `aa-${String(index)}`;
+      const pin = `aa-${index}`;
       const { key } = await store.pinBlob({ sha256: 'aa', bytes: 3, key: pin }, NOW + 9000);
-      const id = `inl_${String(index)}`;
+      const id = `inl_${index}`;
       const object = await store.addObject(
         anObject({ id, purpose: 'inline', reference: '', taskId: '', blob: aBlob('aa', key), pin }),
         undefined,
@@ -291,10 +291,10 @@ function suite(url: () => string | undefined): void {
   });
 
   test('a task whose staging has ended gets no staged object, not even from a concurrent staging', async () => {
-    const task = (index: number) => ({ accountId: 'demo', taskId: `task_${String(index)}` });
+    const task = (index: number) => ({ accountId: 'demo', taskId: `task_${index}` });
     for (let index = 0; index < 10; index += 1) {
       const stage = async (reference: string): Promise<string | undefined> => {
-        const pin = `${reference}-${String(index)}`;
+        const pin = `${reference}-${index}`;
         const blob = await store.pinBlob({ sha256: reference, bytes: 3, key: pin }, NOW + 9000);
         const added = await store.addObject(
           anObject({ id: `med_${pin}`, taskId: task(index).taskId, reference, blob, pin }),
@@ -309,7 +309,7 @@ function suite(url: () => string | undefined): void {
         store.endStaging(task(index), NOW, NOW + 1000),
         stage('r3'),
       ]);
-      expect(await stage('r4')).toBe(`r4-${String(index)}`);
+      expect(await stage('r4')).toBe(`r4-${index}`);
       for (const key of keys.flat()) if (key !== undefined) await store.forgetGarbage(key);
       expect(await sql.read('SELECT id FROM objects')).toEqual([]);
       expect((await store.takeGarbage(NOW, 10)).filter((key) => !key.startsWith('r4'))).toEqual([]);
@@ -320,13 +320,13 @@ function suite(url: () => string | undefined): void {
   test('concurrent reservations of an account never exceed its limit', async () => {
     const upload = (id: string, bytes: number, accountId = 'demo') => ({ id, accountId, bytes, expiresAt: NOW + 1000 });
     const taken = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => store.beginUpload(upload(`up_${String(index)}`, 30), NOW, 100)),
+      Array.from({ length: 12 }, (_, index) => store.beginUpload(upload(`up_${index}`, 30), NOW, 100)),
     );
     expect(taken.filter(Boolean)).toHaveLength(3);
     expect(await store.beginUpload(upload('up_other', 100, 'other'), NOW, 100)).toBe(true);
 
     await store.pinBlob({ sha256: 'aa', bytes: 25, key: 'aa-1' }, NOW + 9000);
-    const first = `up_${String(taken.indexOf(true))}`;
+    const first = `up_${taken.indexOf(true)}`;
     await store.addObject(
       anObject({ id: 'inl_1', purpose: 'inline', reference: '', taskId: '', pin: 'aa-1', upload: first }),
       undefined,
@@ -379,9 +379,9 @@ function suite(url: () => string | undefined): void {
 
   test('sweeps during uploads of the same content never remove claimed content', async () => {
     const upload = async (number: number): Promise<void> => {
-      const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${String(number)}` }, NOW + 1000);
+      const blob = await store.pinBlob({ sha256: 'aa', bytes: 3, key: `aa-${number}` }, NOW + 1000);
       const object = await store.addObject(
-        anObject({ id: `med_${String(number)}`, taskId: `task_${String(number)}`, blob, expiresAt: NOW + 60_000 }),
+        anObject({ id: `med_${number}`, taskId: `task_${number}`, blob, expiresAt: NOW + 60_000 }),
         facts,
       );
       expect(object?.blob.key).toBe(blob.key);
@@ -395,7 +395,7 @@ function suite(url: () => string | undefined): void {
     expect(
       new Set(
         await Promise.all(
-          Array.from({ length: 20 }, async (_, number) => (await store.find(`med_${String(number)}`))?.blob.key),
+          Array.from({ length: 20 }, async (_, number) => (await store.find(`med_${number}`))?.blob.key),
         ),
       ).size,
     ).toBe(1);

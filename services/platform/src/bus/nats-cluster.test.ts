@@ -95,7 +95,7 @@ clusters('a cluster of three servers', () => {
       const [publisher, subscriber] = [await opening(), await opening()];
       const inbox = anInbox();
       await persistently(() => subscriber.subscribe(ProblemSchema, 'group', inbox.take));
-      const names = Array.from({ length: EVENTS }, (_, index) => `event-${String(index)}`);
+      const names = Array.from({ length: EVENTS }, (_, index) => `event-${index}`);
       const { cluster, config } = await streamAt(members.map(({ url }) => url));
       expect(config.num_replicas).toBe(3);
 

@@ -33,7 +33,7 @@ function startTlsNats(issued: Issued, ca: string): Promise<RunningServer> {
       ...['--user', 'me', '--pass', 'p@ss'],
     ],
     ready: /Server is ready/,
-    url: (port) => `tls://me:p%40ss@localhost:${String(port)}`,
+    url: (port) => `tls://me:p%40ss@localhost:${port}`,
   });
 }
 

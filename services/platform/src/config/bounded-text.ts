@@ -14,7 +14,7 @@ export function readBoundedText(file: string, bytesMax: number): BoundedText {
   try {
     const stats = fstatSync(descriptor, { bigint: true });
     if (!stats.isFile()) throw new Error('it is not a regular file');
-    if (stats.size > BigInt(bytesMax)) throw new Error(`it is larger than ${String(bytesMax)} bytes`);
+    if (stats.size > BigInt(bytesMax)) throw new Error(`it is larger than ${bytesMax} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor));
     return { text, version: versionIn(stats) };
   } finally {

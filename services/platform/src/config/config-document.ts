@@ -34,9 +34,9 @@ export function parseConfigDocument(file: string, text: string, from: Variables)
   const document = parseDocument(markVariables(text, variables), { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
   if (broken !== undefined)
-    throw new ConfigError(`${file}:${String(lines.linePos(broken.pos[0]).line)}: not YAML: ${broken.message}`);
+    throw new ConfigError(`${file}:${lines.linePos(broken.pos[0]).line}: not YAML: ${broken.message}`);
   const substituted = substitute(document, variables, (variable, node, keys) => {
-    const at = `${file}:${String(lines.linePos(node.range?.[0] ?? 0).line)}: `;
+    const at = `${file}:${lines.linePos(node.range?.[0] ?? 0).line}: `;
     return valueOfVariable(variable, from, (wrong) => new ConfigError(at + wrong), keys);
   });
   const value = withoutEmpty(valueOf(document, file)) ?? {};
@@ -69,7 +69,7 @@ function markVariables(text: string, into: Variable[]): string {
   return text.replace(
     VARIABLE,
     (_whole, path: string | undefined, name: string | undefined, fallback: string | undefined) =>
-      `__variable_${String(into.push({ path, name: name ?? '', fallback }) - 1)}__`,
+      `__variable_${into.push({ path, name: name ?? '', fallback }) - 1}__`,
   );
 }
 

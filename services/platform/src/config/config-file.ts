@@ -69,7 +69,7 @@ function readOnce(
   const fault = (keys: Keys, expected: string): ConfigError => {
     const { document, keys: within } = merged.placeOf(keys);
     const key = keys.length === 0 ? 'the file' : within.join('.');
-    return new ConfigError(secrets.redact(`${document.file}:${String(document.lineOf(within))}: ${key}: ${expected}`));
+    return new ConfigError(secrets.redact(`${document.file}:${document.lineOf(within)}: ${key}: ${expected}`));
   };
   checkValue(merged.value, schema, fault, (keys) => {
     const { document, keys: within } = merged.placeOf(keys);

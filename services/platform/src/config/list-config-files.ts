@@ -18,7 +18,7 @@ export function listConfigFiles(named: string): readonly string[] {
   const places = files.map(placeOf);
   const once = files.filter((_file, at) => places.indexOf(places[at] ?? '') === at);
   if (once.length > FILES_MAX)
-    throw new ConfigError(`${named}: has ${String(once.length)} files; expected at most ${String(FILES_MAX)}`);
+    throw new ConfigError(`${named}: has ${once.length} files; expected at most ${FILES_MAX}`);
   return once;
 }
 

@@ -102,7 +102,7 @@ function deepest(parts: readonly Part[], keys: Keys): Part {
 }
 
 function setTwice(first: Part, second: Part): ConfigError {
-  const at = ({ document, keys }: Part): string => `${document.file}:${String(document.lineOf(keys))}`;
+  const at = ({ document, keys }: Part): string => `${document.file}:${document.lineOf(keys)}`;
   return new ConfigError(
     `${at(second)}: ${second.keys.join('.')}: is also set at ${at(first)}; expected it in one of the two`,
   );

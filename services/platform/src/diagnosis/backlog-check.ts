@@ -32,8 +32,8 @@ export function backlogCheck({ part, clock, what, warnMs, failMs, advice, read }
       const { count, oldestAt, where } = await read();
       if (oldestAt === undefined) return ok(`no ${what} wait`);
       const ageMs = Math.max(0, clock.now() - oldestAt);
-      const counted = count === undefined ? what : `${String(count)} ${what}`;
-      const age = `${String(Math.round(ageMs / 1000))} s`;
+      const counted = count === undefined ? what : `${count} ${what}`;
+      const age = `${Math.round(ageMs / 1000)} s`;
       const detail = `${counted} wait, the oldest for ${age}${where === undefined ? '' : ` ${where}`}`;
       if (ageMs < warnMs) return ok(detail);
       return { grade: ageMs < failMs ? 'warn' : 'fail', detail, advice };

@@ -38,7 +38,7 @@ test('a store that is full answers reads, so its check tells of the last write',
   await sql.write('CREATE TABLE things (text TEXT)');
   expect(await check()).toMatchObject({ grade: 'ok' });
 
-  await opened.write(`PRAGMA max_page_count = ${String(PAGES)}`);
+  await opened.write(`PRAGMA max_page_count = ${PAGES}`);
   await expect(Promise.all(Array.from({ length: PAGES }, fill))).rejects.toBeInstanceOf(StoreUnavailable);
   await clock.advance(3000);
   expect(await sql.read('SELECT COUNT(*) AS count FROM things')).toHaveLength(1);

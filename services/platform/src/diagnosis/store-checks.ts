@@ -35,7 +35,7 @@ export function diskCheck(part: string, folder: string): SelfCheck {
     check: async () => {
       const { bavail, bsize } = await statfs(folder);
       const free = bavail * bsize;
-      const detail = `${String(Math.round(free / MIB))} MiB are free at ${folder}`;
+      const detail = `${Math.round(free / MIB)} MiB are free at ${folder}`;
       if (free >= DISK_WARN_BYTES) return ok(detail);
       return { grade: free < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice: 'free or add space on this disk' };
     },
@@ -66,15 +66,14 @@ async function answers(
     return {
       grade: 'fail',
       detail:
-        `${where} answers reads, and refused the last write, ${String(Math.round((clock.now() - fault.at) / 1000))} s ago: ` +
+        `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
         reasonOf(fault.error.cause),
       advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
     };
   const ms = clock.now() - begun;
   const { inUse, idle, waiting, waitedMs } = sql.pool();
   const detail =
-    `${where} answers in ${String(ms)} ms; connections: ${String(inUse)} in use, ${String(idle)} idle, ` +
-    `${String(waiting)} calls wait for one`;
+    `${where} answers in ${ms} ms; connections: ${inUse} in use, ${idle} idle, ` + `${waiting} calls wait for one`;
   // a call that waits for a moment is no sign of a pool that is too small
   return ms < SLOW_MS && waitedMs < SLOW_MS
     ? ok(detail)

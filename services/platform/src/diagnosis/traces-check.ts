@@ -20,12 +20,12 @@ export function tracesCheck(recentDrops: (() => RecentDrops) | undefined): SelfC
 const OFF = ok('off: tracing.endpoint names no receiver, so nothing is recorded');
 
 function judgeDrops({ spans, reasons, fault }: RecentDrops): Verdict {
-  if (spans === 0) return ok(`spans are sent, and none was dropped in ${String(RECENT_MINUTES)} minutes`);
+  if (spans === 0) return ok(`spans are sent, and none was dropped in ${RECENT_MINUTES} minutes`);
   const causes = reasons.map((reason) => CAUSES[reason]).join(', and ');
   return {
     grade: 'warn',
     detail:
-      `${String(spans)} spans were dropped in ${String(RECENT_MINUTES)} minutes: ${causes}` +
+      `${spans} spans were dropped in ${RECENT_MINUTES} minutes: ${causes}` +
       (fault === undefined ? '' : ` (${fault})`),
     advice: reasons.map((reason) => ADVICE[reason]).join('; '),
   };

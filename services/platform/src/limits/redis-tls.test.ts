@@ -41,7 +41,7 @@ withRedis('a Redis with TLS', () => {
         ...['--tls-auth-clients', 'yes', '--dir', path.join(serving, 'data')],
       ],
       ready: /ready to accept connections/i,
-      url: (port) => `rediss://localhost:${String(port)}`,
+      url: (port) => `rediss://localhost:${port}`,
     });
   });
   afterAll(async () => {

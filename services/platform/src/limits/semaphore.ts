@@ -79,7 +79,7 @@ export function newSemaphore({ permits, waitingMax }: SemaphoreOptions): Semapho
     await wait(count, signal);
   };
   const release = (count = 1): void => {
-    if (count > inUse) throw new Error(`${String(count)} permits were released, but only ${String(inUse)} are in use`);
+    if (count > inUse) throw new Error(`${count} permits were released, but only ${inUse} are in use`);
     inUse -= count;
     grantWaiting();
   };

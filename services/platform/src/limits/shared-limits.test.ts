@@ -27,7 +27,7 @@ afterEach(async () => {
 
 let service = 0;
 /** A name that no other test has used in this Redis. */
-const fresh = (): string => `test-${String((service += 1))}`;
+const fresh = (): string => `test-${(service += 1)}`;
 
 interface Replica {
   readonly limits: SharedLimits;

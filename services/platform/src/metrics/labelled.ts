@@ -102,6 +102,6 @@ export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues
 
 function byName({ name, labelNames }: MetricOptions, values: readonly string[]): LabelValues {
   if (values.length !== labelNames.length)
-    throw new Error(`${name} has ${String(labelNames.length)} labels, but ${String(values.length)} values were given`);
+    throw new Error(`${name} has ${labelNames.length} labels, but ${values.length} values were given`);
   return Object.fromEntries(labelNames.map((label, index) => [label, values[index] ?? '']));
 }

@@ -54,7 +54,7 @@ describe('the metrics of a program', () => {
     let waiting = 3;
     metrics.gauge('waiting', 'Waiting callers.', ['queue'], async (gauge) => {
       gauge.reset();
-      gauge.labels(`of ${String(waiting)}`).set(waiting);
+      gauge.labels(`of ${waiting}`).set(waiting);
     });
 
     expect(await metrics.text()).toContain('waiting{queue="of 3"} 3');

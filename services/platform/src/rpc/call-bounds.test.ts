@@ -26,7 +26,7 @@ const serving = (removeResult: (request: unknown, context: CallContext) => Promi
 
 /** A client that sends its deadline and then waits without a limit, so that it sees the server's own answer. */
 async function overGrpc(port: number, timeout: string): Promise<string> {
-  const session = connect(`http://127.0.0.1:${String(port)}`);
+  const session = connect(`http://127.0.0.1:${port}`);
   ends.push(() => {
     session.destroy();
   });
@@ -52,7 +52,7 @@ async function overGrpc(port: number, timeout: string): Promise<string> {
 
 const overConnect = async (port: number, timeoutMs: string): Promise<Response> =>
   inTime(
-    fetch(`http://127.0.0.1:${String(port)}/reelgate.media.v1.MediaService/RemoveResult`, {
+    fetch(`http://127.0.0.1:${port}/reelgate.media.v1.MediaService/RemoveResult`, {
       method: 'POST',
       body: '{}',
       headers: {

@@ -63,5 +63,5 @@ export function grpcConfig(value: unknown): GrpcConfig {
 function msOf(key: string, text: string, min: number): number {
   const ms = parseDuration(text) ?? 0;
   if (ms >= min && ms <= MS_MAX) return ms;
-  throw new ConfigError(`grpc.${key}: expected a duration from ${String(min)}ms to 24h`);
+  throw new ConfigError(`grpc.${key}: expected a duration from ${min}ms to 24h`);
 }

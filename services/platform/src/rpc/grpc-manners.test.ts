@@ -61,7 +61,7 @@ async function openHttp(): Promise<string> {
     routes: [],
   });
   ends.push(() => server.stop());
-  return `http://127.0.0.1:${String(server.port)}${PATH}`;
+  return `http://127.0.0.1:${server.port}${PATH}`;
 }
 
 interface Answered {
@@ -72,7 +72,7 @@ interface Answered {
 
 /** A call of a third-party client, whose compression is gzip if it says so. */
 function callWith(port: number, request: { url?: string; taskId?: string }, isGzip: boolean): Promise<Answered> {
-  const client = new Client(`127.0.0.1:${String(port)}`, credentials.createInsecure(), {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.max_receive_message_length': -1,
     'grpc.max_send_message_length': -1,
     ...(isGzip ? { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip } : {}),
@@ -123,7 +123,7 @@ async function frames(port: number, body: Buffer, headers: Readonly<Record<strin
 }
 
 function sessionTo(port: number): ClientHttp2Session {
-  const session = connect(`http://127.0.0.1:${String(port)}`);
+  const session = connect(`http://127.0.0.1:${port}`);
   ends.push(() => {
     session.destroy();
   });

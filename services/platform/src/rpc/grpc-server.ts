@@ -143,7 +143,7 @@ export async function startGrpcServer({
 function bindPort(server: Server, listen: HostPort, tls: ServerTls | undefined): Promise<number> {
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${String(listen.port)}`, serverCredentials(tls), (error, bound) => {
+    server.bindAsync(`${host}:${listen.port}`, serverCredentials(tls), (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });

@@ -49,7 +49,7 @@ export function parseTarget(entry: TargetEntry): GrpcTarget | undefined {
 /** A target with several hosts has addresses only, of one family. */
 function parseAddresses(addresses: readonly string[], family?: string): GrpcTarget | undefined {
   const parsed = addresses.flatMap((address) => parseHostPort(address) ?? []);
-  const [first, ...others] = new Set(parsed.map(({ host }) => `ipv${String(isIP(host))}`));
+  const [first, ...others] = new Set(parsed.map(({ host }) => `ipv${isIP(host)}`));
   if (parsed.length < addresses.length || first === undefined || others.length > 0) return undefined;
   if (first === 'ipv0' || first !== (family ?? first)) return undefined;
   const target = `${first}:${parsed.map(writeHostPort).join(',')}`;
@@ -58,5 +58,5 @@ function parseAddresses(addresses: readonly string[], family?: string): GrpcTarg
 
 /** Writes an address as `parseHostPort` reads it. */
 export function writeHostPort({ host, port }: HostPort): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

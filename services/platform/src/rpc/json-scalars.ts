@@ -78,10 +78,10 @@ function assertInteger(
   if (!isWhole) throw refusal(path, `must be a whole number; it is ${showNumber(tree, written)}`);
   const value = written.length > DIGITS_MAX ? undefined : BigInt(WHOLE.test(written) ? written : Number(written));
   if (value === undefined || value < min || value > max)
-    throw refusal(path, `must be from ${String(min)} to ${String(max)}; it is ${shown(written)}`);
+    throw refusal(path, `must be from ${min} to ${max}; it is ${shown(written)}`);
   // JSON readers round such a number
   if (is64 && tree.is === 'number' && !Number.isSafeInteger(Number(written)))
-    throw refusal(path, `must be written as a string, such as "${String(value)}", because it is beyond 2^53`);
+    throw refusal(path, `must be written as a string, such as "${value}", because it is beyond 2^53`);
 }
 
 function assertDecimal(tree: JsonTree, path: string, most: number): void {
@@ -90,7 +90,7 @@ function assertDecimal(tree: JsonTree, path: string, most: number): void {
   if (tree.is === 'string' && NO_NUMBERS.includes(written)) return;
   const value = written === '' || written !== written.trim() ? NaN : Number(written);
   if (Number.isNaN(value)) throw refusal(path, `must be a number; it is ${showNumber(tree, written)}`);
-  if (Math.abs(value) > most) throw refusal(path, `must be from -${String(most)} to ${String(most)}`);
+  if (Math.abs(value) > most) throw refusal(path, `must be from -${most} to ${most}`);
 }
 
 function writtenNumber(tree: JsonTree): string | undefined {

@@ -40,7 +40,7 @@ export function readJsonTree(text: string): JsonTree {
 }
 
 function readValue(reading: Reading, depth: number): JsonTree {
-  if (depth > JSON_DEPTH_MAX) throw faultAt(reading, `expected at most ${String(JSON_DEPTH_MAX)} levels`);
+  if (depth > JSON_DEPTH_MAX) throw faultAt(reading, `expected at most ${JSON_DEPTH_MAX} levels`);
   switch (reading.text[reading.at]) {
     case '{':
       return readObject(reading, depth);
@@ -153,5 +153,5 @@ function faultAt({ text, at }: Reading, expected: string): JsonFault {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
   const column = at - before.lastIndexOf('\n');
-  return new JsonFault(`the body is not JSON at line ${String(line)}, column ${String(column)}: ${expected}`);
+  return new JsonFault(`the body is not JSON at line ${line}, column ${column}: ${expected}`);
 }

@@ -80,7 +80,7 @@ describe.each(OURS)('a service that calls another over %s', (_name, open) => {
       }),
     );
     const call = (): Promise<unknown> =>
-      fetch(`http://127.0.0.1:${String(first.port)}/reelgate.media.v1.MediaService/StageMedia`, {
+      fetch(`http://127.0.0.1:${first.port}/reelgate.media.v1.MediaService/StageMedia`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',

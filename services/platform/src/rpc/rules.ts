@@ -113,7 +113,7 @@ function ofList(field: DescField & { fieldKind: 'list' }, rules: FieldRules, ins
     let index = 0;
     for (const item of list as readonly unknown[]) {
       const found = each(item);
-      if (found !== undefined) return { ...found, path: `[${String(index)}]${found.path}` };
+      if (found !== undefined) return { ...found, path: `[${index}]${found.path}` };
       index += 1;
     }
     return undefined;

@@ -101,8 +101,8 @@ function assertRoom(running: number, ofCaller: number): void {
     reason: 'too_many_streams',
     message:
       ofCaller < STREAMS_A_CALLER_MAX
-        ? `the service has ${String(STREAMS_MAX)} open streams, which is its limit; try again`
-        : `this caller has ${String(STREAMS_A_CALLER_MAX)} open streams, which is the limit; close one first`,
+        ? `the service has ${STREAMS_MAX} open streams, which is its limit; try again`
+        : `this caller has ${STREAMS_A_CALLER_MAX} open streams, which is the limit; close one first`,
     retryAfterMs: FULL_RETRY_MS,
   });
 }
@@ -112,8 +112,7 @@ function streamExpired(): Problem {
     kind: 'unavailable',
     reason: 'stream_expired',
     message:
-      `a stream lasts ${String(STREAM_MS_MAX / 60_000)} minutes at most; ` +
-      `call again and go on from the last message`,
+      `a stream lasts ${STREAM_MS_MAX / 60_000} minutes at most; ` + `call again and go on from the last message`,
   });
 }
 

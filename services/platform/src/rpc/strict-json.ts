@@ -97,7 +97,7 @@ function assertField(field: DescField, tree: JsonTree, path: string): void {
   switch (field.fieldKind) {
     case 'list':
       if (tree.is !== 'list') throw refusal(path, `must be a list; it is ${WORDS[tree.is]}`);
-      for (const [index, item] of tree.items.entries()) assertValue(field, item, `${path}[${String(index)}]`);
+      for (const [index, item] of tree.items.entries()) assertValue(field, item, `${path}[${index}]`);
       return;
     case 'map':
       assertMap(field, tree, path);

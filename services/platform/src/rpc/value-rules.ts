@@ -56,7 +56,7 @@ export function requirementOf(type: ValueType, rules: FieldRules): string {
 export function knownValueCheck(rules: FieldRules, values: DescEnum): Check {
   const names = allowedNames(rules, values);
   return (number: number) =>
-    values.value[number] === undefined ? `has the unknown value ${String(number)}; must be one of ${names}` : undefined;
+    values.value[number] === undefined ? `has the unknown value ${number}; must be one of ${names}` : undefined;
 }
 
 /** Bounds on the number of items of a list. */
@@ -66,7 +66,7 @@ export function countChecks({ minItems, maxItems }: FieldRules): readonly Check[
   const wanted = bounds(minItems === 0 ? undefined : minItems, maxItems === 0 ? undefined : maxItems);
   return [
     ({ length }: readonly unknown[]) =>
-      length < minItems || length > most ? `must have ${wanted} items; it has ${String(length)}` : undefined,
+      length < minItems || length > most ? `must have ${wanted} items; it has ${length}` : undefined,
   ];
 }
 
@@ -83,7 +83,7 @@ function lengthChecks<T>(
       // a text never has more code points than units, so most texts need no count
       if (value.length <= most && minLen === 0) return undefined;
       const length = lengthOf(value);
-      return length < minLen || length > most ? `must have ${wanted} ${unit}; it has ${String(length)}` : undefined;
+      return length < minLen || length > most ? `must have ${wanted} ${unit}; it has ${length}` : undefined;
     },
   ];
 }
@@ -113,7 +113,7 @@ function rangeCheck({ gte, lte }: FieldRules): readonly Check[] {
   return [
     (value: number | bigint) =>
       (gte !== undefined && value < gte) || (lte !== undefined && value > lte)
-        ? `must be ${gte !== undefined && lte !== undefined ? `from ${wanted}` : wanted}; it is ${String(value)}`
+        ? `must be ${gte !== undefined && lte !== undefined ? `from ${wanted}` : wanted}; it is ${value}`
         : undefined,
   ];
 }
@@ -139,7 +139,7 @@ export function allowedNames({ in: allowed }: Pick<FieldRules, 'in'>, { values }
 /** Such as `1 to 100`, `at least 1` and `at most 100`. */
 function bounds(least: number | bigint | undefined, most: number | bigint | undefined): string {
   if (least === undefined) return `at most ${String(most)}`;
-  return most === undefined ? `at least ${String(least)}` : `${String(least)} to ${String(most)}`;
+  return most === undefined ? `at least ${least}` : `${least} to ${most}`;
 }
 
 /** Counts Unicode code points, not UTF-16 units. */

@@ -11,5 +11,5 @@ export interface IdList {
 export function idList(ids: readonly string[], most: number, firstParameter = 1): IdList {
   const size = SIZES.find((one) => one >= ids.length) ?? most;
   const values = Array.from({ length: size }, (_, index) => ids[index] ?? ids.at(-1) ?? '');
-  return { parameters: values.map((_, index) => `$${String(firstParameter + index)}`).join(', '), values };
+  return { parameters: values.map((_, index) => `$${firstParameter + index}`).join(', '), values };
 }

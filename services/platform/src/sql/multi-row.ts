@@ -42,7 +42,7 @@ export function byRows(textOf: (rows: number) => string): (rows: number) => stri
   const texts: ReadonlyMap<number, string> = new Map(ROW_COUNTS.map((rows) => [rows, textOf(rows)]));
   return (rows) => {
     const text = texts.get(rows);
-    if (text === undefined) throw new RangeError(`no statement takes ${String(rows)} rows`);
+    if (text === undefined) throw new RangeError(`no statement takes ${rows} rows`);
     return text;
   };
 }
@@ -55,7 +55,7 @@ export function valueRows(
 ): string {
   return Array.from({ length: rows }, (_row, row) => {
     const cells = Array.from({ length: columns }, (_column, column) => {
-      const parameter = `$${String(first + row * columns + column)}`;
+      const parameter = `$${first + row * columns + column}`;
       const type = row === 0 ? casts[column] : undefined;
       return type === undefined ? parameter : `CAST(${parameter} AS ${type})`;
     });
@@ -76,5 +76,5 @@ export function rowValues<T>(
 
 /** `$1, $2, $3` */
 export function parameters(count: number, first = 1): string {
-  return Array.from({ length: count }, (_, index) => `$${String(first + index)}`).join(', ');
+  return Array.from({ length: count }, (_, index) => `$${first + index}`).join(', ');
 }

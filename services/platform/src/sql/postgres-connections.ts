@@ -67,7 +67,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   // the pool replaces a broken connection at the next use; without a listener its error would end the process
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const local = ['BEGIN', ...LIMITS.map((name) => `SET LOCAL ${name} = ${String(limits[name])}`)];
+  const local = ['BEGIN', ...LIMITS.map((name) => `SET LOCAL ${name} = ${limits[name]}`)];
 
   const waiting = openWaitingCalls();
   const connect = (): Promise<pg.PoolClient> =>
@@ -80,7 +80,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   return {
     acquire: async () => {
       if (pool.waitingCount >= settings.queue)
-        throw new StoreUnavailable(`${String(settings.queue)} calls wait for a connection`);
+        throw new StoreUnavailable(`${settings.queue} calls wait for a connection`);
       const client = await waiting.during(connect);
       const isLimited = limited.get(client) ?? (await isNewUnder(client, limits, settings.connectMs));
       limited.set(client, isLimited);

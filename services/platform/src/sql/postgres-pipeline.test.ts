@@ -37,7 +37,7 @@ async function openCountedLine(server: string): Promise<CountedLine> {
       one.on('error', () => undefined).on('close', () => other.destroy());
   }).listen(0, '127.0.0.1');
   await once(line, 'listening');
-  const url = Object.assign(new URL(server), { host: `127.0.0.1:${String((line.address() as AddressInfo).port)}` });
+  const url = Object.assign(new URL(server), { host: `127.0.0.1:${(line.address() as AddressInfo).port}` });
   return {
     url: url.href,
     turns: () => turns,

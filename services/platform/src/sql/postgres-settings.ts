@@ -29,7 +29,7 @@ const count = (fallback: number, maximum: number, what: string) => ({
   minimum: 1,
   maximum,
   default: fallback,
-  description: `a whole number of ${what} from 1 to ${String(maximum)}`,
+  description: `a whole number of ${what} from 1 to ${maximum}`,
 });
 const time = (fallback: string) => ({ type: 'string', format: 'duration', default: fallback });
 

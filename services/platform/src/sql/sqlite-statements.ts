@@ -28,7 +28,7 @@ export function sqliteStatements(database: DatabaseSync): SqlWork {
     }
     const { statement, parameters, valueIndexes } = prepared;
     if (values.length !== parameters)
-      throw new Error(`the statement takes ${String(parameters)} values, but ${String(values.length)} were given`);
+      throw new Error(`the statement takes ${parameters} values, but ${values.length} were given`);
     return { statement, bound: valueIndexes === undefined ? values : inOrder(values, valueIndexes) };
   };
   return Object.assign(

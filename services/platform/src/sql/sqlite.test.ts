@@ -177,7 +177,7 @@ describe('a slow disk', () => {
       const writes = [];
       for (let index = 0; index < turns; index += 1) {
         const next = turn();
-        writes.push(insert(`turn ${String(index)}`));
+        writes.push(insert(`turn ${index}`));
         await next;
       }
       return writes;
@@ -208,7 +208,7 @@ describe('a slow disk', () => {
     let runs = 0;
     const counted = sql.transaction(async (query) => {
       runs += 1;
-      await query('INSERT INTO things VALUES ($1)', [`run ${String(runs)}`]);
+      await query('INSERT INTO things VALUES ($1)', [`run ${runs}`]);
       return runs;
     });
     const failing = sql.transaction(async (query) => {

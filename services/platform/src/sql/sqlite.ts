@@ -149,9 +149,9 @@ function makePrivate(file: string): void {
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(
-    `PRAGMA busy_timeout = ${String(BUSY_TIMEOUT_MS)}; PRAGMA journal_mode = WAL;
+    `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL;
      PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-     PRAGMA wal_autocheckpoint = ${String(LOG_PAGES_MAX)}; PRAGMA temp_store = MEMORY;`,
+     PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}; PRAGMA temp_store = MEMORY;`,
   );
   // creates the log if it does not exist
   database.prepare('SELECT count(*) FROM sqlite_schema').all();

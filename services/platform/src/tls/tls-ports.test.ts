@@ -127,7 +127,7 @@ const overGrpc: Call = (port, { shows, key, ca = authority.certificate, plaintex
     plaintext === undefined
       ? credentials.createSsl(buffer(ca), buffer(shows?.key), buffer(shows?.certificate))
       : credentials.createInsecure();
-  const client = new Client(`127.0.0.1:${String(port)}`, channel);
+  const client = new Client(`127.0.0.1:${port}`, channel);
   const metadata = new Metadata();
   if (key !== undefined) metadata.set('authorization', `Bearer ${key}`);
   return new Promise((resolve) => {
@@ -140,7 +140,7 @@ const overGrpc: Call = (port, { shows, key, ca = authority.certificate, plaintex
       { deadline: Date.now() + 5000 },
       (error, object) => {
         client.close();
-        resolve(error === null ? (object ?? '') : `${String(error.code)} ${error.details}`);
+        resolve(error === null ? (object ?? '') : `${error.code} ${error.details}`);
       },
     );
   });
@@ -276,7 +276,7 @@ describe.each([
 
 /** A client of our own services. */
 function connected(port: number, tls: CurrentTls): ClientOf<typeof MediaService> {
-  const connection = connectGrpc(`127.0.0.1:${String(port)}`, new Secret(KEY), tls);
+  const connection = connectGrpc(`127.0.0.1:${port}`, new Secret(KEY), tls);
   ends.push(() => {
     connection.close();
   });
@@ -300,7 +300,7 @@ describe('a team that looks around over TLS', () => {
     const { certificate, key, ca } = writeTls(path.join(folder, 'curl'), shows, authority.certificate);
     const tls = ['--cacert', ca, '--cert', certificate, '--key', key];
     const all = ['curl', '--protocol', 'grpc', ...tls, ...args];
-    const at = all.map((one) => one.replace('HOST', `https://127.0.0.1:${String(port)}`));
+    const at = all.map((one) => one.replace('HOST', `https://127.0.0.1:${port}`));
     return (await promisify(execFile)(BUF, at, { timeout: 60_000 })).stdout.trim();
   };
 

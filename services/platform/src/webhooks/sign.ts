@@ -15,9 +15,7 @@ export interface SignedDelivery {
 export function signatureOf(secrets: readonly Secret[], { id, timestamp, body }: SignedDelivery): string {
   return secrets
     .map((secret) => {
-      const signature = createHmac('sha256', keyOf(secret))
-        .update(`${id}.${String(timestamp)}.`)
-        .update(body);
+      const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body);
       return `v1,${signature.digest('base64')}`;
     })
     .join(' ');

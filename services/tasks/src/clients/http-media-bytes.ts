@@ -47,7 +47,7 @@ export function httpMediaBytes(
       const answer = await get(urlOf(object), {}, { signal });
       if (answer.statusCode !== 200) {
         await answer.body.dump();
-        throw new Error(`the media service answered ${String(answer.statusCode)} for a staged object`);
+        throw new Error(`the media service answered ${answer.statusCode} for a staged object`);
       }
       return collect(answer.body);
     },
@@ -73,7 +73,7 @@ interface GetOptions {
 }
 
 function rangeOf({ offset, length }: ByteSpan): Record<string, string> {
-  return length === 0 ? {} : { range: `bytes=${String(offset)}-${String(offset + length - 1)}` };
+  return length === 0 ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
 }
 
 async function openedOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<OpenedBytes | undefined> {
@@ -81,5 +81,5 @@ async function openedOf({ statusCode, headers, body }: Dispatcher.ResponseData):
     return { stream: body, sha256: ETAG.exec(String(headers['etag']))?.[1] ?? '' };
   await body.dump();
   if (GONE.has(statusCode)) return undefined;
-  throw new Error(`the media service answered ${String(statusCode)} for the bytes of a result`);
+  throw new Error(`the media service answered ${statusCode} for the bytes of a result`);
 }

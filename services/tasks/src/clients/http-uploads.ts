@@ -73,7 +73,7 @@ async function answerOf({
   const kind = KINDS[statusCode];
   const { code, message } = (answer['error'] ?? {}) as { readonly code?: string; readonly message?: string };
   if (kind === undefined || code === undefined || message === undefined)
-    throw new Error(`the media service answered ${String(statusCode)} for an upload`);
+    throw new Error(`the media service answered ${statusCode} for an upload`);
   const retryAfterMs = kind === 'invalid' ? undefined : (Number(headers['retry-after']) || RETRY_S) * 1000;
   throw new Problem({ kind, reason: code, message, retryAfterMs });
 }

@@ -84,7 +84,7 @@ describe('a part of a result', () => {
       answer(request, response);
     }).listen(0, '127.0.0.1');
     await once(bucket, 'listening');
-    bytes = httpMediaBytes(`http://127.0.0.1:${String((bucket.address() as AddressInfo).port)}`, new Secret('key'));
+    bytes = httpMediaBytes(`http://127.0.0.1:${(bucket.address() as AddressInfo).port}`, new Secret('key'));
   });
   afterEach(async () => {
     bucket.closeAllConnections();

@@ -60,7 +60,7 @@ export async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   let bytes = 0;
   for await (const part of stream) {
     bytes += part.length;
-    if (bytes > STAGED_BYTES_MAX) throw new Error(`a staged object has more than ${String(STAGED_BYTES_MAX)} bytes`);
+    if (bytes > STAGED_BYTES_MAX) throw new Error(`a staged object has more than ${STAGED_BYTES_MAX} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -32,8 +32,8 @@ export function sourceFault(source: Task): Fault | undefined {
   return meetsOutputConstraints(source)
     ? undefined
     : unsupported(
-        `must name a task whose result has at most ${String(WIDTH_MAX)}x${String(HEIGHT_MAX)} pixels ` +
-          `and sides that are multiples of ${String(SIDE_MULTIPLE)}`,
+        `must name a task whose result has at most ${WIDTH_MAX}x${HEIGHT_MAX} pixels ` +
+          `and sides that are multiples of ${SIDE_MULTIPLE}`,
       );
 }
 

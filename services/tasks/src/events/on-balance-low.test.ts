@@ -16,7 +16,7 @@ async function eventsAfter(world: DeliveryWorld, ...messages: readonly object[])
   let woken = 0;
   await onBalanceLow(bus, { ...world.deps, wake: () => (woken += 1) });
   for (const [index, message] of messages.entries())
-    await bus.publish(BalanceLowSchema, create(BalanceLowSchema, { ...LOW, ...message }), `message_${String(index)}`);
+    await bus.publish(BalanceLowSchema, create(BalanceLowSchema, { ...LOW, ...message }), `message_${index}`);
   await bus.close();
   expect(woken).toBe(messages.length);
   await world.dispatch();

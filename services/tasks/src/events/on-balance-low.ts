@@ -46,5 +46,5 @@ function amount(nanos: bigint): string {
     .padStart(PLACES, '0')
     .replace(/0+$/, '')
     .padEnd(PLACES_MIN, '0');
-  return `${nanos < 0n ? '-' : ''}${String(size / NANOS_PER_UNIT)}.${places}`;
+  return `${nanos < 0n ? '-' : ''}${size / NANOS_PER_UNIT}.${places}`;
 }

@@ -28,7 +28,7 @@ const ROLES: Readonly<Record<Role, MediaRole>> = {
 /** The name of a wire value in one of these tables. The rules of the contract refuse every other value. */
 export function nameOf<K extends string>(table: Readonly<Record<K, number>>, value: number): K {
   const found = (Object.keys(table) as K[]).find((name) => table[name] === value);
-  return requiredField(found, `a name of the value ${String(value)}`);
+  return requiredField(found, `a name of the value ${value}`);
 }
 
 /** Converts an order from the wire. */

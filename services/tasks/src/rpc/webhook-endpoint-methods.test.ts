@@ -40,7 +40,7 @@ async function someEvents({ deps, clock }: WebhookWorld, count: number, url?: st
       id: deps.newId('evt'),
       accountId: 'acme',
       type: 'video.completed',
-      subjectId: `task_${String(at)}`,
+      subjectId: `task_${at}`,
       createdAt: clock.now(),
       url,
     });

@@ -38,7 +38,7 @@ function uploadsInto(
       begun.push(order);
       if (order.declaredType === 'text/html')
         throw new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'must be image/…; it is text/html' });
-      const upload = `up_${String(begun.length)}`;
+      const upload = `up_${begun.length}`;
       reserved.set(upload, order);
       return { upload, bytesMax: order.bytes ?? UPLOAD_BYTES_MAX };
     },

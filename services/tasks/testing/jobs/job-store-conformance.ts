@@ -39,7 +39,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
     options: { limit?: number; now?: number; until?: number; by?: Jobs } = {},
   ): Promise<JobLease[]> => {
     const { limit = 10, now = AT, until = UNTIL, by = jobs } = options;
-    const name = `lease_${String((leases += 1))}`;
+    const name = `lease_${(leases += 1)}`;
     return (await by.leaseJobs({ worker: 'gateway', lease: name, now, until, limit })).map(({ job }) => ({
       jobId: job.id,
       lease: name,

@@ -72,9 +72,9 @@ export function backlogConformance(open: OpenStore): void {
   });
 
   test('a backlog knows the channels of a large configuration', async () => {
-    const channels = Array.from({ length: 70 }, (_, index) => `channel-${String(index)}`);
+    const channels = Array.from({ length: 70 }, (_, index) => `channel-${index}`);
     for (const index of [0, 31, 32, 69])
-      await accepted(store, `task_${String(index)}`, { channel: channels[index]!, nextPollAt: AT - index });
+      await accepted(store, `task_${index}`, { channel: channels[index]!, nextPollAt: AT - index });
 
     expect(await backlog.dueSince(channels, AT)).toEqual(
       new Map([0, 31, 32, 69].map((index) => [channels[index], AT - index])),

@@ -55,7 +55,7 @@ export function createsConformance(open: OpenStore): void {
       const line = (at: number) => {
         const names = ['root', ...(at % 3 === 0 ? [] : [at % 3 === 1 ? 'left' : 'right'])].reverse();
         const makers = names.map((id) => ({ scope: scopeOf(id), limit: MAKERS[id as keyof typeof MAKERS] }));
-        return [{ scope: scopeOf(`child_${String(at % 7)}`), limit: 100 }, ...makers, { scope: 'total', limit: 1000 }];
+        return [{ scope: scopeOf(`child_${at % 7}`), limit: 100 }, ...makers, { scope: 'total', limit: 1000 }];
       };
       const outcomes = await Promise.all(
         numbered(60).map((id, at) => (at % 2 === 0 ? store : other).begin(aNewTask(id, { caps: line(at) }))),

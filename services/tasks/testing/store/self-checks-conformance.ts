@@ -43,7 +43,7 @@ export function selfChecksConformance(open: OpenStore): void {
   });
 
   test('a few of many late tasks are named', async () => {
-    for (const index of [4, 2, 3, 1]) await accepted(store, `task_${String(index)}`, { createdAt: AT - 100 + index });
+    for (const index of [4, 2, 3, 1]) await accepted(store, `task_${index}`, { createdAt: AT - 100 + index });
 
     const { count, oldest } = await checks.lateTasks(AT);
     expect([count, oldest.map(({ id }) => id)]).toEqual([4, ['task_1', 'task_2', 'task_3']]);

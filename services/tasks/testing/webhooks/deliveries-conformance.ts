@@ -209,7 +209,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
       await failing(500, 'evt_1');
       let at = FAILING.openUntil!;
       for (let round = 2; round < 7; round += 1) {
-        await succeed(`evt_${String(round)}`, at);
+        await succeed(`evt_${round}`, at);
         const [receiver] = await leased(store, { now: at });
         if (receiver === undefined) break;
         const [again] = receiver.deliveries;

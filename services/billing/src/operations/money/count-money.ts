@@ -37,7 +37,7 @@ export function moneyCounter(
   const hours = new Map<string, CountedHour>();
   const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {
     const hour = hourOf(clock.now());
-    const name = `${String(hour)} ${channel} ${priceKey} ${currency}`;
+    const name = `${hour} ${channel} ${priceKey} ${currency}`;
     const known = hours.get(name);
     if (known === undefined && hours.size >= PLACES_MAX) return;
     const before = known?.hour ?? { hour, process, channel, priceKey, currency, ...NOTHING };

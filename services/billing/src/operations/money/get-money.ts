@@ -24,7 +24,7 @@ export async function getMoney(
 ): Promise<Money> {
   if (from < 0) throw badField('from', 'must be a time from 1970 on');
   if (from >= to) throw badField('to', 'must be later than from');
-  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${String(DAYS_MAX)} days after from`);
+  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
   const span = { from: hourOf(from), to: hourOf(to + HOUR_MS - 1) };
   const [held, settled, counted, lastCheck] = await Promise.all([
     money.accounts(),

@@ -78,7 +78,7 @@ describeOnEngines('ended sessions', (open) => {
     const on = await open();
     await end(on, 'token:other', 'digest');
     let last = 0n;
-    for (let at = 0; at < 33; at += 1) last = await end(on, 'token:one', `digest-${String(at)}`);
+    for (let at = 0; at < 33; at += 1) last = await end(on, 'token:one', `digest-${at}`);
 
     const { ended, allBefore } = await since(on, 0n);
     expect(ended.map(({ subject, session, version }) => [subject, session?.digest, version])).toEqual([
@@ -125,7 +125,7 @@ describeOnEngines('ended sessions', (open) => {
 
   test('at the same time have versions of their own, and none is missed', async () => {
     const on = await open();
-    const versions = await Promise.all(Array.from({ length: 20 }, (_, at) => end(on, `token:${String(at)}`, 'x')));
+    const versions = await Promise.all(Array.from({ length: 20 }, (_, at) => end(on, `token:${at}`, 'x')));
 
     expect(new Set(versions).size).toBe(20);
     expect((await since(on, 0n)).ended).toHaveLength(20);
@@ -147,7 +147,7 @@ describeOnEngines('ended sessions', (open) => {
           const own = begun!.filter((one) => one.subject === subject);
           const one = own[pick % Math.max(1, own.length)];
           if (does === 'begin')
-            begun!.push({ subject, digest: `${subject}${String(pick)}`, begunAt: (await store.list(0)).version });
+            begun!.push({ subject, digest: `${subject}${pick}`, begunAt: (await store.list(0)).version });
           if (does === 'end' && one !== undefined) {
             await store.end(ending(subject, one.digest), NARROW);
             ended!.push(one);

@@ -86,9 +86,9 @@ function permitted(
   if (maker.tokens !== 'write') throw tokensNotAllowed();
   const excess = excessOf(token, maker, configuredLimits);
   if (excess !== undefined) throw badField(excess.field, excess.message);
-  if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${String(LIVE_MADE_MAX)} valid tokens; revoke one first`);
+  if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${LIVE_MADE_MAX} valid tokens; revoke one first`);
   if (made.makersOfMaker >= MAKERS_MAX) throw tooManyMakers(MAKERS_MAX);
-  if (made.all >= MADE_MAX) throw tooManyTokens(`has made ${String(MADE_MAX)} tokens; ask the operator for more`);
+  if (made.all >= MADE_MAX) throw tooManyTokens(`has made ${MADE_MAX} tokens; ask the operator for more`);
   return maker;
 }
 

@@ -96,9 +96,7 @@ describeOnEngines('the spending limit of a maker', (open) => {
     const children = await Promise.all(Array.from({ length: 6 }, () => makeToken(on, on.tokenId)));
     await limitTo(on, on.tokenId, 3n * HOLD);
 
-    const outcomes = await Promise.all(
-      [...children, ...children].map((child, at) => spend(on, child, `task_${String(at)}`)),
-    );
+    const outcomes = await Promise.all([...children, ...children].map((child, at) => spend(on, child, `task_${at}`)));
 
     expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(3);
     expect((await on.accounts.verifyLedger({})).faults).toEqual([]);
@@ -123,7 +121,7 @@ describeOnEngines('the spending limit of a maker', (open) => {
         const isFull = (at: number): boolean =>
           BigInt(held.filter(({ line }) => line.includes(at)).length) >= limits[at]!;
         for (const [number, { token, isRelease }] of steps.entries()) {
-          const task = `task_${String(number)}`;
+          const task = `task_${number}`;
           if (isRelease) await on.billing.releaseHold({ taskId: held.shift()?.task ?? task });
           else {
             const line = lines[token]!;

@@ -58,7 +58,7 @@ function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
     throw badField('split_by', 'must be model or token, and group_by must be day');
   if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
   if (from >= to) throw badField('to', 'must be later than from');
-  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${String(DAYS_MAX)} days after from`);
+  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
 }
 
 async function linesOf(

@@ -18,7 +18,7 @@ import type { Charged } from '../usage/sql-usage-hours.ts';
 const READS_MAX = 3;
 const END_BEFORE_ROWS = 2;
 const SETTERS = END_COLUMNS.slice(1)
-  .map((column, index) => `${column} = v.column${String(index + 2)}`)
+  .map((column, index) => `${column} = v.column${index + 2}`)
   .join(', ');
 // Because of the plus, SQLite looks up each row by its id and does not scan all open calls.
 const END = byRows(
@@ -34,7 +34,7 @@ const PRECLUDE = byRows(
     rows,
   ) => `INSERT INTO calls (id, account_id, token_id, amount_nanos, currency, price_key, price_version, seconds, images,
     input_tokens, output_tokens, characters, placed_at, lapses_at, placed_in, basis, charged_nanos, ended_at, ended_in)
-  VALUES ${Array.from({ length: rows }, (_, row) => `($${String(row + 2)}, ${VOID_VALUES})`).join(', ')}
+  VALUES ${Array.from({ length: rows }, (_, row) => `($${row + 2}, ${VOID_VALUES})`).join(', ')}
   ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
 

@@ -35,9 +35,7 @@ describeOnEngines('holds of one moment', (open) => {
     const on = await open();
     const { holds, transactions } = counted(on);
 
-    const placed = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => holds.place(aHold(on, `task_${String(index)}`))),
-    );
+    const placed = await Promise.all(Array.from({ length: 30 }, (_, index) => holds.place(aHold(on, `task_${index}`))));
 
     expect(transactions()).toBe(1);
     expect(placed.map(({ isNew }) => isNew)).toEqual(Array.from({ length: 30 }, () => true));

@@ -18,7 +18,7 @@ const CHECKS_MAX = 100;
 const COLUMNS = 'id, at, took_ms, is_ok, entries, faults_json, actor';
 const INSERT = `INSERT INTO ledger_checks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
 const REMOVE = `DELETE FROM ledger_checks WHERE id NOT IN (
-  SELECT id FROM ledger_checks ORDER BY id DESC LIMIT ${String(CHECKS_MAX)})`;
+  SELECT id FROM ledger_checks ORDER BY id DESC LIMIT ${CHECKS_MAX})`;
 const LAST = `SELECT ${COLUMNS} FROM ledger_checks ORDER BY id DESC LIMIT 1`;
 
 export function sqlLedgerChecks(sql: Sql): LedgerChecks {

@@ -3,10 +3,10 @@ import { COUNT_MAX, HOUR_MS } from '../../domain/usage.ts';
 import { QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
 
 const KEY_COLUMNS = 'account_id, hour, token_id, price_key';
-const HOUR = `ended_at / ${String(HOUR_MS)} * ${String(HOUR_MS)} AS hour`;
+const HOUR = `ended_at / ${HOUR_MS} * ${HOUR_MS} AS hour`;
 /** A count of one request, bounded like in `computeQuantities`. */
 const bounded = (count: string): string =>
-  `CASE WHEN ${count} > ${String(COUNT_MAX)} THEN ${String(COUNT_MAX)} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
+  `CASE WHEN ${count} > ${COUNT_MAX} THEN ${COUNT_MAX} WHEN ${count} > 0 THEN ${count} ELSE 0 END`;
 const MEASURED = '(COALESCE(used_input_tokens, 0) > 0 OR COALESCE(used_output_tokens, 0) > 0)';
 const tokens = (side: 'input' | 'output'): string =>
   `CASE WHEN ${MEASURED} THEN ${bounded(`used_${side}_tokens`)} ELSE ${bounded(`${side}_tokens`)} END`;

@@ -24,7 +24,7 @@ export function cachedTerms(): TermsOf {
     const cached = cache.get(priceKey)?.get(version);
     if (cached !== undefined) return cached;
     const [row] = await query<{ terms: string }>(FIND, [priceKey, version]);
-    if (row === undefined) throw new Error(`version ${String(version)} of the price ${priceKey} does not exist`);
+    if (row === undefined) throw new Error(`version ${version} of the price ${priceKey} does not exist`);
     const terms = parseTerms(JSON.parse(row.terms) as TermsEntry);
     remember(priceKey, version, terms);
     return terms;

@@ -13,7 +13,7 @@ type HashedRow = TokenRow & { key_hash: string };
 
 // The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
 const selectByKeyHashes = (count: number): string =>
-  `SELECT ${TOKEN_COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${String(at + 1)}`).join(', ')})`;
+  `SELECT ${TOKEN_COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${at + 1}`).join(', ')})`;
 /** Another process may have another signing key and do the opposite, so it is not an error if nothing is updated. */
 const REHASH = 'UPDATE tokens SET key_hash = $1 WHERE id = $2 AND key_hash = $3 RETURNING id';
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;

@@ -36,7 +36,7 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
   model: { column: 'price_key', nameOf: (row) => row.price_key },
   token: { column: 'token_id', nameOf: (row) => row.token_id },
   day: {
-    column: `hour / ${String(DAY_MS)} * ${String(DAY_MS)}`,
+    column: `hour / ${DAY_MS} * ${DAY_MS}`,
     nameOf: ({ ended_at: at }) => String(Number(at) - (Number(at) % DAY_MS)),
   },
 };

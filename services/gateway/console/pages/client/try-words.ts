@@ -8,7 +8,7 @@ export const tryWords = {
   prompt: 'Prompt',
   promptHint: 'What the video shows: the subject, what it does, the place, the camera, the light.',
   duration: 'Length in seconds',
-  durationHint: (min: number, max: number) => `${String(min)} to ${String(max)} whole seconds`,
+  durationHint: (min: number, max: number) => `${min} to ${max} whole seconds`,
   resolution: 'Resolution',
   ratio: 'Ratio',
   ratioHint: 'adaptive follows the reference media.',
@@ -53,9 +53,9 @@ export const tryWords = {
     figure: (amount: string) => `${amount} estimated`,
     held: 'This amount is held until the task ends. You pay for what was used.',
     facts: {
-      seconds: (count: number) => `${String(count)} s of video`,
-      input_video_seconds: (count: number) => `${String(count)} s of reference video`,
-      images: (count: number) => (count === 1 ? '1 image' : `${String(count)} images`),
+      seconds: (count: number) => `${count} s of video`,
+      input_video_seconds: (count: number) => `${count} s of reference video`,
+      images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
     },
   },
   submit: 'Create video',
@@ -64,6 +64,6 @@ export const tryWords = {
   againMissing: (count: number) =>
     count === 1
       ? 'One file that was sent with that request is not kept: add it again.'
-      : `${String(count)} files that were sent with that request are not kept: add them again.`,
+      : `${count} files that were sent with that request are not kept: add them again.`,
   againFailed: (why: string) => `The form could not be filled in: ${why}`,
 };

@@ -98,7 +98,7 @@ function SeriesTable({ usage }: { usage: UsageView }): VNode {
       name: words.splits[split],
       isHead: true,
       cell: ({ name, at }) =>
-        html`${at === undefined ? null : html`<span class=${`swatch series-${String((series.length - 1 - at) % 6)}`} aria-hidden="true"></span>`}
+        html`${at === undefined ? null : html`<span class=${`swatch series-${(series.length - 1 - at) % 6}`} aria-hidden="true"></span>`}
         ${name}`,
     },
     { name: words.spent, isNumber: true, cell: ({ sums }) => moneyText(sums.amount, currency) },

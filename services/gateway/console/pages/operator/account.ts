@@ -72,7 +72,7 @@ export function AccountView({ view, query, onChanged }: AccountViewProps): VNode
       caption=${words.credits}
       columns=${CREDITS}
       rows=${credits}
-      keyOf=${({ at, amount, reason }: Credit) => `${String(at)} ${amount.amount} ${reason}`}
+      keyOf=${({ at, amount, reason }: Credit) => `${at} ${amount.amount} ${reason}`}
       empty=${words.noCredits}
     />
     <${Statement} usage=${usage} path=${`/console/accounts/${encodeURIComponent(account.id)}`} query=${query} />

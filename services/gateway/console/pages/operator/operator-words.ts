@@ -6,7 +6,7 @@ const workWords = {
   now: {
     title: 'Now',
     allGood: 'All six lights are in order.',
-    some: (count: number) => (count === 1 ? 'One light needs a look.' : `${String(count)} lights need a look.`),
+    some: (count: number) => (count === 1 ? 'One light needs a look.' : `${count} lights need a look.`),
     lights: 'Lights',
     names: {
       creates: 'Creates',
@@ -72,11 +72,11 @@ const workWords = {
     empty: 'Nothing waits for a decision.',
     queue: 'Queue',
     count: (count: number, more: boolean) => {
-      if (more) return `More than ${String(count)} wait.`;
-      return count === 1 ? 'One waits.' : `${String(count)} wait.`;
+      if (more) return `More than ${count} wait.`;
+      return count === 1 ? 'One waits.' : `${count} wait.`;
     },
     decided: 'Decided',
-    clear: (count: number) => `Remove ${String(count)} decided`,
+    clear: (count: number) => `Remove ${count} decided`,
     shortcuts: 'Keyboard shortcuts',
     shortcutsHint: 'j and k move through the queue, Enter opens, n goes on to the next entry.',
     choose: 'Choose an entry of the queue to see its evidence and the possible decisions.',
@@ -168,24 +168,23 @@ const workWords = {
       hint: 'Tick entries of one cause to decide them together.',
       choose: (id: string) => `Choose ${id}`,
       otherCause: 'It has another cause or other possible decisions than the chosen entries.',
-      full: (most: number) => `At most ${String(most)} entries are decided together.`,
-      chosen: (count: number) => (count === 1 ? '1 entry chosen' : `${String(count)} entries chosen`),
-      chooseAlike: (count: number) => `Choose all ${String(count)} of this cause`,
+      full: (most: number) => `At most ${most} entries are decided together.`,
+      chosen: (count: number) => (count === 1 ? '1 entry chosen' : `${count} entries chosen`),
+      chooseAlike: (count: number) => `Choose all ${count} of this cause`,
       clear: 'Choose none',
-      together: (count: number) => (count === 1 ? 'Decide it' : `Decide ${String(count)} together`),
-      title: (count: number, cause: string) =>
-        count === 1 ? `1 entry: ${cause}` : `${String(count)} entries: ${cause}`,
+      together: (count: number) => (count === 1 ? 'Decide it' : `Decide ${count} together`),
+      title: (count: number, cause: string) => (count === 1 ? `1 entry: ${cause}` : `${count} entries: ${cause}`),
       each: 'Each entry is booked and recorded on its own, with your name and this reason.',
       unpriced: (count: number) =>
-        count === 1 ? 'The amount of one is not known here.' : `The amounts of ${String(count)} are not known here.`,
+        count === 1 ? 'The amount of one is not known here.' : `The amounts of ${count} are not known here.`,
       entries: 'Entries',
       entry: 'Entry',
       charges: 'Charges',
       returns: 'Returns',
-      review: (count: number) => (count === 1 ? 'Review the decision' : `Review ${String(count)} decisions`),
+      review: (count: number) => (count === 1 ? 'Review the decision' : `Review ${count} decisions`),
       confirmTitle: (count: number) =>
-        count === 1 ? 'Confirm the decision' : `Confirm the decision over ${String(count)} entries`,
-      confirm: (count: number) => (count === 1 ? 'Decide' : `Decide over ${String(count)}`),
+        count === 1 ? 'Confirm the decision' : `Confirm the decision over ${count} entries`,
+      confirm: (count: number) => (count === 1 ? 'Decide' : `Decide over ${count}`),
       final: 'They are decided one after the other. What is decided cannot be taken back.',
       running: 'Deciding',
       ended: 'What came of it',
@@ -195,10 +194,10 @@ const workWords = {
       notSent: 'not decided; it still waits in the queue',
       refused: (why: string) => `refused: ${why}`,
       failed: (why: string) => `not known whether it is decided: ${why}`,
-      tryRest: (count: number) => `Try the rest again (${String(count)})`,
+      tryRest: (count: number) => `Try the rest again (${count})`,
       summary: ({ all, decided, refused, rest }: Readonly<Record<'all' | 'decided' | 'refused' | 'rest', number>>) =>
-        `${String(decided)} of ${String(all)} decided${refused === 0 ? '' : `, ${String(refused)} refused`}` +
-        `${rest === 0 ? '' : `, ${String(rest)} not decided`}.`,
+        `${decided} of ${all} decided${refused === 0 ? '' : `, ${refused} refused`}` +
+        `${rest === 0 ? '' : `, ${rest} not decided`}.`,
     },
     waitsHere: 'It waits for a decision.',
     decide: 'Go to the decision',
@@ -263,7 +262,7 @@ const workWords = {
     answered: 'What the upstream answered',
     began: 'Began',
     took: 'Took',
-    history: (count: number) => (count === 1 ? 'History: 1 entry' : `History: ${String(count)} entries`),
+    history: (count: number) => (count === 1 ? 'History: 1 entry' : `History: ${count} entries`),
   },
   channels: {
     title: 'Channels',
@@ -287,8 +286,8 @@ const workWords = {
     disabledWhy: 'The configuration disables it.',
     relay: 'Synchronous calls; the figures are of this gateway alone.',
     inFlight: 'In flight',
-    inFlightOf: (used: number, most: number) => `${String(used)} of ${String(most)}`,
-    unlimited: (used: number) => `${String(used)}, no limit`,
+    inFlightOf: (used: number, most: number) => `${used} of ${most}`,
+    unlimited: (used: number) => `${used}, no limit`,
     answers: 'Time to answer',
     answerTimes: (p50: string, p95: string) => `half within ${p50}, 95 % within ${p95}`,
     noAnswers: 'no answers in the last hour',
@@ -327,7 +326,7 @@ const workWords = {
       inFlight === 0
         ? 'The channel gets no new work until somebody resumes it, also after restarts. No task is in flight on it.'
         : `The channel gets no new work until somebody resumes it, also after restarts. ` +
-          `Tasks in flight on it: ${String(inFlight)}. They go on.`,
+          `Tasks in flight on it: ${inFlight}. They go on.`,
     pauseOnly: (models: string) => `No other channel in use serves ${models}: new orders for it will be refused.`,
     resumeText: 'The channel gets new work again at once.',
     didPause: (id: string) => `${id} is paused.`,
@@ -386,7 +385,7 @@ const recordWords = {
     ended: 'Ended',
     expires: 'Result kept until',
     video: 'Video',
-    frames: (rate: number) => `${String(rate)} frames a second`,
+    frames: (rate: number) => `${rate} frames a second`,
     none: '–',
     timeline: 'Timeline',
     attempts: 'Attempts',
@@ -449,8 +448,8 @@ const recordWords = {
     effective: 'Effective values',
     find: 'Find a key',
     findHint: 'such as limits or channels[0]',
-    found: (count: number) => (count === 1 ? 'One value matches.' : `${String(count)} values match.`),
-    keys: (count: number) => (count === 1 ? '1 entry' : `${String(count)} entries`),
+    found: (count: number) => (count === 1 ? 'One value matches.' : `${count} values match.`),
+    keys: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     absent: 'not set',
   },
 } as const;
@@ -478,12 +477,10 @@ const booksWords = {
     verifyHint: 'Reads every entry and changes nothing.',
     overruns: 'Overruns',
     overrunText: (count: number, amount: string) =>
-      count === 0
-        ? 'No charge went above its hold.'
-        : `Charges above their holds: ${String(count)}, by ${amount} in all.`,
+      count === 0 ? 'No charge went above its hold.' : `Charges above their holds: ${count}, by ${amount} in all.`,
     lapses: 'Lapses',
     lapseText: (count: number) =>
-      count === 0 ? 'No hold lapsed.' : `Holds that lapsed before their work was settled: ${String(count)}.`,
+      count === 0 ? 'No hold lapsed.' : `Holds that lapsed before their work was settled: ${count}.`,
     margins: 'Margins by model and channel',
     marginsNote: 'Upstream costs are those that the configuration states.',
     noMargins: 'No upstream cost was counted in this time.',
@@ -499,7 +496,7 @@ const booksWords = {
     sum: 'All',
     contracts: 'Price contracts',
     noContracts: 'The configuration has no prices.',
-    version: (version: number) => `Version ${String(version)}`,
+    version: (version: number) => `Version ${version}`,
     current: 'in use',
     since: 'since',
     loss: 'loss',
@@ -616,10 +613,10 @@ const booksWords = {
 export const operatorWords = {
   /** Beside the name of the queue, in the navigation and in the title of the tab. */
   waiting: {
-    shown: (count: number, more: boolean) => `${String(count)}${more ? '+' : ''}`,
-    label: (count: number, more: boolean) => (more ? `more than ${String(count)} waiting` : `${String(count)} waiting`),
+    shown: (count: number, more: boolean) => `${count}${more ? '+' : ''}`,
+    label: (count: number, more: boolean) => (more ? `more than ${count} waiting` : `${count} waiting`),
     unknown: 'not known how many wait',
-    spoken: (count: number) => (count === 1 ? 'One waits for a decision' : `${String(count)} wait for a decision`),
+    spoken: (count: number) => (count === 1 ? 'One waits for a decision' : `${count} wait for a decision`),
   },
   nav: {
     now: 'Now',
@@ -657,7 +654,7 @@ export const operatorWords = {
   },
   reason: {
     label: 'Reason',
-    hint: (most: number) => `Kept with the act, at most ${String(most)} characters.`,
+    hint: (most: number) => `Kept with the act, at most ${most} characters.`,
     missing: 'give a reason',
   },
   dialog: { cancel: 'Cancel', back: 'Back' },

@@ -98,15 +98,11 @@ export function TasksView({ list, query }: { list: OperatorTaskList; query: URLS
 }
 
 function progressOf({ state, progress }: OperatorTaskRow): string {
-  return state === 'in_progress' && progress > 0 ? ` ${String(progress)} %` : '';
+  return state === 'in_progress' && progress > 0 ? ` ${progress} %` : '';
 }
 
 function orderText(kind: OperatorTaskRow['kind'], seconds: number, resolution: string): string {
-  const facts = [
-    kind === 'generation' ? '' : shared.kinds[kind],
-    seconds > 0 ? `${String(seconds)} s` : '',
-    resolution,
-  ];
+  const facts = [kind === 'generation' ? '' : shared.kinds[kind], seconds > 0 ? `${seconds} s` : '', resolution];
   return facts.filter((fact) => fact !== '').join(' · ');
 }
 

@@ -116,7 +116,7 @@ describe('the public door', () => {
       ...[...assets.client.files.keys()]
         .filter((file) => !file.startsWith('packages/'))
         .map((file) => [file, textOf('client', file)] as const),
-      ...shells.map((html, at) => [`shell ${String(at)}`, html] as const),
+      ...shells.map((html, at) => [`shell ${at}`, html] as const),
     ]);
     const shown = (text: string): string[] => [
       ...words.filter((word) => new RegExp(`(?<![a-z])${word}`, 'i').test(text)),

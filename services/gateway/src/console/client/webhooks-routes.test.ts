@@ -37,7 +37,7 @@ test('the deliveries of an endpoint come in pages of fifty, and a page names the
   await at.send('POST', '/v1/webhook_endpoints', SETTINGS);
   for (let count = 0; count < 60; count += 1)
     under.webhooks.addDelivery({
-      id: `whd_${String(count)}`,
+      id: `whd_${count}`,
       endpointId: 'whe_1',
       state: WebhookDeliveryState.FAILED,
       lastError: 'timeout',
@@ -49,7 +49,7 @@ test('the deliveries of an endpoint come in pages of fifty, and a page names the
   expect(first.json.deliveries[0]).toMatchObject({ id: 'whd_59', state: 'failed', lastError: 'timeout', attempts: [] });
   expect(second.json.deliveries).toHaveLength(10);
   expect(second.json).not.toHaveProperty('after');
-  expect(under.webhooks.calls).toContain(`list_deliveries demo whe_1 ${String(WebhookDeliveryState.FAILED)} 50 whd_10`);
+  expect(under.webhooks.calls).toContain(`list_deliveries demo whe_1 ${WebhookDeliveryState.FAILED} 50 whd_10`);
 });
 
 test('a delivery is read at its endpoint alone', async () => {

@@ -24,7 +24,7 @@ test('the acts of both services are one list, the newest first, and a page names
           return {
             acts:
               after === ''
-                ? Array.from({ length: limit }, (_, at) => act(`act_${String(900 - 2 * at)}`, 'channel_paused'))
+                ? Array.from({ length: limit }, (_, at) => act(`act_${900 - 2 * at}`, 'channel_paused'))
                 : [],
           };
         },
@@ -39,7 +39,7 @@ test('the acts of both services are one list, the newest first, and a page names
     { id: 'act_901' },
     { id: 'act_900' },
     { id: 'act_899' },
-    ...Array.from({ length: 47 }, (_, at) => ({ id: `act_${String(898 - 2 * at)}` })),
+    ...Array.from({ length: 47 }, (_, at) => ({ id: `act_${898 - 2 * at}` })),
   ]);
   expect(json.acts[0]).toEqual({
     id: 'act_901',

@@ -53,7 +53,7 @@ test('an item has its evidence, its hold, and what each decision does to the mon
 });
 
 test('each of many overruns has the price of its usage', async () => {
-  const items = Array.from({ length: 150 }, (_, index) => ({ ...ITEM, taskId: `task_${String(index)}` }));
+  const items = Array.from({ length: 150 }, (_, index) => ({ ...ITEM, taskId: `task_${index}` }));
   console = await startOperatorUnderTest({ operator: { tasks: { listAttention: async () => ({ items }) }, billing } });
 
   const { json } = await console.as('operator', 'GET', '/attention');

@@ -41,7 +41,7 @@ const ROW = {
 
 test('jobs come in pages of fifty, and a page names the next one if there is one', async () => {
   const asked: object[] = [];
-  const all = Array.from({ length: 60 }, (_, at) => record(`job_${String(at)}`));
+  const all = Array.from({ length: 60 }, (_, at) => record(`job_${at}`));
   console = await startOperatorUnderTest({
     operator: {
       tasks: {
@@ -58,7 +58,7 @@ test('jobs come in pages of fifty, and a page names the next one if there is one
 
   expect(first.json.jobs).toHaveLength(50);
   expect(first.json.jobs[0]).toEqual({ id: 'job_0', ...ROW });
-  expect(second.json.jobs).toMatchObject(Array.from({ length: 10 }, (_, at) => ({ id: `job_${String(50 + at)}` })));
+  expect(second.json.jobs).toMatchObject(Array.from({ length: 10 }, (_, at) => ({ id: `job_${50 + at}` })));
   expect(second.json).not.toHaveProperty('after');
   expect(asked).toEqual([
     { accountId: 'demo', state: TaskState.FAILED, after: '' },

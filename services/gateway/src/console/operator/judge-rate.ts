@@ -33,10 +33,10 @@ export function judgeRate(pulse: Pulse, limits: RateLimits, { bad, total, noun, 
 
 function describeRate(state: RateState, { short, long }: Windows, { noun, was }: Pick<Rated, 'noun' | 'was'>): string {
   const verb = (count: number): string => (count === 1 ? 'was' : 'were');
-  const inLong = `${String(long.bad)} of ${String(long.total)} in the last ten`;
+  const inLong = `${long.bad} of ${long.total} in the last ten`;
   if (state === 'quiet') return `in the last two minutes there were no ${noun}; ${inLong} ${verb(long.bad)} ${was}`;
   if (state === 'recovering')
-    return `none of the last two minutes' ${String(short.total)} ${noun} was ${was}, but ${inLong} ${verb(long.bad)}`;
-  const inShort = `${String(short.bad)} of ${String(short.total)} ${noun} ${verb(short.bad)} ${was}`;
+    return `none of the last two minutes' ${short.total} ${noun} was ${was}, but ${inLong} ${verb(long.bad)}`;
+  const inShort = `${short.bad} of ${short.total} ${noun} ${verb(short.bad)} ${was}`;
   return `${inShort} in the last two minutes, and ${inLong}`;
 }

@@ -124,7 +124,7 @@ function gradeSettlements({ now, minutes, unsettled, unsettledMs }: Pulse): Ligh
   return light({
     name: 'settlements',
     grade: gradeValue(unsettledMs, LIMITS.unsettledMs),
-    figure: `${String(unsettled)} open`,
+    figure: `${unsettled} open`,
     why: `the oldest finished task has waited ${durationText(unsettledMs)} for its settlement`,
     minutes: hourOf(minutes, now, ({ settled }) => settled),
   });
@@ -142,10 +142,10 @@ function gradeChannels({ now, channels: hours }: Pulse, channels: readonly Chann
     return { ...shown, grade: 'fail', figure: '–', why: 'the channels of the tasks service cannot be read' };
   const enabled = channels.filter(({ isEnabled }) => isEnabled);
   const idle = enabled.filter((channel) => !takesOrders(channel) || channel.circuit !== 'closed');
-  const figure = `${String(enabled.length - idle.length)} of ${String(enabled.length)} in use`;
+  const figure = `${enabled.length - idle.length} of ${enabled.length} in use`;
   const { models, groups } = findUnserved(channels);
   if (models > 0) {
-    const why = models === 1 ? 'no channel serves a model' : `no channel serves ${String(models)} models`;
+    const why = models === 1 ? 'no channel serves a model' : `no channel serves ${models} models`;
     return { ...shown, grade: 'fail', figure, why, unserved: groups };
   }
   return light({ ...shown, grade: idle.length > 0 ? 'warn' : 'ok', figure, why: describeIdle(idle) });
@@ -156,7 +156,7 @@ function gradeAttention({ now, attention, attentionSince }: Pulse): Light {
   return light({
     name: 'attention',
     grade: attention === 0 ? 'ok' : gradeValue(ageMs, LIMITS.attentionMs),
-    figure: `${String(attention)} waiting`,
+    figure: `${attention} waiting`,
     why: `the first has waited ${durationText(ageMs)} for a decision`,
     minutes: [],
   });
@@ -194,7 +194,7 @@ function worst(one: Grade, other: Grade): Grade {
 function describeIdle(idle: readonly ChannelStanding[]): string {
   const named = idle.slice(0, IDLE_NAMED_MAX).map(describeStanding);
   const more = idle.length - named.length;
-  return [...named, ...(more > 0 ? [`and ${String(more)} more`] : [])].join('; ');
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 function countFaults({ refused, unknown, failedPolls }: ChannelMinute): number {
@@ -202,7 +202,7 @@ function countFaults({ refused, unknown, failedPolls }: ChannelMinute): number {
 }
 
 function percent(share: number): string {
-  return `${String(Math.round(share * 1000) / 10)} %`;
+  return `${Math.round(share * 1000) / 10} %`;
 }
 
 function rateText(rate: number): string {
@@ -211,6 +211,6 @@ function rateText(rate: number): string {
 
 function durationText(ms: number): string {
   const [minutes, hours] = [ms / MINUTE_MS, ms / (60 * MINUTE_MS)];
-  if (minutes < 2) return `${String(Math.round(ms / 1000))} s`;
-  return hours < 2 ? `${String(Math.round(minutes))} min` : `${String(Math.round(hours))} h`;
+  if (minutes < 2) return `${Math.round(ms / 1000)} s`;
+  return hours < 2 ? `${Math.round(minutes)} min` : `${Math.round(hours)} h`;
 }

@@ -86,7 +86,7 @@ test('a treasurer has the books checked in their own name', async () => {
       accounts: {
         verifyLedger: async ({ actor }) => {
           asked.push(actor);
-          return { ok: false, entries: 9n, faults: Array.from({ length: 30 }, (_, at) => `fault ${String(at)}`) };
+          return { ok: false, entries: 9n, faults: Array.from({ length: 30 }, (_, at) => `fault ${at}`) };
         },
       },
     },

@@ -28,7 +28,7 @@ const signIn = (key: string, from: string): Promise<Answer> =>
     body: { key },
   });
 const tryKeys = (count: number, from: string): Promise<Answer[]> =>
-  Promise.all(Array.from({ length: count }, (_, index) => signIn(`wrong-key-of-nobody-${String(index)}`, from)));
+  Promise.all(Array.from({ length: count }, (_, index) => signIn(`wrong-key-of-nobody-${index}`, from)));
 const keysOf = (answers: readonly Answer[], status: number): number =>
   answers.filter((answer) => answer.status === status).length;
 
@@ -78,7 +78,7 @@ test('right keys do not count, however many', async () => {
 
 test('an address cannot get further keys by what it claims to be', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, index) => signIn('wrong-key-of-nobody', `192.0.2.${String(index)}, 198.51.100.1`)),
+    Array.from({ length: 30 }, (_, index) => signIn('wrong-key-of-nobody', `192.0.2.${index}, 198.51.100.1`)),
   );
 
   expect(keysOf(answers, 401)).toBe(10);

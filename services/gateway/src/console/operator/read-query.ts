@@ -5,7 +5,7 @@ import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
 export function textOf(query: URLSearchParams, name: string, charactersMax: number): string | undefined {
   const text = query.get(name)?.trim() ?? '';
   if (text.length > charactersMax || text.includes('\0'))
-    throw invalid(name, `must have at most ${String(charactersMax)} characters`, 'invalid_request');
+    throw invalid(name, `must have at most ${charactersMax} characters`, 'invalid_request');
   return text === '' ? undefined : text;
 }
 

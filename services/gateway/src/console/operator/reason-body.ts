@@ -10,7 +10,7 @@ export function reasonIn({ reason }: { readonly reason: string }): string {
   if (text === '' || text.includes('\0'))
     throw invalid(
       'reason',
-      `must have 1 to ${String(REASON_MAX)} characters, one of them visible, and no zero character`,
+      `must have 1 to ${REASON_MAX} characters, one of them visible, and no zero character`,
       'invalid_request',
     );
   return text;

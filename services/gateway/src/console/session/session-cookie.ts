@@ -26,7 +26,7 @@ export function sessionCookie({ name: plain, lifetimeMs, isSecure }: SessionCook
     [
       `${name}=${value}`,
       isSecure ? 'Path=/' : 'Path=/console',
-      `Max-Age=${String(maxAgeS)}`,
+      `Max-Age=${maxAgeS}`,
       'HttpOnly',
       'SameSite=Strict',
       ...(isSecure ? ['Secure'] : []),

@@ -20,7 +20,7 @@ export interface ChangeBlocks {
 /** The text of a stream of changes, block by block. What changes while a block is sent goes into the next one. */
 export async function* changeBlocks({ pending, clock, isResumed, over }: ChangeBlocks): AsyncGenerator<string, void> {
   if (isResumed) pending.note('all');
-  yield `id: ${OPENED}\nretry: ${String(RETRY_MS)}\n: changes follow\n\n`;
+  yield `id: ${OPENED}\nretry: ${RETRY_MS}\n: changes follow\n\n`;
   while (!over.aborted) {
     await pending.wait(HEARTBEAT_MS, over);
     if (over.aborted) return;

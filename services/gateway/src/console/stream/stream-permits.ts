@@ -10,11 +10,11 @@ export function consoleStreamPermits(total = STREAMS_MAX, perHolder = STREAMS_PE
     total,
     perHolder,
     refusals: {
-      holder: `${String(perHolder)} pages follow changes already, which is the limit for one token or operator; close one`,
+      holder: `${perHolder} pages follow changes already, which is the limit for one token or operator; close one`,
       maker:
-        `${String(perHolder)} pages follow changes already, which is the limit for the token that made this one ` +
+        `${perHolder} pages follow changes already, which is the limit for the token that made this one ` +
         'and all that it made; close one',
-      gateway: `the gateway has ${String(total)} open pages that follow changes, which is its limit; try again`,
+      gateway: `the gateway has ${total} open pages that follow changes, which is its limit; try again`,
     },
   });
 }

@@ -17,7 +17,7 @@ export function readTopics(query: URLSearchParams, known: readonly Topic[]): Rea
   if (words.every((word) => topics.has(word as Topic)) && topics.size <= TOPICS_MAX) return topics;
   throw invalid(
     'topics',
-    `must be 1 to ${String(TOPICS_MAX)} of ${known.join(', ')} and task:ID, separated by commas`,
+    `must be 1 to ${TOPICS_MAX} of ${known.join(', ')} and task:ID, separated by commas`,
     'invalid_request',
   );
 }

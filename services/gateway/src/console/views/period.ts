@@ -18,7 +18,7 @@ export function readPeriod(query: URLSearchParams, now: number, daysMax: number)
   const from = Math.floor((readTimestamp(query, 'from') ?? to - DAYS_DEFAULT * DAY_MS) / DAY_MS) * DAY_MS;
   if (from >= to) throw invalid('to', 'must not be before from', 'invalid_request');
   if (to - from > daysMax * DAY_MS)
-    throw invalid('to', `must be at most ${String(daysMax)} days after from`, 'invalid_request');
+    throw invalid('to', `must be at most ${daysMax} days after from`, 'invalid_request');
   return { from, to };
 }
 

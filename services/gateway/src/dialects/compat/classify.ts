@@ -27,7 +27,7 @@ export function classify({
   const bases = content.filter((item) => hasRole(item, 'base_video')).length;
   if (source !== '' && bases > 0)
     return conflict('source_task_id', 'must not be given together with a base_video item; send one of them');
-  if (bases > 1) return conflict('content', `must have at most one base_video item; it has ${String(bases)}`);
+  if (bases > 1) return conflict('content', `must have at most one base_video item; it has ${bases}`);
   const kind = source !== '' || bases === 1 ? 'regeneration' : 'generation';
   return action === undefined ? { kind } : checkAction(action, kind);
 }

@@ -75,5 +75,5 @@ export function encodeVideo(task: Task, links: Links): object {
 /** Returns the size that the client sent, otherwise the size of the result. */
 function sizeOf({ order, result }: Task): string | undefined {
   if (order?.size !== undefined) return order.size;
-  return result === undefined || result.width === 0 ? undefined : `${String(result.width)}x${String(result.height)}`;
+  return result === undefined || result.width === 0 ? undefined : `${result.width}x${result.height}`;
 }

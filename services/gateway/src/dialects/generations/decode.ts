@@ -35,7 +35,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
 function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
   const all = [
     ...(image === undefined ? [] : [{ url: image, field: 'image' }]),
-    ...images.map((url, index) => ({ url, field: `images[${String(index)}]` })),
+    ...images.map((url, index) => ({ url, field: `images[${index}]` })),
   ];
   const role = all.length === 1 ? 'first_frame' : 'reference_image';
   return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field, bare: true }));
@@ -45,7 +45,7 @@ function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | und
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
     throw invalid(width === undefined ? 'width' : 'height', 'is required: send width and height together');
-  if (size !== undefined && size !== `${String(width)}x${String(height)}`)
+  if (size !== undefined && size !== `${width}x${height}`)
     throw invalid('size', 'must equal width x height; send one of them');
   return { width, height };
 }

@@ -57,6 +57,6 @@ function jsonOf(body: ClientBody): unknown {
 /** The tasks service checks the range of the model. A value beyond 32 bits does not fit into the order. */
 function wholeSeconds(duration: number): number {
   if (Math.abs(duration) > INT32_MAX)
-    throw invalid('duration', `must be whole seconds within the range of the model; it is ${String(duration)}`);
+    throw invalid('duration', `must be whole seconds within the range of the model; it is ${duration}`);
   return duration;
 }

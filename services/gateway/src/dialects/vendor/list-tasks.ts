@@ -78,7 +78,7 @@ function readTaskIds(query: URLSearchParams): string[] {
     .flatMap((text) => text.split(','))
     .filter((id) => id !== '');
   if (ids.length > TASK_IDS_MAX || ids.some((id) => id.length > WORD_CHARACTERS_MAX))
-    throw invalid('filter.task_ids', `must be at most ${String(TASK_IDS_MAX)} task ids`, 'invalid_request');
+    throw invalid('filter.task_ids', `must be at most ${TASK_IDS_MAX} task ids`, 'invalid_request');
   return ids;
 }
 

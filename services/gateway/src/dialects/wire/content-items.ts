@@ -111,7 +111,7 @@ export const contentSchema: Schema = {
 
 export function readContent(items: readonly WireItem[]): ReadItem[] {
   return items.map((item, index) => {
-    const field = `content[${String(index)}]`;
+    const field = `content[${index}]`;
     return item.type === 'text'
       ? readText(item.text, field, `${field}.text`)
       : readMedia({

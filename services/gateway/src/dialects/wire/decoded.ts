@@ -65,6 +65,6 @@ function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
     field,
     message:
       `${field === undefined ? 'the body ' : ''}is too long; ` +
-      `the texts and URLs of a request must have at most ${String(ORDER_CHARACTERS_MAX)} characters together`,
+      `the texts and URLs of a request must have at most ${ORDER_CHARACTERS_MAX} characters together`,
   });
 }

@@ -48,7 +48,7 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
     duration: readSeconds(fields) ?? model.defaults.duration,
     ratio: fields.ratio ?? implied.ratio,
     resolution: fields.resolution ?? implied.resolution,
-    ...(size === undefined ? {} : { size: `${String(size.width)}x${String(size.height)}` }),
+    ...(size === undefined ? {} : { size: `${size.width}x${size.height}` }),
     names: {
       duration: fields.seconds === undefined ? 'duration' : 'seconds',
       ratio: nameOf('ratio'),

@@ -10,7 +10,7 @@ export function wholeNumber(
   if (text === null || text === '') return bounds.fallback;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= bounds.min && value <= bounds.max) return value;
-  throw invalid(name, `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`, 'invalid_request');
+  throw invalid(name, `must be a whole number from ${bounds.min} to ${bounds.max}`, 'invalid_request');
 }
 
 /** Reads a word of a query and returns its value; undefined if the word is absent. */

@@ -70,8 +70,8 @@ function overTheLimit({ limit, isOfMaker, retryAfterMs }: Verdict, counts: Count
     reason: 'rate_limit_exceeded',
     retryAfterMs,
     message:
-      `rate limit exceeded: ${String(limit)} ${counts === 'console' ? 'requests of the console' : counts} per minute` +
+      `rate limit exceeded: ${limit} ${counts === 'console' ? 'requests of the console' : counts} per minute` +
       `${isOfMaker ? ', a limit of the token that made this one' : ''}; ` +
-      `retry in ${String(Math.ceil(retryAfterMs / 1000))} s`,
+      `retry in ${Math.ceil(retryAfterMs / 1000)} s`,
   });
 }

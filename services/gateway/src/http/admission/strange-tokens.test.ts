@@ -26,7 +26,7 @@ const modelsAs = (token: string, from: string) =>
 async function floodFrom(addresses: readonly string[]): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: STRANGE_TOKENS }, (_, index) =>
-      modelsAs(`strange-token-${String(index)}`, addresses[index % addresses.length] ?? ''),
+      modelsAs(`strange-token-${index}`, addresses[index % addresses.length] ?? ''),
     ),
   );
   return [...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b);
@@ -36,7 +36,7 @@ describe('a flood of strange tokens', () => {
   test.each([
     ['one address', ['198.51.100.1']],
     ['a few addresses', ['198.51.100.1', '198.51.100.2', '198.51.100.3', '198.51.100.4', '198.51.100.5']],
-    ['one address that claims many', Array.from({ length: 256 }, (_, at) => `203.0.113.${String(at)}, 198.51.100.1`)],
+    ['one address that claims many', Array.from({ length: 256 }, (_, at) => `203.0.113.${at}, 198.51.100.1`)],
   ])('from %s does not shut out a new valid token', async (_who, addresses) => {
     const statuses = await floodFrom(addresses);
 

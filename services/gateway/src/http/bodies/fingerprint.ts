@@ -55,11 +55,11 @@ export function fingerprintOfCall(
 function hashValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') hashText(hash, value);
   else if (Array.isArray(value)) {
-    hash.update(`[${String(value.length)}`);
+    hash.update(`[${value.length}`);
     for (const item of value) hashValue(hash, item);
   } else if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-    hash.update(`{${String(entries.length)}`);
+    hash.update(`{${entries.length}`);
     for (const [name, inner] of entries) {
       hashText(hash, name);
       hashValue(hash, inner);
@@ -68,7 +68,7 @@ function hashValue(hash: Hash, value: unknown): void {
 }
 
 function hashText(hash: Hash, text: string): void {
-  hash.update(`"${String(text.length)}:`).update(text);
+  hash.update(`"${text.length}:`).update(text);
 }
 
 function digestOf(chunks: readonly Buffer[]): Buffer {

@@ -75,7 +75,7 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
 function ending(parser: Parser, refuse: (message: string) => void): Promise<void> {
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
     parser.on(bound, () => {
-      refuse(`the form must have at most ${String(LIMITS.fields)} fields and ${String(LIMITS.files)} files`);
+      refuse(`the form must have at most ${LIMITS.fields} fields and ${LIMITS.files} files`);
     });
   }
   return new Promise((resolve) => {

@@ -43,10 +43,10 @@ function assertWithinLimits(bytes: Buffer): void {
         continue;
     }
     structure += 1;
-    if (depth > DEPTH_MAX) throw refusal(`the body must not nest deeper than ${String(DEPTH_MAX)} levels`);
+    if (depth > DEPTH_MAX) throw refusal(`the body must not nest deeper than ${DEPTH_MAX} levels`);
     if (structure > STRUCTURE_MAX)
       throw refusal(
-        `the body has too many values; brackets, commas and colons together must be at most ${String(STRUCTURE_MAX)}`,
+        `the body has too many values; brackets, commas and colons together must be at most ${STRUCTURE_MAX}`,
       );
   }
 }

@@ -84,6 +84,6 @@ export function tooLarge(bytesMax: number): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'body_too_large',
-    message: `the body must be at most ${String(bytesMax)} bytes`,
+    message: `the body must be at most ${bytesMax} bytes`,
   });
 }

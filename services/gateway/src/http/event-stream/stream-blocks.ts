@@ -7,7 +7,7 @@ export const COMMENT_BLOCK = ':\n\n';
 
 /** The first block. A client that is cut off before the first event goes on from its id. */
 export function firstBlock(cursor: string | undefined): string {
-  return `${cursor === undefined ? '' : `id: ${cursor}\n`}retry: ${String(RETRY_MS)}\n: events follow\n\n`;
+  return `${cursor === undefined ? '' : `id: ${cursor}\n`}retry: ${RETRY_MS}\n: events follow\n\n`;
 }
 
 /** A block without data is no event, but its id is where the client goes on. */

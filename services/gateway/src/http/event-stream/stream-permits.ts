@@ -10,11 +10,11 @@ export function openStreamPermits(total = STREAMS_MAX, perHolder = STREAMS_PER_T
     total,
     perHolder,
     refusals: {
-      holder: `a token may have ${String(perHolder)} event streams open at the same time; close one first`,
+      holder: `a token may have ${perHolder} event streams open at the same time; close one first`,
       maker:
         'the token that made this one, and all that it made, ' +
-        `may have ${String(perHolder)} event streams open at the same time; close one first`,
-      gateway: `the gateway has ${String(total)} open event streams, which is its limit; try again`,
+        `may have ${perHolder} event streams open at the same time; close one first`,
+      gateway: `the gateway has ${total} open event streams, which is its limit; try again`,
     },
   });
 }

@@ -145,7 +145,7 @@ test('a client that is refused and keeps its end open does not keep the connecti
 
 describe('the next channel is tried', () => {
   test.each([401, 403, 429, 500, 503])('if a channel refuses the handshake with %d', async (status) => {
-    const { there } = await under.session(`model=voice&words=[main/status:${String(status)}]`);
+    const { there } = await under.session(`model=voice&words=[main/status:${status}]`);
 
     expect(under.upstream.sessions.map(({ asked }) => asked.channel)).toEqual(['main', 'spare']);
     expect(there.asked.query).toContain(UPSTREAM_MODELS.spare);
@@ -169,7 +169,7 @@ describe('the next channel is tried', () => {
     [500, 500, '7'],
     [401, 503, '5'],
   ])('and if all channels refuse with %d, the answer is %d', async (status, expected, retryAfter) => {
-    const answer = await under.refusal(`model=voice&words=[status:${String(status)}]`);
+    const answer = await under.refusal(`model=voice&words=[status:${status}]`);
 
     expect(answer).toMatchObject({ status: expected, headers: { 'retry-after': retryAfter } });
     expect(leaks([answer.text, answer.headers])).toEqual([]);

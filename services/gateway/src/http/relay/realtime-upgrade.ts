@@ -147,7 +147,7 @@ function refuse(socket: Duplex, { status, headers, body }: Refused): void {
     connection: 'close',
   });
   const lines = [
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...all.map(([name, value]) => `${name}: ${value}`),
   ];
   // a client that keeps its end open would keep the connection, which nothing else closes
@@ -160,7 +160,7 @@ function defaultBody(status: number): Buffer {
   return Buffer.from(
     JSON.stringify({
       error: {
-        message: `the model refused the session with status ${String(status)}`,
+        message: `the model refused the session with status ${status}`,
         type: status >= 500 ? 'server_error' : 'invalid_request_error',
         param: null,
         code: 'upstream_refused',

@@ -51,7 +51,7 @@ describe('a JSON call', () => {
   test('has its upper bound held before it is sent, and is settled once by its usage', async () => {
     const order: string[] = [];
     relay().first.reply = (request, response) => {
-      order.push(`upstream after ${String(relay().gateway.calls.placed.length)} placed`);
+      order.push(`upstream after ${relay().gateway.calls.placed.length} placed`);
       json(CHAT_ANSWER)(request, response);
     };
     await post('/v1/chat/completions');

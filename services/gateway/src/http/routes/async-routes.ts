@@ -186,7 +186,7 @@ async function readOrWait(parts: GatewayParts, exchange: Exchange, jobId: string
   const seconds = preferredWait(exchange.req.headers['prefer']);
   if (seconds === undefined || !parts.waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId, span);
   try {
-    exchange.set('preference-applied', `wait=${String(seconds)}`);
+    exchange.set('preference-applied', `wait=${seconds}`);
     return await awaitJob(parts, {
       accountId,
       jobId,

@@ -42,7 +42,7 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
     throw new Problem({
       kind: 'exhausted',
       reason: 'rate_limit_exceeded',
-      message: `rate limit exceeded: ${String(CALLS_PER_MINUTE)} calls per minute at this address`,
+      message: `rate limit exceeded: ${CALLS_PER_MINUTE} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
   const payload = exchange.method === 'POST' ? await readPayload(parts, exchange) : {};
@@ -75,7 +75,7 @@ function checkedChallenge(challenge: unknown): string {
     kind: 'invalid',
     reason: 'invalid_request',
     field: 'challenge',
-    message: `must be a string of at most ${String(CHALLENGE_LENGTH_MAX)} characters`,
+    message: `must be a string of at most ${CHALLENGE_LENGTH_MAX} characters`,
   });
 }
 

@@ -162,7 +162,7 @@ describe('the metrics', () => {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<number> => {
     const other = await startGatewayUnderTest(settings);
-    const { status } = await call(`http://127.0.0.1:${String(other.gateway.port)}`, 'GET', '/metrics', {
+    const { status } = await call(`http://127.0.0.1:${other.gateway.port}`, 'GET', '/metrics', {
       token: null,
       headers,
     });

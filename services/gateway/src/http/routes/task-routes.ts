@@ -133,7 +133,7 @@ function readOrWait(parts: GatewayParts, exchange: Exchange): Soon<Task> {
 async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: TaskRef, seconds: number): Promise<Task> {
   const { requestId, end, span } = exchange.state;
   try {
-    exchange.set('preference-applied', `wait=${String(seconds)}`);
+    exchange.set('preference-applied', `wait=${seconds}`);
     return await awaitChange(parts, {
       task: ref,
       ms: seconds * 1000,

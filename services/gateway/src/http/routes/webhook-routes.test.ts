@@ -45,7 +45,7 @@ describe("OpenAI's client", () => {
     expect(await webhooks().retrieve('whe_1')).toEqual(endpoint);
   });
   test('lists every endpoint page by page, the newest first', async () => {
-    for (let count = 0; count < 5; count += 1) await make({ name: `number ${String(count)}` });
+    for (let count = 0; count < 5; count += 1) await make({ name: `number ${count}` });
     const names: string[] = [];
     for await (const { name } of webhooks().list({ limit: 2 })) names.push(name);
 
@@ -205,10 +205,10 @@ describe('deliveries', () => {
   const deliveries = (count: number): void => {
     for (let number = 1; number <= count; number += 1)
       under.webhooks.addDelivery({
-        id: `whd_${String(number)}`,
+        id: `whd_${number}`,
         endpointId: 'default',
         url: 'https://studio.example/hook',
-        eventId: `evt_${String(number)}`,
+        eventId: `evt_${number}`,
         eventType: 'video.completed',
         subjectId: 'task_1',
         state: WebhookDeliveryState.FAILED,

@@ -42,5 +42,5 @@ function gatewayRefusal(status: number): Problem {
   const [kind, reason] =
     KINDS[status] ??
     (status >= 500 ? (['unavailable', 'upstream_failed'] as const) : (['invalid', 'upstream_refused'] as const));
-  return new Problem({ kind, reason, message: `the upstream refused the request with status ${String(status)}` });
+  return new Problem({ kind, reason, message: `the upstream refused the request with status ${status}` });
 }

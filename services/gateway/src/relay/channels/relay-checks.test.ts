@@ -52,7 +52,7 @@ test.each([401, 403])('an upstream that answers %i refuses the key of its channe
   const found = await verdicts(await openWith(answering(status), { id: 'one' }));
 
   expect(found).toMatchObject([
-    { grade: 'fail', detail: `relay channel one: the upstream refuses its key (${String(status)})` },
+    { grade: 'fail', detail: `relay channel one: the upstream refuses its key (${status})` },
   ]);
   expect(found[0]?.advice).toContain('api_key');
 });

@@ -23,7 +23,7 @@ export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CAL
         called.map((channel) => verdictOf(channel, AbortSignal.any([signal, AbortSignal.timeout(callMsMax)]))),
       );
       const faults = [...enabled.flatMap(trippedOf), ...answers.flatMap((verdict) => verdict ?? [])];
-      return faults.length > 0 ? faults : ok(`${String(enabled.length)} enabled; ${summaryOf(called.length)}`);
+      return faults.length > 0 ? faults : ok(`${enabled.length} enabled; ${summaryOf(called.length)}`);
     },
   };
 }
@@ -38,7 +38,7 @@ export async function testRelayChannel(
 }
 
 function summaryOf(called: number): string {
-  return called === 0 ? 'there is nothing to call' : `${String(called)} answer, and every circuit is closed`;
+  return called === 0 ? 'there is nothing to call' : `${called} answer, and every circuit is closed`;
 }
 
 function trippedOf({ settings: { id }, circuit }: RelayChannel): readonly Verdict[] {
@@ -65,14 +65,14 @@ async function verdictOf(channel: RelayChannel, signal: AbortSignal): Promise<Ve
     if (REFUSED_KEY.has(status))
       return {
         grade: 'fail',
-        detail: `relay channel ${id}: the upstream refuses its key (${String(status)})`,
+        detail: `relay channel ${id}: the upstream refuses its key (${status})`,
         advice: `set api_key and auth of channel ${id}`,
       };
     return status < FAULT
       ? undefined
       : {
           grade: 'warn',
-          detail: `relay channel ${id}: the upstream answers ${String(status)}`,
+          detail: `relay channel ${id}: the upstream answers ${status}`,
           advice: `look at the upstream's status; if it works, check base_url of channel ${id}`,
         };
   } catch (error) {

@@ -37,7 +37,7 @@ const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
 describe('placing', () => {
   test('while calls come one by one, a call goes to billing in the next tick of the event loop', async () => {
     for (let call = 0; call < 3; call += 1) {
-      void charges.place(anOrder({ callId: `call_${String(call)}` }));
+      void charges.place(anOrder({ callId: `call_${call}` }));
       await new Promise((resolve) => setImmediate(resolve));
       await Promise.resolve();
       expect(calls.batches).toHaveLength(call + 1);
@@ -45,13 +45,11 @@ describe('placing', () => {
   });
 
   test('calls of the same moment go to billing in one request', async () => {
-    await Promise.all(
-      Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${String(index)}` }))),
-    );
+    await Promise.all(Array.from({ length: 100 }, (_, index) => charges.place(anOrder({ callId: `call_${index}` }))));
 
     expect(calls.batches).toEqual([100]);
     expect(calls.placed.map(({ callId }) => callId)).toEqual(
-      Array.from({ length: 100 }, (_, index) => `call_${String(index)}`),
+      Array.from({ length: 100 }, (_, index) => `call_${index}`),
     );
   });
   test.each([

@@ -64,7 +64,7 @@ export async function runSession(
         reason: 'too many messages',
         event: {
           code: 'rate_limit_exceeded',
-          message: `a session may send ${String(settings.messagesPerSecond)} messages a second`,
+          message: `a session may send ${settings.messagesPerSecond} messages a second`,
         },
       });
       return undefined;

@@ -32,7 +32,7 @@ function tooMany(who: string, sessionsPerTokenMax: number): Problem {
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',
     retryAfterMs: 1000,
-    message: `${who} may have ${String(sessionsPerTokenMax)} sessions open at the same time`,
+    message: `${who} may have ${sessionsPerTokenMax} sessions open at the same time`,
   });
 }
 

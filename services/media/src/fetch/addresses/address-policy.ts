@@ -123,5 +123,5 @@ export function addressPolicy({
 }
 
 function endpoint(address: string, port: number): string {
-  return `${ipaddr.parse(address).toNormalizedString()} ${String(port)}`;
+  return `${ipaddr.parse(address).toNormalizedString()} ${port}`;
 }

@@ -33,7 +33,7 @@ const short = { ...LIMITS, stagesMs: { ...LIMITS.stagesMs, resolve: 300 } };
 const policy = () => addressPolicy({ allow: [{ host: GOOD, port: good.port }], ports: [80, 443] });
 /** A new name with these answers, one for each query. */
 const named = (...answers: readonly Answer[]): string => {
-  const name = `name-${String((names += 1))}.example`;
+  const name = `name-${(names += 1)}.example`;
   world.dns.answer(name, ...answers);
   return name;
 };
@@ -45,13 +45,10 @@ describe('a name is refused entirely', () => {
     ['one bad address', [BAD]],
     ['a good address and a bad one', [GOOD, BAD]],
     ['a bad address and a good one', [BAD, GOOD]],
-    [
-      'a hundred public addresses and a bad one',
-      [...Array.from({ length: 60 }, (_, at) => `8.8.8.${String(at)}`), BAD],
-    ],
+    ['a hundred public addresses and a bad one', [...Array.from({ length: 60 }, (_, at) => `8.8.8.${at}`), BAD]],
     [
       'two thousand addresses, the last one bad',
-      [...Array.from({ length: 2000 }, (_, at) => `8.8.${String(at >> 8)}.${String(at & 255)}`), BAD],
+      [...Array.from({ length: 2000 }, (_, at) => `8.8.${at >> 8}.${at & 255}`), BAD],
     ],
     ['a good address, and a bad one of the other kind', { four: [GOOD], six: ['0:0:0:0:0:0:0:1'] }],
     ['a public address of the other kind, and a bad one', { four: [BAD], six: ['2600:0:0:0:0:0:0:1'] }],
@@ -131,7 +128,7 @@ describe('a name is not reached, and the refusal hides why,', () => {
     ['silent of one kind and bad of the other', { four: [BAD], six: 'silence' }],
     ['silent of one kind and good of the other', { four: 'silence', six: ['2600:0:0:0:0:0:0:1'] }],
   ])('when it is %s', async (_what, answered) => {
-    const name = answered === undefined ? `unknown-${String((names += 1))}.example` : named(answered);
+    const name = answered === undefined ? `unknown-${(names += 1)}.example` : named(answered);
     const fault = await world.faultOf(at(name), { ...over(), limits: short });
 
     expect(fault.code).toMatch(/^(network|slow)$/);
@@ -185,7 +182,7 @@ describe('a name whose answer changes', () => {
     for (const hops of [1, 2, 3]) {
       const answers: Answer[] = [...Array.from({ length: hops }, () => [GOOD]), [BAD]];
       const name = named(...answers);
-      let url = `http://${name}:${String(good.port)}/0`;
+      let url = `http://${name}:${good.port}/0`;
       for (let hop = 0; hop < hops; hop += 1)
         url = good.url(answer(['302 Found', `location: ${url}`, 'content-length: 0'])).replace(GOOD, name);
 

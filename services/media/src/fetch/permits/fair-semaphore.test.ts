@@ -199,7 +199,7 @@ describe('a transfer yields', () => {
 
 /** Accounts that never end a transfer, and start another for each that yields or is refused. */
 async function storm(world: World, accounts: number, each: number): Promise<() => Promise<void>> {
-  const attackers = Array.from({ length: accounts * each }, (_, index) => `attacker ${String(index % accounts)}`);
+  const attackers = Array.from({ length: accounts * each }, (_, index) => `attacker ${index % accounts}`);
   const running: Transfer[] = await beginAll(world, attackers);
   return async () => {
     for (const [index, { state, accountId }] of running.entries()) {
@@ -241,7 +241,7 @@ test('twice as many accounts as permits, each with a long transfer, all finish',
   const world = open();
   const NEEDED_MS = 20_000;
   const left = new Map<string, { since: number; transfer?: Transfer }>();
-  for (let index = 0; index < 32; index += 1) left.set(`account ${String(index)}`, { since: 0 });
+  for (let index = 0; index < 32; index += 1) left.set(`account ${index}`, { since: 0 });
   let passed = 0;
   for (; left.size > 0 && passed < 600_000; passed += TICK_MS) {
     for (const [account, one] of left) {
@@ -265,7 +265,7 @@ test('twice as many accounts as permits, each with a long transfer, all finish',
 test('with very many accounts the use of idle ones is forgotten', async () => {
   const world = open({ permits: 1 });
   for (let index = 0; index < 3000; index += 1) {
-    const accountId = `account ${String(index)}`;
+    const accountId = `account ${index}`;
     const holder = { accountId, speed: () => 0, mayYield: () => false, yield: () => undefined };
     (await world.semaphore.take(holder, NEVER))();
   }

@@ -46,7 +46,7 @@ async function connect(
     },
   });
   const outcome = await new Promise<Error | Socket>((resolve) => {
-    connector({ hostname, host: `${hostname}:${String(port)}`, protocol, port: String(port) }, (error, socket) => {
+    connector({ hostname, host: `${hostname}:${port}`, protocol, port: String(port) }, (error, socket) => {
       resolve(error ?? socket);
     });
   });
@@ -209,7 +209,7 @@ describe('a certificate', () => {
       });
       await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
       const { port } = plain.address() as AddressInfo;
-      const fault = await world.faultOf(`https://127.0.0.1:${String(port)}/`, {
+      const fault = await world.faultOf(`https://127.0.0.1:${port}/`, {
         policy: addressPolicy({ allow: [{ host: '127.0.0.1', port }], ports: [] }),
       });
       await new Promise((resolve) => plain.close(resolve));

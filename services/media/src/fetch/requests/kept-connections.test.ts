@@ -142,7 +142,7 @@ describe('a kept connection', () => {
   test('is refused by the guard of each redirect, as a new one is', async () => {
     await fetchKept(origin.url(good));
 
-    const target = `http://127.0.0.1:${String(world.forbidden.port)}/`;
+    const target = `http://127.0.0.1:${world.forbidden.port}/`;
     expect(await fetchKept(origin.url(noting(redirects(target))))).toMatchObject({ fault: { code: 'address' } });
     expect(world.forbidden.hits).toEqual([]);
   });

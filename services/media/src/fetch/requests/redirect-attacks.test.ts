@@ -176,7 +176,7 @@ describe('a chain of redirects', () => {
   });
 
   test.each([1, 2, 3])('is checked at each step: a bad target at step %i is refused', async (step) => {
-    let url = `http://127.0.0.1:${String(world.forbidden.port)}/`;
+    let url = `http://127.0.0.1:${world.forbidden.port}/`;
     for (let at = 0; at < step; at += 1) url = to(url);
 
     expect((await world.faultOf(url)).code).toBe('address');
@@ -240,7 +240,7 @@ describe('a Location', () => {
 
   test.each([300, 304, 305, 306, 309, 200, 201, 404])('in a %i answer is ignored', async (status) => {
     const fetched = await world.fetchOf(
-      world.raw.url(answer([`${String(status)} X`, 'location: http://127.0.0.1:1/', 'content-length: 0'])),
+      world.raw.url(answer([`${status} X`, 'location: http://127.0.0.1:1/', 'content-length: 0'])),
     );
 
     expect('bytes' in fetched ? 200 : fetched.fault.code).toBe(status === 200 ? 200 : 'status');

@@ -71,7 +71,7 @@ export async function requestFollowing(
     response.body.destroy();
     url = targetOf(response, url, deps.policy.urlCharactersMax);
   }
-  throw new FetchFault('redirects', `could not be fetched: it redirects more than ${String(deps.redirectsMax)} times`);
+  throw new FetchFault('redirects', `could not be fetched: it redirects more than ${deps.redirectsMax} times`);
 }
 
 interface Asked {
@@ -87,9 +87,7 @@ async function ask(
 ): Promise<Dispatcher.ResponseData> {
   const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
   const range =
-    continuation === undefined
-      ? {}
-      : { range: `bytes=${String(continuation.from)}-`, 'if-range': continuation.validator };
+    continuation === undefined ? {} : { range: `bytes=${continuation.from}-`, 'if-range': continuation.validator };
   const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential };
   const response = await connections.get(url, headers);
   // an error of a body that is not read must not end the process
@@ -111,10 +109,7 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
   };
   if (continuation === undefined && response.statusCode !== OK)
     refuse(
-      new FetchFault(
-        'status',
-        `could not be fetched: the server answered ${String(response.statusCode)}; expected ${String(OK)}`,
-      ),
+      new FetchFault('status', `could not be fetched: the server answered ${response.statusCode}; expected ${OK}`),
     );
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
   if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));

@@ -8,7 +8,7 @@ import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 const CHILD = fileURLToPath(new URL('../../../testing/fetch-child.ts', import.meta.url));
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../testing/fixtures/tls/${name}.pem`, import.meta.url));
-const says = (text: string): string => answer(['200 OK', `content-length: ${String(text.length)}`], text);
+const says = (text: string): string => answer(['200 OK', `content-length: ${text.length}`], text);
 const tlsOf = (name: string) => ({ key: readFileSync(fixture('key')), cert: readFileSync(fixture(name)) });
 
 test('the environment adds no proxy and weakens no certificate check', async () => {

@@ -126,7 +126,7 @@ async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfe
   const came = draft.bytes - bytesBefore;
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
   if (answer.length !== undefined && came !== answer.length)
-    throw new FetchFault('network', NOT_REACHED, `${String(came)} bytes came of ${String(answer.length)}`);
+    throw new FetchFault('network', NOT_REACHED, `${came} bytes came of ${answer.length}`);
 }
 
 function continuationOf(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
@@ -170,7 +170,7 @@ function connectionsOf(
 }
 
 function tooLarge(bytesMax: number): FetchFault {
-  return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${String(bytesMax)} bytes`);
+  return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${bytesMax} bytes`);
 }
 
 /** Errors of the network are FetchFaults here. Every other error is a fault of this service. */

@@ -123,9 +123,9 @@ describe('an answer that is not a file is refused:', () => {
       201, 202, 203, 204, 205, 206, 226, 300, 304, 305, 306, 400, 401, 402, 403, 404, 407, 410, 416, 418, 421, 426, 429,
       451, 500, 502, 503, 504, 511, 599, 600, 999,
     ].map((status): [string, string, Raw] => [
-      `the status ${String(status)}`,
+      `the status ${status}`,
       'status',
-      answer([`${String(status)} X`, 'content-length: 3'], 'abc'),
+      answer([`${status} X`, 'content-length: 3'], 'abc'),
     ]),
     [
       'a partial answer with the whole file',
@@ -231,7 +231,7 @@ describe('an answer is accepted unchanged:', () => {
   ] as const)('an undeclared %s file stays compressed, whatever its decompressed size', async (_name, compress) => {
     const bytes = compress(Buffer.alloc(20_000_000));
     const url = world.raw.url((socket) => {
-      socket.write(answer([OK, `content-length: ${String(bytes.byteLength)}`]));
+      socket.write(answer([OK, `content-length: ${bytes.byteLength}`]));
       socket.end(bytes);
     });
 

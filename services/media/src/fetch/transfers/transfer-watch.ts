@@ -43,7 +43,7 @@ export function watchTransfer(clock: Clock, limits: TransferLimits, bytesThrough
   const faultAt = (now: number): FetchFault | undefined => {
     if (stage === 'queue') return undefined;
     if (bytesThrough() - 2 * total > OVERHEAD_BYTES_MAX)
-      return new FetchFault('network', NOT_REACHED, `far more bytes came than the ${String(total)} of its body`);
+      return new FetchFault('network', NOT_REACHED, `far more bytes came than the ${total} of its body`);
     if (now - startedAt >= limits.totalMs) return tooSlow(`it took longer than ${seconds(limits.totalMs)}`);
     if (now - movedAt >= limits.stagesMs[stage])
       return tooSlow(`${SILENCES[stage]} within ${seconds(limits.stagesMs[stage])}`);
@@ -97,4 +97,4 @@ function tooSlow(why: string): FetchFault {
   return new FetchFault('slow', `could not be fetched in time: ${why}`);
 }
 
-const seconds = (ms: number): string => `${String(ms / 1000)} s`;
+const seconds = (ms: number): string => `${ms / 1000} s`;

@@ -72,7 +72,7 @@ describe('the answer of an origin:', () => {
 
     expect(
       (
-        await faultOf(`http://127.0.0.1:${String(port)}/`, {
+        await faultOf(`http://127.0.0.1:${port}/`, {
           policy: addressPolicy({ allow: [{ host: '127.0.0.1', port }], ports: [] }),
         })
       ).code,
@@ -185,7 +185,7 @@ describe('a transfer that breaks off', () => {
           .writeHead(200, { etag, 'content-length': String(whole.byteLength) })
           .write(whole.subarray(0, 200), () => response.socket?.end());
       } else if (request.headers['if-range'] === etag) {
-        response.writeHead(206, { etag, 'content-range': `bytes ${String(from)}-499/500` }).end(rest(from));
+        response.writeHead(206, { etag, 'content-range': `bytes ${from}-499/500` }).end(rest(from));
       } else response.writeHead(400).end();
     });
 

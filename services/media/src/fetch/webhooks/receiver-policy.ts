@@ -61,4 +61,4 @@ function anyAddressOn(allowed: number, base: AddressPolicy): AddressPolicy {
 }
 
 /** The same for every spelling of a name. */
-const keyOf = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, '')} ${String(port)}`;
+const keyOf = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, '')} ${port}`;

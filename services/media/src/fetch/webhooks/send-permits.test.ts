@@ -22,8 +22,8 @@ describe('the requests at one time are bounded', () => {
   test('for an account, over all its hosts', () => {
     const permits = openSendPermits();
 
-    expect(take(permits, 'one', (at) => `${String(at)}.example`, 200)).toBe(ACCOUNT_SENDS_MAX);
-    expect(take(permits, 'two', (at) => `${String(at)}.example`, 1)).toBe(1);
+    expect(take(permits, 'one', (at) => `${at}.example`, 200)).toBe(ACCOUNT_SENDS_MAX);
+    expect(take(permits, 'two', (at) => `${at}.example`, 1)).toBe(1);
   });
 
   test('for an account at one host', () => {

@@ -194,7 +194,7 @@ describe('an answer', () => {
 
   test.each([200, 500])('%i with a body over 64 KiB is its status, and the rest is not read', async (status) => {
     const server = await started({
-      always: floods(answer([`${String(status)} X`, 'content-length: 9999999999']), 'x'),
+      always: floods(answer([`${status} X`, 'content-length: 9999999999']), 'x'),
     });
     const outcome = await sent(server.url(''));
 

@@ -92,7 +92,7 @@ function suite(
       const mine = new Map<string, Buffer>();
       const any = (): [string, Buffer] | undefined => [...mine][Math.floor(next() * mine.size)];
       const bring = async (): Promise<void> => {
-        const bytes = Buffer.alloc(1000, `content ${String(Math.floor(next() * CONTENTS))}`);
+        const bytes = Buffer.alloc(1000, `content ${Math.floor(next() * CONTENTS)}`);
         const object = await putBytes(deps, bytes, {
           accountId: 'demo',
           privateMs: Math.ceil(next() * 3 * HOUR_MS),

@@ -17,7 +17,7 @@ export interface ProcessUsage {
 export function usageOf(pid: number): ProcessUsage | undefined {
   try {
     // the kernel answers from memory, faster than a round of the event loop
-    const stat = readFileSync(`/proc/${String(pid)}/stat`, 'latin1');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

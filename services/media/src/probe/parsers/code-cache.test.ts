@@ -76,7 +76,7 @@ function stoppedParsers(name: string): {
       const parser = await parsers.start(LIMITS);
       const code = path.join(temporary, readdirSync(temporary).find((each) => !known.has(each)) ?? 'none');
       const pid = parser.pid ?? Number.NaN;
-      await until(() => readFileSync(`/proc/${String(pid)}/stat`, 'latin1').includes(') T '), UNTIL_MS);
+      await until(() => readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') T '), UNTIL_MS);
       const goOn = (): Promise<boolean> => {
         process.kill(pid, 'SIGCONT');
         return parser.isUp(systemClock);

@@ -82,9 +82,9 @@ test.each([
   async (does, verdict) => {
     const several = startProbePool({ script, filesMax: 4, timeoutMs: 2000, memoryBytes: 400 * MIB });
     const all = ['good', does, 'good', 'good'].map((what, at) => {
-      const one = path.join(folder, `several-${String(at)}`);
+      const one = path.join(folder, `several-${at}`);
       writeFileSync(one, what);
-      return several.probe(one, { accountId: `account_${String(at)}` });
+      return several.probe(one, { accountId: `account_${at}` });
     });
 
     expect(await Promise.all(all)).toEqual([GOOD, verdict, GOOD, GOOD]);

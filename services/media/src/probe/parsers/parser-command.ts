@@ -50,8 +50,8 @@ export function parserCommand({
     '--disallow-code-generation-from-strings',
     '--disable-sigusr1',
     '--no-warnings',
-    `--max-old-space-size=${String(Math.ceil(heapBytes / MIB))}`,
-    `--max-semi-space-size=${String(YOUNG_MIB)}`,
+    `--max-old-space-size=${Math.ceil(heapBytes / MIB)}`,
+    `--max-semi-space-size=${YOUNG_MIB}`,
     script,
   ] as const;
   return limitedCommand(

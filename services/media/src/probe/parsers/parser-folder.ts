@@ -36,7 +36,7 @@ export function makeParserFolder(root: string, name: string): ParserFolder {
   mkdirSync(readable, { recursive: true });
   mkdirSync(writable, { recursive: true });
   const drawn = path.join(writable, 'drawn');
-  const fileAt = (at: number): string => path.join(readable, `file-${String(at)}`);
+  const fileAt = (at: number): string => path.join(readable, `file-${at}`);
   const given: string[] = [];
   return {
     readable,

@@ -46,8 +46,7 @@ const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
 export function businessError(status: number, body: unknown): BusinessError | undefined {
   const base = objectOf(objectOf(body)['base_resp']);
   const baseCode = Number(base['status_code'] ?? 0);
-  if (baseCode !== 0)
-    return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${String(baseCode)})` };
+  if (baseCode !== 0) return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${baseCode})` };
   const error = objectOf(objectOf(body)['error']);
   if ((status < 400 || status >= 500) && objectOf(body)['type'] !== 'error') return undefined;
   if (typeof error['message'] !== 'string') return undefined;

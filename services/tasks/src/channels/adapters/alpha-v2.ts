@@ -45,7 +45,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     poll: async (upstreamId, signal) => pollResultOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) =>
       listSince(since, {
-        page: (page) => get(`${QUERY}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
+        page: (page) => get(`${QUERY}?page_num=${page}&page_size=${LIST_PAGE}`, signal),
         toWork: workOf,
         isLast: holdsOlder,
       }),
@@ -67,7 +67,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
       const fault = businessError(answer.status, answer.body);
       return fault === undefined && answer.status === 200
         ? { ok: true, detail: 'the list was read' }
-        : { ok: false, detail: fault?.message ?? `HTTP ${String(answer.status)}` };
+        : { ok: false, detail: fault?.message ?? `HTTP ${answer.status}` };
     },
     close: () => http.close(),
   };
@@ -91,11 +91,11 @@ function outcomeOf(answer: UpstreamAnswer): Submission {
     return {
       outcome: 'refused',
       fault: faultOf(status, { code: undefined, message: '' }),
-      error: `HTTP ${String(status)}`,
+      error: `HTTP ${status}`,
       retryAfterMs,
     };
   }
-  return { outcome: 'unknown', error: `HTTP ${String(status)} without a readable answer` };
+  return { outcome: 'unknown', error: `HTTP ${status} without a readable answer` };
 }
 
 /** The vendor calls the callback URL during the create. If it cannot reach ours, that is not the fault of the order. */
@@ -123,7 +123,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
     };
   const task = objectOf(objectOf(answer.body)['task']);
   if (answer.status !== 200 || typeof task['status'] !== 'string')
-    return { found: false, gone: answer.status === 404, error: `HTTP ${String(answer.status)} without a task` };
+    return { found: false, gone: answer.status === 404, error: `HTTP ${answer.status} without a task` };
   return { found: true, report: reportOf(task) };
 }
 

@@ -41,7 +41,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
     list: (since, signal) =>
       listSince(since, {
-        page: (page) => get(`${TASKS}?page_num=${String(page)}&page_size=${String(LIST_PAGE)}`, signal),
+        page: (page) => get(`${TASKS}?page_num=${page}&page_size=${LIST_PAGE}`, signal),
         toWork: workOf,
         isLast: leadsBefore,
       }),
@@ -51,7 +51,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
       if (answer.status === 200 && Array.isArray(objectOf(answer.body)['items']))
         return { ok: true, detail: 'the list was read' };
-      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
+      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${answer.status}` };
     },
     close: () => http.close(),
   };
@@ -72,7 +72,7 @@ function outcomeOf(answer: UpstreamAnswer): Submission {
   const upstreamId = textOf(objectOf(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = errorOf(body);
-  const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
+  const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
   return refuses(status)
     ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
     : { outcome: 'unknown', error: said };
@@ -89,7 +89,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   return {
     found: false,
     gone: answer.status === 404,
-    error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a task`,
+    error: errorOf(answer.body)?.message ?? `HTTP ${answer.status} without a task`,
   };
 }
 

@@ -20,7 +20,7 @@ export function sizeOf({ ratio = FRAME_OF_ADAPTIVE, resolution = '' }: Frame): s
   const sides = sidesOf(resolution, Math.max(across, down), Math.min(across, down));
   if (sides === undefined) return undefined;
   const [long, short] = sides;
-  return across < down ? `${String(short)}x${String(long)}` : `${String(long)}x${String(short)}`;
+  return across < down ? `${short}x${long}` : `${long}x${short}`;
 }
 
 function sidesOf(resolution: string, wide: number, narrow: number): readonly [number, number] | undefined {
@@ -38,7 +38,7 @@ function scaled(side: number, by: number, of: number): number {
 export function frameOf(size: string): Frame {
   const [, width = 0, height = 0] = (SIZE.exec(size) ?? []).map(Number);
   const named = Object.keys(LONG_SIDES).find((word) => LONG_SIDES[word] === Math.max(width, height));
-  for (const resolution of [named, `${String(Math.min(width, height))}P`]) {
+  for (const resolution of [named, `${Math.min(width, height)}P`]) {
     const ratio =
       resolution === undefined ? undefined : KNOWN_RATIOS.find((one) => sizeOf({ ratio: one, resolution }) === size);
     if (ratio !== undefined) return { ratio, resolution };

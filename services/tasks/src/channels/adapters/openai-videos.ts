@@ -45,7 +45,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     list: (since, signal) =>
       listSince(since, (after) =>
         get(
-          `${VIDEOS}?limit=${String(LIST_PAGE)}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+          `${VIDEOS}?limit=${LIST_PAGE}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
           signal,
         ),
       ),
@@ -65,7 +65,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
       if (answer.status === 200 && Array.isArray(objectOf(answer.body)['data']))
         return { ok: true, detail: 'the models were read' };
-      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)}` };
+      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${answer.status}` };
     },
     close: async () => {
       await Promise.all([http.close(), forms.close()]);
@@ -99,7 +99,7 @@ function outcomeOf(answer: UpstreamAnswer): Submission {
   const upstreamId = textOf(objectOf(body)['id']) ?? textOf(objectOf(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = errorOf(body);
-  const said = `HTTP ${String(status)}: ${error?.message ?? 'no readable answer'}`;
+  const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
   const refused = refuses(status) || (isSuccess(status) && error !== undefined);
   return refused
     ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
@@ -122,7 +122,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   return {
     found: false,
     gone: answer.status === 404,
-    error: errorOf(answer.body)?.message ?? `HTTP ${String(answer.status)} without a video`,
+    error: errorOf(answer.body)?.message ?? `HTTP ${answer.status} without a video`,
   };
 }
 

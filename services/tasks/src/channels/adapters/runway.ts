@@ -43,7 +43,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
       if (answer.status === 200 && typeof objectOf(answer.body)['creditBalance'] === 'number')
         return { ok: true, detail: 'the organization was read' };
-      return { ok: false, detail: textOf(objectOf(answer.body)['error']) ?? `HTTP ${String(answer.status)}` };
+      return { ok: false, detail: textOf(objectOf(answer.body)['error']) ?? `HTTP ${answer.status}` };
     },
     close: () => http.close(),
   };
@@ -74,7 +74,7 @@ function outcomeOf(answer: UpstreamAnswer): Submission {
   const upstreamId = textOf(objectOf(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = textOf(objectOf(body)['error']);
-  const said = `HTTP ${String(status)}: ${error ?? 'no readable answer'}`;
+  const said = `HTTP ${status}: ${error ?? 'no readable answer'}`;
   return refuses(status, error)
     ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
     : { outcome: 'unknown', error: said };
@@ -97,7 +97,7 @@ function pollResultOf(answer: UpstreamAnswer): PollResult {
   return {
     found: false,
     gone: answer.status === 404,
-    error: textOf(task['error']) ?? `HTTP ${String(answer.status)} without a task`,
+    error: textOf(task['error']) ?? `HTTP ${answer.status} without a task`,
   };
 }
 

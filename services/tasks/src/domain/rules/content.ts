@@ -44,8 +44,8 @@ function textFault({ content }: Order, max: number): Fault | undefined {
     const length = isMedia(item) || item.text.length <= max ? 0 : codePoints(item.text);
     if (length > max)
       return invalid(
-        `content[${String(index)}].text`,
-        `must be at most ${String(max)} characters (Unicode code points); it has ${String(length)}`,
+        `content[${index}].text`,
+        `must be at most ${max} characters (Unicode code points); it has ${length}`,
       );
   }
   const hasText = content.some((item) => !isMedia(item) && item.text.trim() !== '');
@@ -56,7 +56,7 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
   const images = content.filter((item) => isMedia(item) && item.media === 'image');
   for (const [index, item] of content.entries()) {
     if (!isMedia(item)) continue;
-    const field = `content[${String(index)}].role`;
+    const field = `content[${index}].role`;
     if (item.role === undefined && (item.media !== 'image' || images.length > 1)) {
       return invalid(field, `is required for this item; use one of ${rolesOf(item.media, allowed)}`);
     }
@@ -81,20 +81,17 @@ function addressFault({ content }: Order): Fault | undefined {
   const item = content[index];
   return item === undefined || !isMedia(item)
     ? undefined
-    : invalid(`content[${String(index)}].${item.media}_url`, `must hold the URL of the ${item.media}`);
+    : invalid(`content[${index}].${item.media}_url`, `must hold the URL of the ${item.media}`);
 }
 
 function countFault(order: Order): Fault | undefined {
   const media = mediaOf(order);
   if (media.length > MEDIA_MAX)
-    return invalid('content', `must hold at most ${String(MEDIA_MAX)} media items; it holds ${String(media.length)}`);
+    return invalid('content', `must hold at most ${MEDIA_MAX} media items; it holds ${media.length}`);
   for (const [role, max] of Object.entries(COUNT_MAX)) {
     const count = media.filter((item) => roleOf(item) === role).length;
     if (count > max)
-      return invalid(
-        'content',
-        `must hold at most ${String(max)} ${role} ${max === 1 ? 'item' : 'items'}; it holds ${String(count)}`,
-      );
+      return invalid('content', `must hold at most ${max} ${role} ${max === 1 ? 'item' : 'items'}; it holds ${count}`);
   }
   return undefined;
 }

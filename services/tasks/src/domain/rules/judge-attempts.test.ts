@@ -48,7 +48,7 @@ const judge = (
     now,
     chance: () => 0.5,
   });
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `dlv_${String(index)}`);
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `dlv_${index}`);
 
 test('attempts are judged in the order in which they ended', () => {
   const ids = numbered(7);
@@ -81,7 +81,7 @@ test.each<[string, Partial<Delivery>, Partial<Attempt>]>([
 
 describe('failures', () => {
   const begun = (circuits: readonly (number | undefined)[], statuses: readonly number[] = []): readonly MadeAttempt[] =>
-    circuits.map((circuit, index) => ({ ...made(`dlv_${String(index)}`, statuses[index] ?? 500), circuit }));
+    circuits.map((circuit, index) => ({ ...made(`dlv_${index}`, statuses[index] ?? 500), circuit }));
   const judged = (attempts: readonly MadeAttempt[], receiver: Parameters<typeof judge>[0] = ENDPOINT) =>
     judge(
       receiver,
@@ -127,7 +127,7 @@ describe('a receiver has recovered', () => {
     ['not if it had not failed', 0, [200], false],
     ['not while it fails', 2, [500], false],
   ])('%s', (_what, failures, statuses, has) => {
-    const attempts = statuses.map((status, index) => made(`dlv_${String(index)}`, status));
+    const attempts = statuses.map((status, index) => made(`dlv_${index}`, status));
     const receiver = { ...ENDPOINT, health: { failures, failingSince: NOW } };
 
     expect(

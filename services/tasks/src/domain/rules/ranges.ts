@@ -12,10 +12,10 @@ export const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 export function durationFault({ duration }: Order, model: Model | undefined): Fault | undefined {
   const fault = (message: string): Fault => ({ reason: 'invalid_duration', field: 'duration', message });
   const { min, max } = model === undefined ? DURATION : { min: model.durationMin, max: model.durationMax };
-  if (duration === undefined) return fault(`is required; use whole seconds from ${String(min)} to ${String(max)}`);
+  if (duration === undefined) return fault(`is required; use whole seconds from ${min} to ${max}`);
   if (model === undefined) return undefined;
   return duration < min || duration > max
-    ? fault(`must be whole seconds from ${String(min)} to ${String(max)} for ${model.id}; it is ${String(duration)}`)
+    ? fault(`must be whole seconds from ${min} to ${max} for ${model.id}; it is ${duration}`)
     : undefined;
 }
 

@@ -40,7 +40,7 @@ function modeFault(order: Order): Fault | undefined {
     ? {
         reason: 'conflicting_source',
         field: 'content',
-        message: `must hold exactly one base_video item; it holds ${String(bases)}`,
+        message: `must hold exactly one base_video item; it holds ${bases}`,
       }
     : {
         reason: 'invalid_request',

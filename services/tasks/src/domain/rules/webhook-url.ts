@@ -37,7 +37,7 @@ export function webhookUrlFault(text: string, field: string, allow: ReadonlySet<
 }
 
 function textFault(text: string): string | undefined {
-  if (text.length > CHARACTERS_MAX) return `must have at most ${String(CHARACTERS_MAX)} characters`;
+  if (text.length > CHARACTERS_MAX) return `must have at most ${CHARACTERS_MAX} characters`;
   if (USER.test(text)) return 'must have no user name and no password';
   if (text.includes('#')) return 'must have no fragment';
   return WELL_FORMED.test(text) && !UNWELCOME.test(text) ? undefined : EXPECTED;

@@ -40,6 +40,6 @@ function assertLifetime(lifetimeMs: number): void {
     kind: 'invalid',
     reason: 'invalid_request',
     field: 'lifetime',
-    message: `must be from 1 s to ${String(LIFETIME_MS.max / 1000)} s; it is ${String(lifetimeMs / 1000)} s`,
+    message: `must be from 1 s to ${LIFETIME_MS.max / 1000} s; it is ${lifetimeMs / 1000} s`,
   });
 }

@@ -56,8 +56,8 @@ export async function* readContent(
 
 function spanOf({ offset, length }: ContentRequest, { bytes }: FinishedVideo): ByteSpan {
   if (offset < 0n || offset > BigInt(bytes))
-    throw badSpan('offset', `must be from 0 to ${String(bytes)}, the bytes of the video; it is ${String(offset)}`);
-  if (length < 0n) throw badSpan('length', `must be at least 0; it is ${String(length)}`);
+    throw badSpan('offset', `must be from 0 to ${bytes}, the bytes of the video; it is ${offset}`);
+  if (length < 0n) throw badSpan('length', `must be at least 0; it is ${length}`);
   const left = bytes - Number(offset);
   return { offset: Number(offset), length: length === 0n || length > BigInt(left) ? left : Number(length) };
 }
@@ -77,7 +77,7 @@ async function* piecesOf(
         yield { data };
       }
     }
-    if (left > 0) throw new Error(`the store gave ${String(left)} bytes too few`);
+    if (left > 0) throw new Error(`the store gave ${left} bytes too few`);
   } catch (error) {
     log.warn({ taskId, err: error }, 'the bytes of a result broke off');
     throw brokeOff(error);

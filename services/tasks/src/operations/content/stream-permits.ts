@@ -21,9 +21,8 @@ export function openStreamPermits({ what, total, perAccount }: StreamLimits): St
   return {
     take: (accountId) => {
       const ofAccount = held.get(accountId) ?? 0;
-      if (ofAccount >= perAccount)
-        throw tooMany(`the account has ${String(perAccount)} open ${what}, which is the limit`);
-      if (all >= total) throw tooMany(`the service has ${String(total)} open ${what}, which is its limit`);
+      if (ofAccount >= perAccount) throw tooMany(`the account has ${perAccount} open ${what}, which is the limit`);
+      if (all >= total) throw tooMany(`the service has ${total} open ${what}, which is its limit`);
       held.set(accountId, ofAccount + 1);
       all += 1;
       return () => {

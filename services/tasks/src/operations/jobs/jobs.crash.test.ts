@@ -96,7 +96,7 @@ describe.each(SCENARIOS)('a process death with $name', (scenario) => {
         void live(dying, upstream, scenario);
         await death;
         const world = await dying.restart();
-        const at = `${moment} step ${String(step)} (${steps[step - 1] ?? ''})`;
+        const at = `${moment} step ${step} (${steps[step - 1] ?? ''})`;
         const accepted = await world.deps.jobs.findKey('acme', 'k', world.clock.now());
 
         await world.clock.advance(LIMITS.leaseMs);

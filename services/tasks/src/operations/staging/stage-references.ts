@@ -45,8 +45,7 @@ export async function stageReferences(
         reason: 'invalid_media',
         field: 'content',
         message:
-          `must hold at most ${String(TOTAL_MS_MAX / 1000)} seconds of ${role} in total; ` +
-          `it holds ${String(total(role) / 1000)}`,
+          `must hold at most ${TOTAL_MS_MAX / 1000} seconds of ${role} in total; ` + `it holds ${total(role) / 1000}`,
       });
     }
   }
@@ -121,7 +120,7 @@ async function stageOne(
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_media',
-      field: `content[${String(index)}].${item.media}_url`,
+      field: `content[${index}].${item.media}_url`,
       message: error.message,
       cause: error,
     });

@@ -70,27 +70,26 @@ function tooSlow(): Problem {
     kind: 'unavailable',
     reason: 'upload_too_slow',
     message:
-      `a piece must come within ${String(IDLE_MS_MAX / 1000)} s, and the last one within ` +
-      `${String(UPLOAD_MS_MAX / 1000)} s; send the upload again from its first byte`,
+      `a piece must come within ${IDLE_MS_MAX / 1000} s, and the last one within ` +
+      `${UPLOAD_MS_MAX / 1000} s; send the upload again from its first byte`,
     retryAfterMs: RETRY_MS,
   });
 }
 
 function assertRoom(came: number, { bytes, bytesMax }: ExpectedPieces): void {
-  if (bytes !== undefined && came > bytes) throw wrong('header.bytes', `is ${String(bytes)}, but more bytes came`);
+  if (bytes !== undefined && came > bytes) throw wrong('header.bytes', `is ${bytes}, but more bytes came`);
   if (came <= bytesMax) return;
   throw new Problem({
     kind: 'invalid',
     reason: 'body_too_large',
     field: 'data',
-    message: `must be at most ${String(Math.floor((bytesMax / MIB) * 1000) / 1000)} MiB in all for this kind`,
+    message: `must be at most ${Math.floor((bytesMax / MIB) * 1000) / 1000} MiB in all for this kind`,
   });
 }
 
 function assertWhole(came: number, digest: string, { bytes, sha256 }: ExpectedPieces): void {
   if (came === 0) throw wrong('data', 'is required; send the bytes after the header');
-  if (bytes !== undefined && came < bytes)
-    throw wrong('header.bytes', `is ${String(bytes)}, but only ${String(came)} bytes came`);
+  if (bytes !== undefined && came < bytes) throw wrong('header.bytes', `is ${bytes}, but only ${came} bytes came`);
   if (sha256 !== '' && sha256 !== digest)
     throw wrong('header.sha256', `is ${sha256}, but that of the bytes that came is ${digest}`);
 }

@@ -59,7 +59,7 @@ function changes(world: WatchWorld, chance: Seeded) {
   const last = new Map<string, Task>();
   const waiting: { readonly appearsAt: number; readonly changes: Partial<Task> }[] = [];
   const next = (): Partial<Task> | undefined => {
-    const id = `task_${String(chance.whole(1, TASKS))}`;
+    const id = `task_${chance.whole(1, TASKS)}`;
     const before = last.get(id);
     if (before?.state === 'completed' || waiting.some(({ changes }) => changes.id === id)) return undefined;
     const progress = (before?.progress ?? 0) + 1;

@@ -235,7 +235,7 @@ describe('a heartbeat', () => {
 describe('the reads', () => {
   /** Opens three watches of each task. */
   const many = (count: number): Promise<readonly Reader[]> => {
-    const ids = Array.from({ length: count }, (_, index) => world.write({ id: `task_${String(index)}` }).id);
+    const ids = Array.from({ length: count }, (_, index) => world.write({ id: `task_${index}` }).id);
     return world.readAll(
       [...ids, ...ids, ...ids].map(
         (taskId) => (signal) => watchTask(world, { accountId: 'acme', taskId, cursor: '' }, signal),
@@ -253,7 +253,7 @@ describe('the reads', () => {
   test('of many changes are one for all', async () => {
     await many(100);
     world.journal.clear();
-    for (let index = 0; index < 100; index += 1) world.change({ id: `task_${String(index)}`, progress: 50 });
+    for (let index = 0; index < 100; index += 1) world.change({ id: `task_${index}`, progress: 50 });
     await world.settle();
 
     expect(world.journal.names()).toEqual(['store.list']);

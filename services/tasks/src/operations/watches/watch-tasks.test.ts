@@ -16,8 +16,7 @@ beforeEach(() => {
 
 const watch = (cursor?: string, filter?: Partial<ChangeFilter>): Promise<Reader> =>
   world.read((signal) => world.watchTasks(cursor, filter, signal));
-const nameOf = ({ task }: Watched): string =>
-  task === undefined ? 'heartbeat' : `${task.id} ${String(task.progress)}`;
+const nameOf = ({ task }: Watched): string => (task === undefined ? 'heartbeat' : `${task.id} ${task.progress}`);
 const seen = ({ got }: Reader): string[] => got.map(nameOf);
 const cursorOf = ({ got }: Reader): string => got.at(-1)!.cursor;
 
@@ -213,9 +212,9 @@ describe('a reader that is slow', () => {
     const slow = world.watchTasks();
     const { value } = await slow.next();
     expect(nameOf(value as Watched)).toBe('heartbeat');
-    for (let index = 0; index < changes; index += 1) world.change({ id: `task_${String(index)}`, progress: 1 });
+    for (let index = 0; index < changes; index += 1) world.change({ id: `task_${index}`, progress: 1 });
     await world.settle();
-    for (let index = 0; index < changes; index += 1) world.change({ id: `task_${String(index)}`, progress: 2 });
+    for (let index = 0; index < changes; index += 1) world.change({ id: `task_${index}`, progress: 2 });
     await world.settle();
     return slow;
   };
@@ -255,10 +254,10 @@ describe('a reader that is slow', () => {
 });
 
 test('a watch that falls behind while it begins gives each task in its newest version', async () => {
-  for (let index = 0; index < 300; index += 1) world.write({ id: `task_${String(index)}` });
+  for (let index = 0; index < 300; index += 1) world.write({ id: `task_${index}` });
   const slow = world.watchTasks();
   await slow.next();
-  for (let index = 0; index < 1500; index += 1) world.change({ id: `task_${String(index)}`, progress: 1 });
+  for (let index = 0; index < 1500; index += 1) world.change({ id: `task_${index}`, progress: 1 });
   await world.settle();
 
   const newest = new Map<string, number>();

@@ -117,7 +117,7 @@ test.each<Moment>(['before', 'after'])(
       await expectAllDelivered(next, internet);
       if (end === 'finished') return;
     }
-    throw new Error(`the process has more than ${String(STEPS_MAX)} steps`);
+    throw new Error(`the process has more than ${STEPS_MAX} steps`);
   },
   120_000,
 );

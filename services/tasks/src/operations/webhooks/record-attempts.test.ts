@@ -127,7 +127,7 @@ describeOnEngines('an endpoint', (open) => {
     await oneEndpoint(world);
     const begun = world.clock.now();
     for (let index = 0; (await endpoint(world))?.disabled === undefined; index += 1) {
-      await world.happen({ id: `evt_${String(index)}` });
+      await world.happen({ id: `evt_${index}` });
       await world.dispatch();
       await world.answer(await world.lease(), 500);
       await world.clock.advance(HOUR_MS);
@@ -144,7 +144,7 @@ describeOnEngines('an endpoint', (open) => {
     const world = await openDeliveryWorld(open());
     await oneEndpoint(world);
     for (let index = 0; index < 7 * 4; index += 1) {
-      await world.happen({ id: `evt_${String(index)}` });
+      await world.happen({ id: `evt_${index}` });
       await world.dispatch();
       await world.answer(await world.lease(), index === 12 ? 204 : 500);
       await world.clock.advance(6 * HOUR_MS);

@@ -210,7 +210,7 @@ describe('after a change of the signing key', () => {
 
   test('every page of secrets is sealed anew', async () => {
     const world = await open();
-    const accounts = Array.from({ length: 401 }, (_, at) => `account-${String(at)}`);
+    const accounts = Array.from({ length: 401 }, (_, at) => `account-${at}`);
     await world.deps.secrets.ofMany(accounts.map((accountId) => ({ ...DEFAULT, accountId })));
 
     expect(await resealSecrets(world.withKeys(BOTH))).toBe(401);

@@ -31,7 +31,7 @@ export const tooManyEndpoints = (max: number): Problem =>
   new Problem({
     kind: 'unprocessable',
     reason: 'webhook_endpoint_limit',
-    message: `an account has at most ${String(max)} webhook endpoints; delete one first`,
+    message: `an account has at most ${max} webhook endpoints; delete one first`,
   });
 
 export const endpointDisabled = (): Problem =>

@@ -18,7 +18,7 @@ describeOnEngines('the next job', (open) => {
     const begin = async (token: string, count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1)
         await jobs.beginJob(
-          aNewJob(`job_${token}_${String(index)}`, { ...ROOMY, tokenId: token, createdAt: AT - 100 + index }),
+          aNewJob(`job_${token}_${index}`, { ...ROOMY, tokenId: token, createdAt: AT - 100 + index }),
         );
     };
     const takenBy = async (lease: string, limit: number): Promise<string> => {

@@ -17,7 +17,7 @@ const NEXT_JOBS = `
   WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
   longest AS (
     SELECT id, token_id, due_at FROM jobs
-    WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}
+    WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${CONSIDERED_MAX}
   ),
   due AS (
     SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest

@@ -29,8 +29,8 @@ export function sqlActs(sql: Sql, writeAct: WriteAct): ActStore {
     acts: async ({ subject }, { limit, after }) => {
       const values: SqlValue[] = [limit];
       const where: string[] = [];
-      if (subject !== undefined) where.push(`subject = $${String(values.push(searchable(subject)))}`);
-      if (after !== undefined) where.push(`id < $${String(values.push(searchable(after)))}`);
+      if (subject !== undefined) where.push(`subject = $${values.push(searchable(subject))}`);
+      if (after !== undefined) where.push(`id < $${values.push(searchable(after))}`);
       const rows = await sql.read(
         `SELECT id, at, actor, action, subject, reason, detail_json FROM operator_acts
          ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`} ORDER BY id DESC LIMIT $1`,

@@ -26,7 +26,7 @@ const SHARD_ROW = /^shard:\d+:(.+)$/s;
 
 /** No scope begins like this. */
 export function shardRow(scope: string, index: number): string {
-  return `shard:${String(index)}:${scope}`;
+  return `shard:${index}:${scope}`;
 }
 
 /** The counter of a row. */

@@ -40,7 +40,7 @@ export function inRange({ above, below }: IdRange, values: SqlValue[]): string {
   ] as const) {
     if (id === undefined) continue;
     values.push(searchable(id));
-    parts.push(` AND id ${operator} $${String(values.length)}`);
+    parts.push(` AND id ${operator} $${values.length}`);
   }
   return parts.join('');
 }

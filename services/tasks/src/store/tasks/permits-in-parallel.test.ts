@@ -30,7 +30,7 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
   let database = '';
   let databases = 0;
   beforeEach(async () => {
-    database = await createDatabase(url(), `permits_${String((databases += 1))}`);
+    database = await createDatabase(url(), `permits_${(databases += 1)}`);
     const sql = connect();
     await migrate(sql, MIGRATIONS);
   });
@@ -132,7 +132,7 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
         ];
         await Promise.all(
           chosen.map(async ([step, task, at]) => {
-            const [id, tokenId] = [`task_${String(run)}_${String(task)}`, `token_${String(1 + (task % 2))}`];
+            const [id, tokenId] = [`task_${run}_${task}`, `token_${1 + (task % 2)}`];
             const store = stores[at]!;
             if (step === 'begin') await store.begin(aNewTask(id, { tokenId, caps: capsOf(tokenId) })).catch(isTaken);
             if (step === 'old') await old.begin({ id, tokenId, caps: capsOf(tokenId) }).catch(isTaken);

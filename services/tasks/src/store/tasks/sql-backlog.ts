@@ -59,7 +59,7 @@ async function dueOf(sql: Sql, channels: readonly string[], now: number): Promis
 }
 
 function dueSelect(channels: number): string {
-  const names = Array.from({ length: channels }, (_, index) => `SELECT CAST($${String(index + 3)} AS TEXT) AS channel`);
+  const names = Array.from({ length: channels }, (_, index) => `SELECT CAST($${index + 3} AS TEXT) AS channel`);
   const first = (from: string, until: string): string => `(SELECT next_poll_at FROM tasks
     WHERE tasks.channel = asked.channel AND next_poll_at IS NOT NULL AND next_poll_at > ${from}
       AND next_poll_at <= ${until} AND (lease_until IS NULL OR lease_until <= $1) ORDER BY next_poll_at LIMIT 1)`;

@@ -58,7 +58,7 @@ function conditions({ accountId, model, kind }: ChangeFilter): { where: string; 
   for (const [column, value] of Object.entries({ model, kind })) {
     if (value === undefined) continue;
     values.push(searchable(value));
-    parts.push(`${column} = $${String(values.length + 3)}`);
+    parts.push(`${column} = $${values.length + 3}`);
   }
   return { where: parts.join(' AND '), values };
 }

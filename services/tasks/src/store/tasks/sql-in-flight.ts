@@ -24,7 +24,7 @@ export function rowsOf(scopes: readonly string[], shardsJson: SqlValue | undefin
 export async function countDown(query: SqlQuery, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return;
   await query(
-    `INSERT INTO in_flight (scope, count) VALUES ${rows.map((_row, index) => `($${String(index + 1)}, 0)`).join(', ')}
+    `INSERT INTO in_flight (scope, count) VALUES ${rows.map((_row, index) => `($${index + 1}, 0)`).join(', ')}
      ON CONFLICT (scope) DO UPDATE SET count = in_flight.count - 1 WHERE in_flight.count > 0`,
     rows,
   );

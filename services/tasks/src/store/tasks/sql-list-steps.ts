@@ -73,11 +73,11 @@ async function examine(on: Examined, filter: ListFilter, page: StepPage): Promis
   const values = [...matchValues(filter), ...walk.values];
   const within = inRange(bound === undefined ? range : upTo(range, order), values);
   if (bound !== undefined) values.push(bound);
-  const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${String(values.length)}`;
+  const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${values.length}`;
   values.push(page.limit + 1);
   const rows = await on.sql.read(
     `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${walk.where} AND ${MATCHES}${within}${end}
-     ORDER BY id ${order} LIMIT $${String(values.length)}`,
+     ORDER BY id ${order} LIMIT $${values.length}`,
     values,
   );
   const { tasks, continueAfter = bound } = pageOf(rows.map(fromTaskRow), page);
@@ -101,7 +101,7 @@ async function lastExamined(
   const within = inRange(range, values);
   values.push(examinedMax - 1);
   const [last, next] = await sql.read(
-    `SELECT id FROM tasks WHERE ${walk.where}${within} ORDER BY id ${order} LIMIT 2 OFFSET $${String(values.length)}`,
+    `SELECT id FROM tasks WHERE ${walk.where}${within} ORDER BY id ${order} LIMIT 2 OFFSET $${values.length}`,
     values,
   );
   return next === undefined ? undefined : text(last?.['id']);
@@ -115,7 +115,7 @@ function walkOf(filter: ListFilter, first: number): Walk {
 /** Failures are few among the tasks of an account, so they have an index. A literal, because it is a partial one. */
 function indexOf({ accountId, states }: ListFilter, first: number): Walk {
   if (accountId === undefined) return { where: '1 = 1', values: [] };
-  const ofAccount = `account_id = $${String(first)}`;
+  const ofAccount = `account_id = $${first}`;
   const isFailed = states?.length === 1 && states[0] === 'failed';
   return { where: isFailed ? `${ofAccount} AND state = 'failed'` : ofAccount, values: [searchable(accountId)] };
 }
@@ -145,7 +145,7 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
   const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
   const { where, values: owner } = unfinishedOf(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...owner];
-  const ofAccount = filter.accountId === undefined ? '' : ` AND account_id = $${String(MATCH_VALUES + 1)}`;
+  const ofAccount = filter.accountId === undefined ? '' : ` AND account_id = $${MATCH_VALUES + 1}`;
   if (owner.length === 0 && filter.accountId !== undefined) values.push(searchable(filter.accountId));
   const within = inRange(idRange(filter, page), values);
   values.push(page.limit);
@@ -154,7 +154,7 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
        SELECT id, account_id, state, model, kind, channel, upstream_account FROM tasks WHERE ${where}
      )
      SELECT ${TASK_COLUMNS} FROM tasks WHERE id IN (SELECT id FROM (
-       SELECT id FROM unfinished WHERE ${MATCHES}${ofAccount}${within} ORDER BY id ${order} LIMIT $${String(values.length)}
+       SELECT id FROM unfinished WHERE ${MATCHES}${ofAccount}${within} ORDER BY id ${order} LIMIT $${values.length}
      ) AS page) ORDER BY id ${order}`,
     values,
   );
@@ -165,7 +165,7 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
 function unfinishedOf({ accountId, hidden }: ListFilter, first: number): Walk {
   if (hidden === true || accountId === undefined) return { where: 'finished_at IS NULL', values: [] };
   return {
-    where: `account_id = $${String(first)} AND state IN ('queued', 'in_progress') AND ${VISIBLE}`,
+    where: `account_id = $${first} AND state IN ('queued', 'in_progress') AND ${VISIBLE}`,
     values: [searchable(accountId)],
   };
 }

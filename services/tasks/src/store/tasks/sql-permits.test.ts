@@ -84,7 +84,7 @@ describeOnEngines('counters that are spread over shards', (open) => {
 
   test('count nothing more once all tasks have ended, and keep no permit', async () => {
     for (let round = 0; round < 2; round += 1) {
-      const names = ids(`round${String(round)}`, LIMIT);
+      const names = ids(`round${round}`, LIMIT);
       expect(await beginAll(names, LIMIT, [store, other])).toBe(LIMIT);
       await endAll(names, other);
       await endAll(names, store);
@@ -126,7 +126,7 @@ describeOnEngines('counters that are spread over shards', (open) => {
     await Promise.all(ended.map((id, index) => stores[index % stores.length]!.refuse(id, REFUSED, AT)));
 
     for (const [index, one] of stores.entries()) {
-      const all = await beginAll(ids(`only${String(index)}`, ended.length), LIMIT, [one]);
+      const all = await beginAll(ids(`only${index}`, ended.length), LIMIT, [one]);
       expect(all).toBe(index === 0 ? ended.length : 0);
     }
     await endAll(await living(), stores[1]);

@@ -125,7 +125,7 @@ async function tryTake(query: SqlQuery, permits: readonly Permit[]): Promise<str
   const none = permits.find(({ limit }) => limit <= 0);
   if (none !== undefined || permits.length === 0) return none?.scope;
   const values: SqlValue[] = [];
-  const parameter = (value: SqlValue): string => `$${String(values.push(value))}`;
+  const parameter = (value: SqlValue): string => `$${values.push(value)}`;
   const rows = permits.map(({ row }) => parameter(row));
   const bounds = permits.map(({ scope, row, limit }, index) => {
     const most = `CAST(${parameter(limit)} AS BIGINT)`;
@@ -185,7 +185,7 @@ async function upsertShards(
   const values: SqlValue[] = [scope];
   const rows = shards.map(({ row, count, permits }) => {
     const first = values.push(row, count, permits) - 2;
-    return `($${String(first)}, $${String(first + 1)}, $${String(first + 2)}, $1)`;
+    return `($${first}, $${first + 1}, $${first + 2}, $1)`;
   });
   const written = await query(
     `INSERT INTO in_flight (scope, count, permits, shard_of) VALUES ${rows.join(', ')}

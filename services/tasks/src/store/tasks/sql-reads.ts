@@ -30,7 +30,7 @@ export function sqlReads(sql: Sql): ReadStore {
       values.push(limit, offset);
       return tasks(
         `${where}${range} ORDER BY id ${ascending ? 'ASC' : 'DESC'}
-         LIMIT $${String(values.length - 1)} OFFSET $${String(values.length)}`,
+         LIMIT $${values.length - 1} OFFSET $${values.length}`,
         values,
       );
     },

@@ -13,8 +13,8 @@ const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.ta
   OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
   OR EXISTS (SELECT 1 FROM tasks AS lost WHERE lost.admission = 'unknown' AND lost.finished_at IS NULL
     AND lost.upstream_account = tasks.upstream_account
-    AND lost.created_at <= tasks.finished_at + ${String(CLOCK_SLACK_MS)}
-    AND lost.updated_at >= tasks.created_at - ${String(CLOCK_SLACK_MS)})`;
+    AND lost.created_at <= tasks.finished_at + ${CLOCK_SLACK_MS}
+    AND lost.updated_at >= tasks.created_at - ${CLOCK_SLACK_MS})`;
 
 export function sqlRetention(sql: Sql): RetentionStore {
   return {

@@ -77,7 +77,7 @@ export function optionalNumber(value: SqlValue | undefined): number | undefined 
 
 /** A list of `count` SQL parameters that begins with `$from`. */
 export function placeholders(count: number, from: number): string {
-  return Array.from({ length: count }, (_, index) => `$${String(from + index)}`).join(', ');
+  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ');
 }
 
 export function json<T>(value: SqlValue | undefined): T | undefined {

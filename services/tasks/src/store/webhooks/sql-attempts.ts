@@ -136,7 +136,7 @@ async function knownAttempts(
 }
 
 function nameOf(deliveryId: string, { at, durationMs }: Pick<Attempt, 'at' | 'durationMs'>): string {
-  return `${deliveryId} ${String(at)} ${String(durationMs)}`;
+  return `${deliveryId} ${at} ${durationMs}`;
 }
 
 /** Applies the attempts of a record to its deliveries, and gives each its number. */

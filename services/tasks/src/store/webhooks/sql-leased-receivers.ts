@@ -40,7 +40,7 @@ const NEXT_RECEIVERS = `
     SELECT id, account_id, due_at, ${IS_ORIGIN} AS is_origin FROM webhook_receivers
     WHERE ${DUE} AND account_id NOT IN (SELECT account_id FROM leased WHERE held >= $4)
       AND (endpoint_id <> '${DEFAULT_ENDPOINT}' OR account_id NOT IN (SELECT account_id FROM leased WHERE origins >= $8))
-    ORDER BY due_at LIMIT ${String(CONSIDERED_MAX)}
+    ORDER BY due_at LIMIT ${CONSIDERED_MAX}
   ),
   alike AS (
     SELECT id, account_id, due_at, is_origin,

@@ -41,15 +41,15 @@ const REFRESH = `UPDATE webhook_receivers SET updated_at = $2, ${FROM_DELIVERIES
   WHERE webhook_receivers.id = $1 AND lease IS NULL`;
 const END_PENDING = `UPDATE webhook_deliveries SET state = 'failed', error = $2, due_at = NULL, ended_at = $3
   WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL
-    ORDER BY due_at LIMIT ${String(ENDED_MAX)})`;
+    ORDER BY due_at LIMIT ${ENDED_MAX})`;
 
 const HURRY = `UPDATE webhook_deliveries SET due_at = $2, hurries = hurries + 1
   WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at > $2
-    AND hurries < ${String(HURRIES_MAX)} AND status <> ${String(TOO_MANY_REQUESTS)}
-    ORDER BY due_at LIMIT ${String(HURRIED_MAX)})`;
+    AND hurries < ${HURRIES_MAX} AND status <> ${TOO_MANY_REQUESTS}
+    ORDER BY due_at LIMIT ${HURRIED_MAX})`;
 const RESEND_PENDING = `UPDATE webhook_deliveries SET due_at = $2, hurries = 0, attempts_before = attempts
   WHERE id IN (SELECT id FROM webhook_deliveries WHERE receiver_id = $1 AND due_at > $2
-    ORDER BY due_at LIMIT ${String(HURRIED_MAX)})`;
+    ORDER BY due_at LIMIT ${HURRIED_MAX})`;
 const CLOSE = `UPDATE webhook_receivers SET open_until = NULL, due_at = CASE WHEN lease IS NULL THEN $2 ELSE due_at END
   WHERE id = $1`;
 

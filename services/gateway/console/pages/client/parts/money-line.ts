@@ -29,7 +29,7 @@ export function MoneyLine({ money, resolution, isUnavailable }: MoneyLineProps):
       <${DataTable}
         caption=${words.ledger}
         rows=${lines}
-        keyOf=${(line: LedgerLine) => `${line.event} ${line.book} ${String(line.at)}`}
+        keyOf=${(line: LedgerLine) => `${line.event} ${line.book} ${line.at}`}
         columns=${[
           { name: words.columns.event, cell: ({ event }: LedgerLine) => event, isHead: true },
           { name: words.columns.book, cell: ({ book }: LedgerLine) => book },

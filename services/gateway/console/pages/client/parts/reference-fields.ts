@@ -42,7 +42,7 @@ export function ReferenceFields({ order, uploads, bytesMax, fault = '', onChange
       ${media.map(
         (one) =>
           html`<${ReferenceItem}
-            key=${`${String(one.at)} ${one.url}`}
+            key=${`${one.at} ${one.url}`}
             media=${one}
             upload=${uploads.get(one.url)}
             onRole=${(role: string) => {

@@ -111,7 +111,7 @@ export function withoutMedia(order: Order, at: number): Order {
 /** The name of an upload in the order. A second file of the same name gets a number. */
 export function uploadName(uploads: Uploads, name: string): string {
   for (let count = 1; ; count += 1) {
-    const candidate = `${UPLOAD}${count === 1 ? '' : `${String(count)}/`}${name}`;
+    const candidate = `${UPLOAD}${count === 1 ? '' : `${count}/`}${name}`;
     if (!uploads.has(candidate)) return candidate;
   }
 }

@@ -51,7 +51,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
         series: [
           {},
           ...bars.map((_bar, at) => ({
-            fill: colour(`--series-${String(at % COLOURS)}`),
+            fill: colour(`--series-${at % COLOURS}`),
             width: 0,
             points: { show: false },
             paths: Chart.paths.bars?.({ size: [BAR.share, BAR.most] }),

@@ -33,7 +33,7 @@ export function outcomesOf(hour: ChannelHour): readonly Outcomes[] {
     { kind: 'good', name: words.completed, count: hour.completed },
     { kind: 'bad', name: words.failed, count: hour.failed },
   ]);
-  const polls = hour.failedPolls === 0 ? '' : `; ${String(hour.failedPolls)} ${words.failedPolls}`;
+  const polls = hour.failedPolls === 0 ? '' : `; ${hour.failedPolls} ${words.failedPolls}`;
   return [
     { name: words.attempts, text: textOf(attempts), shares: attempts },
     { name: words.ends, text: `${textOf(ends)}${polls}`, shares: ends },
@@ -45,7 +45,7 @@ function counted(shares: readonly Share[]): readonly Share[] {
 }
 
 function textOf(shares: readonly Share[]): string {
-  return shares.length === 0 ? '–' : shares.map(({ name, count }) => `${String(count)} ${name}`).join(', ');
+  return shares.length === 0 ? '–' : shares.map(({ name, count }) => `${count} ${name}`).join(', ');
 }
 
 /** The shares as a bar; the words beside it say the same. */
@@ -55,7 +55,7 @@ export function OutcomeBar({ shares }: { shares: readonly Share[] }): VNode | nu
   let x = 0;
   return html`<svg
     class="outcomes"
-    viewBox=${`0 0 ${String(WIDTH)} ${String(HEIGHT)}`}
+    viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
     preserveAspectRatio="none"
     aria-hidden="true"
     focusable="false"

@@ -82,17 +82,11 @@ function videoText({
   mediaType,
 }: NonNullable<OperatorTaskView['video']>): string {
   const rate = Math.round(frameRate * 100) / 100;
-  return [
-    `${String(width)} × ${String(height)}`,
-    durationText(durationMs),
-    words.frames(rate),
-    bytesText(bytes),
-    mediaType,
-  ].join(', ');
+  return [`${width} × ${height}`, durationText(durationMs), words.frames(rate), bytesText(bytes), mediaType].join(', ');
 }
 
 /** Returns the order of a client in one line. */
 export function orderLine({ kind, model, seconds, resolution, ratio }: Task): string {
-  const facts = [shared.kinds[kind], model, seconds > 0 ? `${String(seconds)} s` : '', resolution, ratio];
+  const facts = [shared.kinds[kind], model, seconds > 0 ? `${seconds} s` : '', resolution, ratio];
   return facts.filter((fact) => fact !== '').join(' · ');
 }
