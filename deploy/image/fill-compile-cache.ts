@@ -22,8 +22,8 @@ async function fillCompileCache(root: string): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-start-'));
   try {
     await startAndStop(root, folder);
-    await exitOf(run(path.join(root, 'deploy/operator/main.js'), ['--help']));
-    await exitOf(run(everyModule(root, folder)));
+    await waitForExit(run(path.join(root, 'deploy/operator/main.js'), ['--help']));
+    await waitForExit(run(writeModuleLoader(root, folder)));
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -31,18 +31,18 @@ async function fillCompileCache(root: string): Promise<void> {
 
 /** Node keeps the functions that ran, so a start is worth more than the modules that it loads. */
 async function startAndStop(root: string, folder: string): Promise<void> {
-  const listen = `127.0.0.1:${await freePort()}`;
+  const listen = `127.0.0.1:${await findFreePort()}`;
   const config = path.join(folder, 'reelgate.yaml');
   const settings = { public_url: `http://${listen}`, data_dir: path.join(folder, 'data'), gateway: { listen } };
   writeFileSync(config, JSON.stringify({ ...settings, models: {}, channels: [] }));
   const program = run(path.join(root, 'deploy/program/main.js'), [], { REELGATE_CONFIG: config });
-  const ended = exitOf(program);
-  await Promise.race([ended, untilReady(`http://${listen}/readyz`, AbortSignal.timeout(RUN_MS_MAX))]);
+  const ended = waitForExit(program);
+  await Promise.race([ended, waitUntilReady(`http://${listen}/readyz`, AbortSignal.timeout(RUN_MS_MAX))]);
   program.kill('SIGTERM');
   await ended;
 }
 
-async function untilReady(address: string, limit: AbortSignal): Promise<void> {
+async function waitUntilReady(address: string, limit: AbortSignal): Promise<void> {
   while (!(await isReady(address))) await wait(POLL_MS, undefined, { signal: limit });
 }
 
@@ -55,7 +55,7 @@ const isReady = (address: string): Promise<boolean> =>
     });
   });
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
 }
 
 /** A script that loads every module under the flag of the programs: V8 takes compiled code only under its own flags. */
-function everyModule(root: string, folder: string): string {
+function writeModuleLoader(root: string, folder: string): string {
   const modules = globSync('{services/*,services/media/picture-decoder}/src/**/*.js', { cwd: root })
     .concat(globSync('deploy/{program,operator,local/sandbox}/**/*.js', { cwd: root }))
     .filter((file) => !PROGRAM.test(file));
@@ -93,7 +93,7 @@ function run(
   });
 }
 
-async function exitOf(child: ReturnType<typeof spawn>): Promise<void> {
+async function waitForExit(child: ReturnType<typeof spawn>): Promise<void> {
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${String(code)}`);
 }

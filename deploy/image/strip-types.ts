@@ -13,23 +13,23 @@ const OWN = '{services,deploy,proto}/**/';
  * is the folder where programs will find the files.
  */
 function stripTypes(root: string, place: string): void {
-  for (const file of ownFiles(root, '*.ts')) {
+  for (const file of listOwnFiles(root, '*.ts')) {
     const source = path.join(root, file);
     const sourceUrl = pathToFileURL(path.join(place, file)).href;
     const code = stripTypeScriptTypes(readFileSync(source, 'utf8'), { mode: 'strip', sourceUrl });
-    writeFileSync(scriptOf(source), code.replaceAll(SPECIFIER, 'js'));
+    writeFileSync(toScriptPath(source), code.replaceAll(SPECIFIER, 'js'));
     rmSync(source);
   }
-  for (const file of ownFiles(root, 'package.json')) {
+  for (const file of listOwnFiles(root, 'package.json')) {
     const manifest = path.join(root, file);
     writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('.ts"', '.js"'));
   }
   assertWhole(root);
 }
 
-const scriptOf = (source: string): string => source.replace(/\.ts$/, '.js');
+const toScriptPath = (source: string): string => source.replace(/\.ts$/, '.js');
 
-const ownFiles = (root: string, pattern: string): readonly string[] =>
+const listOwnFiles = (root: string, pattern: string): readonly string[] =>
   globSync(OWN + pattern, {
     cwd: root,
     exclude: (name) => name.split(path.sep).includes('node_modules') || name.endsWith('.d.ts'),
@@ -37,7 +37,7 @@ const ownFiles = (root: string, pattern: string): readonly string[] =>
 
 /** Each file that a module names by a relative path is there. */
 function assertWhole(root: string): void {
-  for (const file of ownFiles(root, '*.js')) {
+  for (const file of listOwnFiles(root, '*.js')) {
     for (const [, named = ''] of readFileSync(path.join(root, file), 'utf8').matchAll(
       /['"](\.{1,2}\/[^'"\n]*\.js)['"]/g,
     ))

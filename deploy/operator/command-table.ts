@@ -44,7 +44,7 @@ import { webhookRotate } from './commands/webhook-rotate.ts';
 import { webhookShow } from './commands/webhook-show.ts';
 import { webhookTest } from './commands/webhook-test.ts';
 import { webhookUpdate } from './commands/webhook-update.ts';
-import { completionOf } from './completion/completion.ts';
+import { newCompletionCommand } from './completion/completion.ts';
 
 /** Every command by its words, in the order of the help. A new command is a file in `commands/` and a row here. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -93,5 +93,5 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   profile,
   'config check': configCheck,
   'config schema': configSchema,
-  completion: completionOf(() => COMMANDS),
+  completion: newCompletionCommand(() => COMMANDS),
 };

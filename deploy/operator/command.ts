@@ -74,12 +74,12 @@ export class CommandFailed extends Error {
 }
 
 /** The only argument of the command. */
-export function oneId(words: readonly string[], what: string): string {
+export function readSingleId(words: readonly string[], what: string): string {
   const [id, ...rest] = words;
   if (id === undefined || rest.length > 0) throw new WrongCall(`name one ${what}`);
   return id;
 }
 
-export function noWords(words: readonly string[]): void {
+export function assertNoWords(words: readonly string[]): void {
   if (words.length > 0) throw new WrongCall(`unexpected ${words.join(' ')}; this command takes only options`);
 }

@@ -12,12 +12,14 @@ type Table = Readonly<Record<string, Command>>;
 
 /** All commands, one line each. */
 export function overview(commands: Table): string {
-  const calls = Object.entries(commands).map(([name, { words, summary }]) => [joined(name, words), summary] as const);
+  const calls = Object.entries(commands).map(
+    ([name, { words, summary }]) => [joinWords(name, words), summary] as const,
+  );
   return [
     `${PROGRAM}: the command line of Reelgate, an asynchronous video generation gateway`,
     '',
     'Commands:',
-    ...aligned(calls),
+    ...alignColumns(calls),
     '',
     'Every command takes --json and --help. Exit code 0: done. 1: refused, or not in order. 2: called wrongly.',
     'REELGATE_CONFIG names the configuration: a file, files with colons between, or a folder of *.yaml files.',
@@ -30,16 +32,16 @@ export function overview(commands: Table): string {
 }
 
 /** One command with its options and an example. */
-export function pageOf(name: string, { words, summary, options, choices, example }: Command): string {
+export function formatPage(name: string, { words, summary, options, choices, example }: Command): string {
   const all: [string, OptionSpec][] = [...Object.entries<OptionSpec>(options), ...Object.entries(COMMON_OPTIONS)];
   return [
-    usageOf(name, { words, options }),
+    formatUsage(name, { words, options }),
     '',
     `  ${summary}`,
     ...(choices === undefined ? [] : [`  ${words}: ${choices.join(', ')}`]),
     '',
     'Options:',
-    ...aligned(all.map(([option, spec]) => [spelled(option, spec), meaningOf(spec)])),
+    ...alignColumns(all.map(([option, spec]) => [spellOption(option, spec), describeOption(spec)])),
     '',
     'Example:',
     `  ${PROGRAM} ${example}`,
@@ -47,14 +49,14 @@ export function pageOf(name: string, { words, summary, options, choices, example
 }
 
 /** The usage line, such as `usage: reelgate account credit ID AMOUNT --reason TEXT [options]`. */
-export function usageOf(name: string, { words, options }: Pick<Command, 'words' | 'options'>): string {
+export function formatUsage(name: string, { words, options }: Pick<Command, 'words' | 'options'>): string {
   const all = Object.entries<OptionSpec>(options);
   const needed = all.flatMap(([option, spec]) => (spec.needed === true ? [`--${option} ${spec.value ?? ''}`] : []));
   const rest = needed.length < all.length ? ['[options]'] : [];
-  return ['usage:', PROGRAM, joined(name, words), ...needed, ...rest].join(' ');
+  return ['usage:', PROGRAM, joinWords(name, words), ...needed, ...rest].join(' ');
 }
 
-function meaningOf({ means, needed, choices }: OptionSpec): string {
+function describeOption({ means, needed, choices }: OptionSpec): string {
   return [
     means,
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
@@ -62,15 +64,15 @@ function meaningOf({ means, needed, choices }: OptionSpec): string {
   ].join('; ');
 }
 
-function spelled(name: string, { value, short }: OptionSpec): string {
+function spellOption(name: string, { value, short }: OptionSpec): string {
   return [short === undefined ? '   ' : `-${short},`, `--${name}`, ...(value === undefined ? [] : [value])].join(' ');
 }
 
-function joined(name: string, words: string): string {
+function joinWords(name: string, words: string): string {
   return words === '' ? name : `${name} ${words}`;
 }
 
-function aligned(lines: readonly (readonly [string, string])[]): string[] {
+function alignColumns(lines: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...lines.map(([left]) => left.length));
   return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }

@@ -22,12 +22,12 @@ const HELP = 'help';
 const MINUS = '\u2212';
 
 export function parseCall(args: readonly string[], commands: Table): ParsedCall {
-  const { values, positionals } = parsed(args, commands);
+  const { values, positionals } = parseOptions(args, commands);
   const { json = false, help = false, version = false, ...options } = values;
   const typed = positionals.map((word) => word.replace(MINUS, '-'));
   const asksHelp = typed[0] === HELP;
   const words = asksHelp ? typed.slice(1) : typed;
-  const name = words.length === 0 ? undefined : nameIn(words, commands);
+  const name = words.length === 0 ? undefined : findCommandName(words, commands);
   return {
     name,
     words: words.slice(name?.split(' ').length ?? 0),
@@ -38,7 +38,7 @@ export function parseCall(args: readonly string[], commands: Table): ParsedCall 
   };
 }
 
-function parsed(args: readonly string[], commands: Table) {
+function parseOptions(args: readonly string[], commands: Table) {
   const known = Object.assign({}, ...Object.values(commands).map(({ options }) => options)) as Record<
     string,
     OptionSpec
@@ -71,7 +71,7 @@ function wrongOption(error: unknown, known: readonly string[]): WrongCall {
 }
 
 /** The command's name, of two words or of one. */
-function nameIn(words: readonly string[], commands: Table): string {
+function findCommandName(words: readonly string[], commands: Table): string {
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((one) => Object.hasOwn(commands, one));
   if (name !== undefined) return name;
   const names = Object.keys(commands);

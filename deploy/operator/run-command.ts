@@ -7,10 +7,10 @@ import type { Call, Outcome } from './command.ts';
 import { lazyServices } from './connect-services.ts';
 import type { Environment } from './environment.ts';
 import { asText } from './format/as-text.ts';
-import { overview, pageOf, usageOf } from './help.ts';
+import { overview, formatPage, formatUsage } from './help.ts';
 import { checkOptions, parseCall } from './parse-call.ts';
 import type { ParsedCall } from './parse-call.ts';
-import { terminalOf } from './terminal.ts';
+import { newTerminal } from './terminal.ts';
 
 /** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
@@ -19,9 +19,9 @@ export async function runCommand(args: readonly string[], environment: Environme
     const call = parseCall(args, COMMANDS);
     ({ name } = call);
     if (call.wantsVersion) return print(`reelgate ${PROGRAM_VERSION}`);
-    if (call.wantsHelp) return print(name === undefined ? overview(COMMANDS) : pageOf(name, commandOf(name)));
+    if (call.wantsHelp) return print(name === undefined ? overview(COMMANDS) : formatPage(name, findCommand(name)));
     if (name === undefined) throw new WrongCall('');
-    checkOptions(name, commandOf(name).options, call.options);
+    checkOptions(name, findCommand(name).options, call.options);
     return await run(name, call, environment);
   } catch (error) {
     return explain(error, name);
@@ -36,25 +36,25 @@ async function run(name: string, { words, options, json }: ParsedCall, environme
       text,
       ok = true,
       exitCode = ok ? 0 : 1,
-    } = await commandOf(name).run({
+    } = await findCommand(name).run({
       words,
       options: options as Call['options'],
       json,
       environment,
-      terminal: terminalOf(process.stdout, process.stderr),
+      terminal: newTerminal(process.stdout, process.stderr),
       services,
       print: (text) => {
         if (!json) print(text);
       },
     });
-    print(textOf({ answer, ...(text === undefined ? {} : { text }) }, json));
+    print(formatOutcome({ answer, ...(text === undefined ? {} : { text }) }, json));
     return exitCode;
   } finally {
     services.close();
   }
 }
 
-function textOf({ answer, text }: Outcome, json: boolean): string {
+function formatOutcome({ answer, text }: Outcome, json: boolean): string {
   if (json && answer !== undefined) return JSON.stringify(answer);
   return text ?? asText(answer);
 }
@@ -64,7 +64,7 @@ function print(text: string): 0 {
   return 0;
 }
 
-function commandOf(name: string) {
+function findCommand(name: string) {
   const command = COMMANDS[name];
   if (command === undefined) throw new Error(`no command ${name}`);
   return command;
@@ -74,7 +74,7 @@ function explain(error: unknown, name: string | undefined): number {
   if (error instanceof WrongCall) {
     const lines = error.message === '' ? [] : [error.message];
     if (name === undefined && lines.length === 0) lines.push(overview(COMMANDS));
-    else lines.push(name === undefined ? 'reelgate --help lists the commands' : usageOf(name, commandOf(name)));
+    else lines.push(name === undefined ? 'reelgate --help lists the commands' : formatUsage(name, findCommand(name)));
     console.error(lines.join('\n'));
     return 2;
   }

@@ -12,11 +12,14 @@ const STORES: Readonly<Record<CalledService, (config: ProgramConfig) => StoreSet
 };
 
 /** The store of a service, as the configuration names it. */
-export function storeOf(config: ProgramConfig, service: CalledService): StoreSettings & { readonly dataDir: string } {
+export function readStoreSettings(
+  config: ProgramConfig,
+  service: CalledService,
+): StoreSettings & { readonly dataDir: string } {
   return { ...STORES[service](config), dataDir: config.dataDir };
 }
 
 /** The services whose store is a PostgreSQL database. */
 export function servicesOnPostgres(config: ProgramConfig): readonly CalledService[] {
-  return CALLED_SERVICES.filter((service) => storeOf(config, service).url !== undefined);
+  return CALLED_SERVICES.filter((service) => readStoreSettings(config, service).url !== undefined);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { terminalOf } from './terminal.ts';
+import { newTerminal } from './terminal.ts';
 import { whileShowing } from './while-showing.ts';
 
 function streams(isTTY: boolean, columns = 40) {
@@ -13,7 +13,7 @@ function streams(isTTY: boolean, columns = 40) {
       return true;
     },
   });
-  return { written, terminal: terminalOf(stream('out'), stream('err')) };
+  return { written, terminal: newTerminal(stream('out'), stream('err')) };
 }
 
 test('progress replaces its line on a terminal, and goes to standard error', () => {

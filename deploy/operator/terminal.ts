@@ -17,7 +17,7 @@ type Stream = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean; re
 const CLEAR_LINE = '\r\u001b[K';
 const COLUMNS_OTHERWISE = 80;
 
-export function terminalOf(output: Stream, errors: Stream): Terminal {
+export function newTerminal(output: Stream, errors: Stream): Terminal {
   const isInteractive = errors.isTTY === true;
   let isDirty = false;
   const clear = (): void => {

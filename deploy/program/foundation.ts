@@ -7,7 +7,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { openTracing } from '@reelgate/platform/trace/open-tracing';
@@ -18,7 +18,7 @@ import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import { openKeys } from './open-keys.ts';
 import { keepPrivate } from './private-data.ts';
 
-export interface Opening {
+export interface OpenOptions {
   readonly config: ProgramConfig;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly service: ServiceName | undefined;
@@ -28,7 +28,7 @@ export interface Opening {
 export interface BaseFoundation extends Omit<Foundation, 'bus'>, Pick<OpenedTracing, 'recentDrops'> {}
 
 /** Opens the metrics and the other parts of the process. */
-export async function openFoundation({ config, environment, service }: Opening, log: Log): Promise<BaseFoundation> {
+export async function openFoundation({ config, environment, service }: OpenOptions, log: Log): Promise<BaseFoundation> {
   secureData(config.dataDir, log);
   const acceptedKeys = openKeys(config);
   const metrics = openMetrics(true);
@@ -70,6 +70,6 @@ async function reachNats(
   options: NatsBusOptions,
 ): Promise<Bus> {
   const { isBusAway, openNatsBus } = await import('@reelgate/platform/bus/nats-bus');
-  const dependency = settings.servers.map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
+  const dependency = settings.servers.map((server) => describeServer('NATS', server.reveal())).join(', ');
   return whenReachable(() => openNatsBus(settings, log, options), { clock, log, dependency, isAway: isBusAway });
 }

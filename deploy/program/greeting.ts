@@ -10,7 +10,7 @@ interface Consoles {
 }
 
 /** The consoles of the configuration. */
-export function consolesOf(value: unknown, signingKey: SigningKey): Consoles {
+export function readConsoles(value: unknown, signingKey: SigningKey): Consoles {
   const config = gatewayConfig(value);
   const address = operatorsOf(config, signingKey).length > 0 ? consoleAddress(config.admin) : undefined;
   const isLocal = config.console.operators.length === 0;

@@ -7,7 +7,7 @@ import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { sharedCheck } from '@reelgate/platform/lifecycle/readiness';
+import { shareCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
@@ -23,7 +23,7 @@ export interface HealthPorts {
   started(name: ServiceName, isReady: ReadyCheck): void;
 }
 
-interface Opening {
+interface OpenOptions {
   readonly config: ProgramConfig;
   readonly foundation: Omit<Foundation, 'bus'>;
   readonly lifecycle: Lifecycle;
@@ -32,7 +32,7 @@ interface Opening {
 
 /** Opens the HTTP ports of the named service, or of all. */
 export async function openHealthPorts(
-  { config, foundation, lifecycle, tls }: Opening,
+  { config, foundation, lifecycle, tls }: OpenOptions,
   service: ServiceName | undefined,
 ): Promise<HealthPorts> {
   const { metrics, clock } = foundation;
@@ -60,7 +60,7 @@ export async function openHealthPorts(
     http,
     gateway,
     readiness: (ready) => {
-      const check = sharedCheck(ready, clock);
+      const check = shareCheck(ready, clock);
       return async () => !lifecycle.stopping.aborted && (await check());
     },
     started: (name, check) => void checks.set(name, check),

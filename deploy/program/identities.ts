@@ -27,7 +27,7 @@ export type Identity = keyof typeof SCOPES;
 export const IDENTITIES = Object.keys(SCOPES) as readonly Identity[];
 
 /** The caller that the services see when one of the program's parts calls them. */
-export function identityOf(name: Identity): Caller {
+export function toCaller(name: Identity): Caller {
   return { name, accounts: '*', scopes: new Set<Scope>(SCOPES[name]) };
 }
 
@@ -42,15 +42,15 @@ export function callKey(caller: Identity, callee: ServiceName, signingKey: Signi
 }
 
 /** Each part under each of the signing keys, as a service knows it. */
-export function knownIdentities(callee: ServiceName, signingKeys: readonly SigningKey[]): readonly KnownCaller[] {
+export function listIdentities(callee: ServiceName, signingKeys: readonly SigningKey[]): readonly KnownCaller[] {
   return IDENTITIES.flatMap((name) =>
     signingKeys
-      .flatMap((key) => [callKey(name, callee, key), ...earlierKeys(name, key)])
-      .map((key) => ({ ...identityOf(name), key })),
+      .flatMap((key) => [callKey(name, callee, key), ...deriveEarlierKeys(name, key)])
+      .map((key) => ({ ...toCaller(name), key })),
   );
 }
 
 /** Earlier releases call every service with one key. They run beside this one while a cluster is upgraded. */
-function earlierKeys(name: Identity, key: SigningKey): readonly Secret[] {
+function deriveEarlierKeys(name: Identity, key: SigningKey): readonly Secret[] {
   return key instanceof Secret ? [deriveSecret(key, `service:${name}`)] : [];
 }

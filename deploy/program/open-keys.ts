@@ -1,7 +1,7 @@
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import type { ProgramConfig } from './config/program-config.ts';
 import { NOT_A_SERVICE_KEY, readServiceKey } from './service-key.ts';
-import { acceptedKeysOf, signingKeyIn } from './signing-key.ts';
+import { toAcceptedKeys, openSigningKey } from './signing-key.ts';
 
 /** The keys of the configuration: what follows from the signing key and those beside it, or those of one service. */
 export function openKeys({
@@ -10,7 +10,7 @@ export function openKeys({
   otherSigningKeys,
   serviceKey,
 }: Pick<ProgramConfig, 'dataDir' | 'signingKey' | 'otherSigningKeys' | 'serviceKey'>): AcceptedKeys {
-  if (serviceKey === undefined) return acceptedKeysOf(signingKeyIn(dataDir, signingKey), otherSigningKeys);
+  if (serviceKey === undefined) return toAcceptedKeys(openSigningKey(dataDir, signingKey), otherSigningKeys);
   const read = readServiceKey(serviceKey);
   if (read === undefined) throw new Error(`service_key: ${NOT_A_SERVICE_KEY}`);
   return read.acceptedKeys;

@@ -1,21 +1,21 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
-import type { Draining, Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { DrainWork, Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
-import { knownIdentities } from './identities.ts';
+import { listIdentities } from './identities.ts';
 
 /** Identifies callers for each service: the program's own parts, and the internal callers of the configuration. */
-export function knownCallers(
+export function newCallerIdentifiers(
   config: Pick<ProgramConfig, 'internalCallers'>,
   { acceptedKeys }: Pick<Foundation, 'acceptedKeys'>,
 ): (service: ServiceName) => IdentifyCaller {
-  return (service) => identifyAmong([...knownIdentities(service, acceptedKeys.signatures), ...config.internalCallers]);
+  return (service) => identifyAmong([...listIdentities(service, acceptedKeys.signatures), ...config.internalCallers]);
 }
 
 export interface PortOptions {
@@ -25,7 +25,7 @@ export interface PortOptions {
   readonly isReady: ReadyCheck;
   readonly identify: IdentifyCaller;
   readonly tls?: ServerTls | undefined;
-  readonly draining: Pick<Draining, 'times' | 'released'>;
+  readonly draining: Pick<DrainWork, 'times' | 'released'>;
 }
 
 /**

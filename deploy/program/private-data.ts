@@ -31,17 +31,17 @@ export function keepPrivate(folder: string): Repair {
   return repair;
 }
 
-type Counted = { -readonly [K in keyof Repair]: Repair[K] };
+type RepairCount = { -readonly [K in keyof Repair]: Repair[K] };
 
-function repairEntry(entry: string, repair: Counted): void {
+function repairEntry(entry: string, repair: RepairCount): void {
   const found = readStats(entry);
   // a link has no mode of its own, and what it leads to is not in this folder
   if (found === undefined || found.isSymbolicLink() || (found.mode & OF_OTHERS) === 0) return;
-  if (found.isDirectory()) for (const name of namesIn(entry)) repairEntry(path.join(entry, name), repair);
+  if (found.isDirectory()) for (const name of listNames(entry)) repairEntry(path.join(entry, name), repair);
   change(entry, found, repair);
 }
 
-function change(entry: string, { mode }: Stats, repair: Counted): void {
+function change(entry: string, { mode }: Stats, repair: RepairCount): void {
   if ((mode & OF_OTHERS) === 0) return;
   if (repair.repaired < CHANGES_MAX && makePrivate(entry, mode)) repair.repaired += 1;
   else repair.left += 1;
@@ -79,7 +79,7 @@ export function findShared(folder: string, searchedMax: number): readonly string
     const found = readStats(entry);
     if (found === undefined || found.isSymbolicLink()) continue;
     if ((found.mode & OF_OTHERS) !== 0 && !(entry === folder && isVolume(found))) shared.push(entry);
-    if (found.isDirectory()) for (const name of namesIn(entry)) queue.push(path.join(entry, name));
+    if (found.isDirectory()) for (const name of listNames(entry)) queue.push(path.join(entry, name));
   }
   return shared;
 }
@@ -89,7 +89,7 @@ function readStats(entry: string): Stats | undefined {
   return lstatSync(entry, { throwIfNoEntry: false });
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -12,10 +12,10 @@ import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './foundation.ts';
 import type { BaseFoundation } from './foundation.ts';
 import { openHealthPorts } from './health-ports.ts';
-import { knownCallers } from './open-ports.ts';
+import { newCallerIdentifiers } from './open-ports.ts';
 import { openProcessLog } from './program-log.ts';
 import { START_ONE } from './start-one.ts';
-import type { Started, Starting } from './starting.ts';
+import type { StartResult, StartParts } from './starting.ts';
 import { untilStopped } from './stop-signals.ts';
 import type { StopSignal } from './stop-signals.ts';
 import { announcePlaintext } from './plaintext.ts';
@@ -59,9 +59,9 @@ export async function run(
   }
   const { config, warnings } = read;
   const live = applyLive(said.log, config.live);
-  warnOf(base, warnings);
-  const lifecycle = lifecycleWith(base);
-  const stopped = stopSignal(base, environment, exit);
+  logWarnings(base, warnings);
+  const lifecycle = newLifecycle(base);
+  const stopped = waitForStop(base, environment, exit);
   let isHurried = true;
   const hangUp = hangUps();
   try {
@@ -70,7 +70,7 @@ export async function run(
     const diagnosis = processDiagnosis(base, live.profilesAllowed);
     const starting = start({ config, base, lifecycle, tls, ports, diagnosis }, service);
     const started = await Promise.race([starting, stopped.then(() => undefined)]);
-    if (started === undefined) return endedEarly(exit);
+    if (started === undefined) return endEarly(exit);
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
     announcePlaintext(config, service, base.log);
     void collectStart({ ...base, stopping: lifecycle.stopping });
@@ -93,19 +93,19 @@ export async function run(
 }
 
 /** A stop before the end of the start waits for nothing. */
-function endedEarly(exit: (code: number) => void): 0 {
+function endEarly(exit: (code: number) => void): 0 {
   exit(0);
   return 0;
 }
 
 /** Spans are sent last, after the work that they record. */
-function lifecycleWith({ log, tracing }: Pick<Foundation, 'log' | 'tracing'>): Lifecycle {
+function newLifecycle({ log, tracing }: Pick<Foundation, 'log' | 'tracing'>): Lifecycle {
   const lifecycle = openLifecycle(log);
   lifecycle.add('tracing', () => tracing.stop());
   return lifecycle;
 }
 
-function stopSignal(
+function waitForStop(
   { clock }: Pick<Foundation, 'clock'>,
   environment: Environment,
   exit: (code: number) => void,
@@ -119,13 +119,13 @@ function stopSignal(
   });
 }
 
-type Opened = Omit<Starting, 'foundation' | 'identify'> & { readonly base: BaseFoundation };
+type OpenedParts = Omit<StartParts, 'foundation' | 'identify'> & { readonly base: BaseFoundation };
 
 /** Starts the services when the bus is there. */
-async function start({ base, ...opened }: Opened, service: ServiceName | undefined): Promise<Started> {
+async function start({ base, ...opened }: OpenedParts, service: ServiceName | undefined): Promise<StartResult> {
   const foundation = { ...base, bus: await openBus(opened.config, base) };
   opened.lifecycle.add('bus', () => foundation.bus.close());
-  const starting: Starting = { ...opened, foundation, identify: knownCallers(opened.config, foundation) };
+  const starting: StartParts = { ...opened, foundation, identify: newCallerIdentifiers(opened.config, foundation) };
   // One service of a process speaks for the whole of it.
   opened.diagnosis.checksOf(service ?? 'tasks').add(...processChecks({ ...opened, ...foundation }));
   if (service !== undefined) return START_ONE[service](starting);
@@ -133,7 +133,7 @@ async function start({ base, ...opened }: Opened, service: ServiceName | undefin
   return startAll(starting);
 }
 
-function warnOf({ log }: Pick<Foundation, 'log'>, warnings: readonly string[]): void {
+function logWarnings({ log }: Pick<Foundation, 'log'>, warnings: readonly string[]): void {
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 

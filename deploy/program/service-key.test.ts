@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
-import { IDENTITIES, callKey, callPurpose, knownIdentities } from './identities.ts';
+import { IDENTITIES, callKey, callPurpose, listIdentities } from './identities.ts';
 import { deriveServiceKey, readServiceKey } from './service-key.ts';
 import { SERVICE_NAMES } from './service-names.ts';
 import type { ServiceName } from './service-names.ts';
-import { acceptedKeysOf } from './signing-key.ts';
+import { toAcceptedKeys } from './signing-key.ts';
 
 const [NOW, BEFORE, LEAKED] = ['the-signing-key-of-now', 'the-signing-key-before', 'a-signing-key-that-leaked'].map(
   (key) => new Secret(key),
 ) as [Secret, Secret, Secret];
-const KEYS = acceptedKeysOf(NOW, [
+const KEYS = toAcceptedKeys(NOW, [
   { key: BEFORE, accept: 'all' },
   { key: LEAKED, accept: 'tokens' },
 ]);
@@ -48,7 +48,7 @@ describe('media, which runs parsers', () => {
 
   test('has no key that another service accepts in a call', () => {
     const elsewhere = SERVICE_NAMES.filter((one) => one !== 'media').flatMap((callee) =>
-      knownIdentities(callee, KEYS.signatures).map(({ key }) => key?.reveal() ?? ''),
+      listIdentities(callee, KEYS.signatures).map(({ key }) => key?.reveal() ?? ''),
     );
 
     expect(elsewhere.filter((key) => bytesOf('media').includes(key))).toEqual([]);
@@ -64,7 +64,7 @@ test.each([
 ] as const)('%s and %s agree on the key of their calls, under the key of now and the one before', (caller, callee) => {
   for (const at of [0, 1]) {
     const sent = held(caller).signatures[at]?.derive(callPurpose(caller, callee)).reveal();
-    const known = knownIdentities(callee, held(callee).signatures).filter(({ name }) => name === caller);
+    const known = listIdentities(callee, held(callee).signatures).filter(({ name }) => name === caller);
     expect(known.map(({ key }) => key?.reveal())).toContain(sent);
   }
 });

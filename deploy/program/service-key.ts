@@ -10,25 +10,26 @@ const FORM = /^reelgate-(?<service>[a-z]+)-key-v1\.(?<body>[\w-]+)$/;
 export const NOT_A_SERVICE_KEY = 'is no key of a service; expected what `reelgate keys derive --service NAME` prints';
 const TOKEN_PURPOSES: readonly string[] = ['token-hash'];
 
-const acceptedCalls = (callee: ServiceName): readonly string[] => IDENTITIES.map((name) => callPurpose(name, callee));
-const callsOf = (caller: Identity, callees: readonly CalledService[]): readonly string[] =>
+const listAcceptedCalls = (callee: ServiceName): readonly string[] =>
+  IDENTITIES.map((name) => callPurpose(name, callee));
+const listCallPurposes = (caller: Identity, callees: readonly CalledService[]): readonly string[] =>
   callees.map((callee) => callPurpose(caller, callee));
 
 /** The purposes that each service has keys for. The command line runs with the gateway's. */
 const PURPOSES: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: [
     ...[LINKS_PURPOSE, 'upstream-callbacks', 'console-session', 'operator-session', 'console-operator'],
-    ...acceptedCalls('gateway'),
-    ...callsOf('gateway', ['tasks', 'billing', 'media']),
-    ...callsOf('operator', ['tasks', 'billing', 'media']),
+    ...listAcceptedCalls('gateway'),
+    ...listCallPurposes('gateway', ['tasks', 'billing', 'media']),
+    ...listCallPurposes('operator', ['tasks', 'billing', 'media']),
   ],
   tasks: [
     ...[LINKS_PURPOSE, 'upstream-callbacks', 'webhook-secrets'],
-    ...acceptedCalls('tasks'),
-    ...callsOf('tasks', ['billing', 'media']),
+    ...listAcceptedCalls('tasks'),
+    ...listCallPurposes('tasks', ['billing', 'media']),
   ],
-  billing: [...TOKEN_PURPOSES, ...acceptedCalls('billing')],
-  media: [LINKS_PURPOSE, ...acceptedCalls('media')],
+  billing: [...TOKEN_PURPOSES, ...listAcceptedCalls('billing')],
+  media: [LINKS_PURPOSE, ...listAcceptedCalls('media')],
 };
 
 /** The keys that follow from one signing key. */
@@ -59,7 +60,7 @@ export function readServiceKey(written: Secret): ServiceKey | undefined {
   const { service: name = '', body = '' } = FORM.exec(written.reveal().trim())?.groups ?? {};
   const all = parseBody(body);
   if (!isServiceName(name) || all?.[0]?.accept !== 'all') return undefined;
-  const keys = all.map((one) => ({ ...one, key: heldKeys(name, one.keys) }));
+  const keys = all.map((one) => ({ ...one, key: toSigningKey(name, one.keys) }));
   return {
     service: name,
     acceptedKeys: {
@@ -94,7 +95,7 @@ function isKeysOfOne(value: unknown): value is KeysOfOne {
   return isKnown && typeof keys === 'object' && Object.values(keys).every((key) => typeof key === 'string');
 }
 
-function heldKeys(service: ServiceName, keys: Readonly<Record<string, string>>): SigningKey {
+function toSigningKey(service: ServiceName, keys: Readonly<Record<string, string>>): SigningKey {
   const held = new Map(Object.entries(keys).map(([purpose, key]) => [purpose, new Secret(key)]));
   return {
     derive: (purpose) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Secret } from '@reelgate/platform/secret';
-import { signingKeyIn } from './signing-key.ts';
+import { openSigningKey } from './signing-key.ts';
 
 const THREADS = 3;
 const FIRST_STARTS = 60;
@@ -60,10 +60,10 @@ test(
 test('the key survives restarts, only its owner can read the file, and no other file is left', () => {
   const dir = path.join(newFolder(), 'data');
 
-  const first = signingKeyIn(dir, undefined).reveal();
+  const first = openSigningKey(dir, undefined).reveal();
 
   expect(first.length).toBeGreaterThan(40);
-  expect(signingKeyIn(dir, undefined).reveal()).toBe(first);
+  expect(openSigningKey(dir, undefined).reveal()).toBe(first);
   expect(statSync(path.join(dir, 'signing-key')).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir)).toEqual(['signing-key']);
 });
@@ -73,12 +73,12 @@ test('an empty key file stops the start, so that nothing is signed with an empty
   mkdirSync(dir, { recursive: true });
   writeFileSync(path.join(dir, 'signing-key'), '');
 
-  expect(() => signingKeyIn(dir, undefined)).toThrow(/signing-key.*is empty/);
+  expect(() => openSigningKey(dir, undefined)).toThrow(/signing-key.*is empty/);
 });
 
 test('a configured key is used unchanged, and no key file is made', () => {
   const dir = newFolder();
 
-  expect(signingKeyIn(dir, new Secret('configured')).reveal()).toBe('configured');
+  expect(openSigningKey(dir, new Secret('configured')).reveal()).toBe('configured');
   expect(readdirSync(dir)).toEqual([]);
 });

@@ -15,7 +15,7 @@ export interface OtherSigningKey {
   readonly accept: 'all' | 'tokens';
 }
 
-export function acceptedKeysOf(current: Secret, others: readonly OtherSigningKey[]): AcceptedKeys {
+export function toAcceptedKeys(current: Secret, others: readonly OtherSigningKey[]): AcceptedKeys {
   return {
     signatures: [current, ...others.filter(({ accept }) => accept === 'all').map(({ key }) => key)],
     tokens: [current, ...others.map(({ key }) => key)],
@@ -26,7 +26,7 @@ export function acceptedKeysOf(current: Secret, others: readonly OtherSigningKey
  * The configured key, or the key in the data folder. The first start makes that key. Processes that start at the same
  * time agree on one.
  */
-export function signingKeyIn(dataDir: string, configured: Secret | undefined): Secret {
+export function openSigningKey(dataDir: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
   const file = path.join(dataDir, SIGNING_KEY_FILE);
   const key = readKey(file) ?? makeKey(file);
@@ -38,7 +38,7 @@ function readKey(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (readErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -54,11 +54,11 @@ function makeKey(file: string): string {
     writeFileSync(unnamed, newKey('key', BYTES), { flag: 'wx', mode: 0o600, flush: true });
     linkSync(unnamed, file);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (readErrorCode(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(unnamed, { force: true });
   }
   return readFileSync(file, 'utf8');
 }
 
-const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
+const readErrorCode = (error: unknown): unknown => (error as { code?: unknown }).code;

@@ -22,29 +22,29 @@ import type { Binding, Client } from '@reelgate/platform/rpc/service';
 import type { DescService } from '@bufbuild/protobuf';
 import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
-import { checkedFoundation, diagnosable, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
+import { withChecks, withDiagnosis, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
-import { configurationOf } from './config/shown-configuration.ts';
+import { newConfigurationReader } from './config/shown-configuration.ts';
 import type { ServiceName } from './config/program-config.ts';
-import { consolesOf, greeting } from './greeting.ts';
-import { identityOf } from './identities.ts';
+import { readConsoles, greeting } from './greeting.ts';
+import { toCaller } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { measuredService } from './measured-service.ts';
+import { measureService } from './measured-service.ts';
 import { openPorts } from './open-ports.ts';
-import type { Started, Starting } from './starting.ts';
+import type { StartResult, StartParts } from './starting.ts';
 
-interface Served {
+interface BoundService {
   readonly bindings: readonly Binding[];
 }
 
 /** Starts all four services in this process, which call one another directly, and the sandbox if it is configured. */
-export async function startAll(starting: Starting): Promise<Started> {
+export async function startAll(starting: StartParts): Promise<StartResult> {
   const { config, lifecycle, identify, tls, ports, diagnosis } = starting;
   const { value, drains } = config;
   if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
   const keep = <S extends RunningService>(name: ServiceName, started: S): S => {
-    const service = measuredService(started, starting.foundation);
+    const service = measureService(started, starting.foundation);
     lifecycle.add(name, () => service.stop());
     lifecycle.addDrain({
       name,
@@ -54,17 +54,17 @@ export async function startAll(starting: Starting): Promise<Started> {
     return service;
   };
   await startOwnSandbox({ config, lifecycle });
-  const billing = keep('billing', await startBilling(billingConfig(value), checkedFoundation(starting, 'billing')));
+  const billing = keep('billing', await startBilling(billingConfig(value), withChecks(starting, 'billing')));
   const media = keep(
     'media',
-    await startMedia(mediaConfig(value), checkedFoundation(starting, 'media'), { identify: identify('media') }),
+    await startMedia(mediaConfig(value), withChecks(starting, 'media'), { identify: identify('media') }),
   );
   const tasks = keep(
     'tasks',
-    await startTasks(tasksConfig(value, config.publicUrl), checkedFoundation(starting, 'tasks'), {
-      billing: direct(BillingService, billing, 'tasks'),
-      calls: direct(CallService, billing, 'tasks'),
-      media: direct(MediaService, media, 'tasks'),
+    await startTasks(tasksConfig(value, config.publicUrl), withChecks(starting, 'tasks'), {
+      billing: connectDirect(BillingService, billing, 'tasks'),
+      calls: connectDirect(CallService, billing, 'tasks'),
+      media: connectDirect(MediaService, media, 'tasks'),
       bytes: inProcessMediaBytes(media.bytes),
       haveWorkersHere: true,
     }),
@@ -72,7 +72,7 @@ export async function startAll(starting: Starting): Promise<Started> {
   const running = [billing, media, tasks];
   for (const [name, service] of [['billing', billing] as const, ['media', media] as const, ['tasks', tasks] as const]) {
     const isReady = ports.readiness(service.ready);
-    await openPorts(lifecycle, starting.foundation, diagnosable(diagnosis, name, service, isReady), {
+    await openPorts(lifecycle, starting.foundation, withDiagnosis(diagnosis, name, service, isReady), {
       ports: config.ports[name],
       http: ports.http[name],
       isReady,
@@ -86,48 +86,53 @@ export async function startAll(starting: Starting): Promise<Started> {
     'gateway',
     await startGateway(
       gatewayConfig(value),
-      checkedFoundation(starting, 'gateway'),
+      withChecks(starting, 'gateway'),
       gatewayClients(starting, billing, media, tasks),
       ports.gateway,
     ),
   );
-  startedGateway(starting, running, gateway);
+  announceGateway(starting, running, gateway);
   return {
     services: [...running, gateway],
-    greeting: greeting(config.publicUrl, billing.newKeys, consolesOf(value, starting.foundation.signingKey)),
+    greeting: greeting(config.publicUrl, billing.newKeys, readConsoles(value, starting.foundation.signingKey)),
   };
 }
 
 type Media = Awaited<ReturnType<typeof startMedia>>;
 
-function gatewayClients(starting: Starting, billing: Served, media: Media, tasks: Served): GatewayClients {
+function gatewayClients(
+  starting: StartParts,
+  billing: BoundService,
+  media: Media,
+  tasks: BoundService,
+): GatewayClients {
   return {
-    tasks: direct(TaskService, tasks, 'gateway'),
-    jobs: direct(JobService, tasks, 'gateway'),
-    webhooks: direct(WebhookService, tasks, 'gateway'),
-    billing: direct(BillingService, billing, 'gateway'),
-    accounts: direct(AccountService, billing, 'gateway'),
-    calls: direct(CallService, billing, 'gateway'),
-    usage: direct(UsageService, billing, 'gateway'),
-    sessions: direct(SessionService, billing, 'gateway'),
+    tasks: connectDirect(TaskService, tasks, 'gateway'),
+    jobs: connectDirect(JobService, tasks, 'gateway'),
+    webhooks: connectDirect(WebhookService, tasks, 'gateway'),
+    billing: connectDirect(BillingService, billing, 'gateway'),
+    accounts: connectDirect(AccountService, billing, 'gateway'),
+    calls: connectDirect(CallService, billing, 'gateway'),
+    usage: connectDirect(UsageService, billing, 'gateway'),
+    sessions: connectDirect(SessionService, billing, 'gateway'),
     media: inProcessMedia(media.bytes),
-    sender: direct(MediaService, media, 'gateway'),
-    pauses: direct(OperatorService, tasks, 'gateway'),
+    sender: connectDirect(MediaService, media, 'gateway'),
+    pauses: connectDirect(OperatorService, tasks, 'gateway'),
     operator: {
-      tasks: direct(OperatorService, tasks, 'operator'),
-      accounts: direct(AccountService, billing, 'operator'),
-      billing: direct(BillingService, billing, 'operator'),
-      usage: direct(UsageService, billing, 'operator'),
-      webhooks: direct(WebhookService, tasks, 'operator'),
-      configuration: configurationOf(starting),
+      tasks: connectDirect(OperatorService, tasks, 'operator'),
+      accounts: connectDirect(AccountService, billing, 'operator'),
+      billing: connectDirect(BillingService, billing, 'operator'),
+      usage: connectDirect(UsageService, billing, 'operator'),
+      webhooks: connectDirect(WebhookService, tasks, 'operator'),
+      configuration: newConfigurationReader(starting),
       // they run in this process
       reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
     },
   };
 }
 
-function startedGateway(
-  starting: Starting,
+function announceGateway(
+  starting: StartParts,
   running: readonly RunningService[],
   gateway: Pick<RunningService, 'routes'>,
 ): void {
@@ -138,7 +143,7 @@ function startedGateway(
   serveDiagnosis(starting, isReady, gateway);
 }
 
-async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 'lifecycle'>): Promise<void> {
+async function startOwnSandbox({ config, lifecycle }: Pick<StartParts, 'config' | 'lifecycle'>): Promise<void> {
   if (config.sandbox === undefined) return;
   const { startSandbox } = await import('../local/sandbox/sandbox.ts');
   const sandbox = await startSandbox({
@@ -150,8 +155,8 @@ async function startOwnSandbox({ config, lifecycle }: Pick<Starting, 'config' | 
 }
 
 /** A service of this process, for the part that calls it. */
-function direct<S extends DescService>(service: S, { bindings }: Served, caller: Identity): Client<S> {
+function connectDirect<S extends DescService>(service: S, { bindings }: BoundService, caller: Identity): Client<S> {
   const binding = bindings.find((one) => one.service === service);
   if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
-  return directClient(service, binding, identityOf(caller));
+  return directClient(service, binding, toCaller(caller));
 }

@@ -7,7 +7,7 @@ import type { HealthPorts } from './health-ports.ts';
 import type { ProgramTls } from './tls.ts';
 
 /** The parts that every start function receives. */
-export interface Starting {
+export interface StartParts {
   readonly config: ProgramConfig;
   readonly foundation: Foundation;
   readonly lifecycle: Lifecycle;
@@ -19,7 +19,7 @@ export interface Starting {
 }
 
 /** The result of a start. */
-export interface Started {
+export interface StartResult {
   /** In the order in which they receive a new configuration. */
   readonly services: readonly RunningService[];
   /** Lines for the operator. */

@@ -4,7 +4,7 @@ import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import { watchTls } from '@reelgate/platform/tls/tls-files';
 import type { CurrentTls } from '@reelgate/platform/tls/tls-files';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-import { usedTls } from './config/used-tls.ts';
+import { listUsedTls } from './config/used-tls.ts';
 
 /** The certificates of this process. */
 export interface ProgramTls {
@@ -25,13 +25,13 @@ export function openTls(
   foundation: Omit<Foundation, 'bus'>,
   lifecycle: Lifecycle,
 ): ProgramTls {
-  const watched = usedTls(config, service).map(({ name, files }) => {
+  const watched = listUsedTls(config, service).map(({ name, files }) => {
     const tls = watchTls(name, files, foundation);
     lifecycle.add(`certificates of ${name}`, () => tls.stop());
     return [name, tls] as const;
   });
   const byName = new Map<string, CurrentTls>(watched);
-  const portsOf = (name: CalledService): Partial<Record<CalledService, ServerTls>> => {
+  const toPortTls = (name: CalledService): Partial<Record<CalledService, ServerTls>> => {
     const { tls } = config.ports[name];
     const material = byName.get(name);
     return tls === undefined || material === undefined
@@ -39,7 +39,7 @@ export function openTls(
       : { [name]: { material, clientCertificates: tls.clientCertificates } };
   };
   return {
-    ports: { ...portsOf('tasks'), ...portsOf('billing'), ...portsOf('media') },
+    ports: { ...toPortTls('tasks'), ...toPortTls('billing'), ...toPortTls('media') },
     calls: byName.get('calls'),
     current: () => watched.map(([name, tls]) => ({ name, expiresAt: tls.current().expiresAt })),
     reread: () => {

@@ -1,8 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { getOption, hasOption } from '@bufbuild/protobuf';
-import { accessCheckOf, ruleOf } from '@reelgate/platform/rpc/access';
-import { callCheckOf } from '@reelgate/platform/rpc/call-check';
+import { compileAccessCheck, readAccessRule } from '@reelgate/platform/rpc/access';
+import { compileCallCheck } from '@reelgate/platform/rpc/call-check';
 import { field as fieldRules } from '@reelgate/proto/rules/v1/rules';
 import { everyRpc } from '../harness/contracts.ts';
 
@@ -40,15 +40,15 @@ test('the contracts have RPCs', () => {
 
 describe.each(rpcs)('%s', (_name, method) => {
   test('has a valid access rule', () => {
-    expect(() => accessCheckOf(method)).not.toThrow();
+    expect(() => compileAccessCheck(method)).not.toThrow();
   });
 
   test('has sound rules beside the fields of its request', () => {
-    expect(() => callCheckOf(method)).not.toThrow();
+    expect(() => compileCallCheck(method)).not.toThrow();
   });
 
   test('requires the field that names the account or the thing, unless it is a filter', () => {
-    const { whose } = ruleOf(method);
+    const { whose } = readAccessRule(method);
     const named = method.input.fields.find(({ name }) => name === whose.value);
     const isRequired = named !== undefined && hasOption(named, fieldRules) && getOption(named, fieldRules).required;
 
@@ -56,7 +56,7 @@ describe.each(rpcs)('%s', (_name, method) => {
   });
 
   test('names no account that its rule does not check', () => {
-    const { whose } = ruleOf(method);
+    const { whose } = readAccessRule(method);
 
     expect(
       accountFields(method.input).filter((field) => whose.case !== 'accountField' || whose.value !== field),

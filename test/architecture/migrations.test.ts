@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { migrationsIn } from '../../services/platform/src/sql/migration-files.ts';
+import { readMigrations } from '../../services/platform/src/sql/migration-files.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FOLDERS = ['tasks', 'billing', 'media'].map((service) => path.join(ROOT, 'services', service, 'migrations'));
@@ -56,7 +56,7 @@ describe('the rule for migrations', () => {
 });
 
 describe.each(FOLDERS.map((folder) => [path.relative(ROOT, folder), folder] as const))('%s', (_name, folder) => {
-  const migrations = migrationsIn(folder);
+  const migrations = readMigrations(folder);
   const names = migrations.map(({ name }) => name);
 
   test('has only numbered SQL files', () => {

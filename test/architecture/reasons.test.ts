@@ -11,7 +11,7 @@ import { toConnectError } from '@reelgate/platform/rpc/problems';
 import { EVERY_KIND } from '@reelgate/platform/testing/refusals';
 import { field as fieldRules, oneof as oneofRules } from '@reelgate/proto/rules/v1/rules';
 import ts from 'typescript';
-import { errorRowOf } from '../../services/gateway/src/problems/error-table.ts';
+import { findErrorRow } from '../../services/gateway/src/problems/error-table.ts';
 import { everyRpc } from '../harness/contracts.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -142,7 +142,7 @@ const codeNameOf = (kind: ProblemKind, reason: string): string =>
 const statusesOf = (reason: string): readonly string[] =>
   uses
     .filter((use) => use.reason === reason)
-    .flatMap(({ kind, status = kind && errorRowOf({ kind, reason }).status }) =>
+    .flatMap(({ kind, status = kind && findErrorRow({ kind, reason }).status }) =>
       status === undefined ? [] : [String(status)],
     );
 
@@ -181,7 +181,7 @@ describe.each(rows)('$reason', ({ reason, grpc, http }) => {
 
   test('has the HTTP status of the public API', () => {
     const known = new Set(statusesOf(reason));
-    const possible = EVERY_KIND.map((kind) => String(errorRowOf({ kind, reason }).status));
+    const possible = EVERY_KIND.map((kind) => String(findErrorRow({ kind, reason }).status));
 
     if (http === NONE) expect(own.every(({ file }) => !file.startsWith('services/gateway/'))).toBe(true);
     else if (known.size > 0) expect([...known]).toEqual([http]);

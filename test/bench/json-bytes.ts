@@ -1,4 +1,4 @@
-import { objectAtEnd } from '../../services/gateway/src/json-bytes/find-objects.ts';
+import { findObjectAtEnd } from '../../services/gateway/src/json-bytes/find-objects.ts';
 import { modelHider } from '../../services/gateway/src/json-bytes/hide-model.ts';
 import { withModel } from '../../services/gateway/src/json-bytes/name-model.ts';
 import { ROUNDS } from './load.ts';
@@ -30,7 +30,7 @@ export async function jsonBytesBench(): Promise<readonly Line[]> {
         baseline: () => Buffer.from(JSON.stringify({ ...parse(request), model: TO })),
       }),
       line(`read the usage and hide the model, ${answer.length} bytes`, {
-        figure: () => [objectAtEnd(answer, 'usage'), hide(answer)],
+        figure: () => [findObjectAtEnd(answer, 'usage'), hide(answer)],
         baseline: () => {
           const read = parse(answer);
           return [read['usage'], Buffer.from(JSON.stringify({ ...read, model: FROM }))];

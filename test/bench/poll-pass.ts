@@ -119,10 +119,10 @@ async function passes(sql: Sql, count: number): Promise<{ readonly passMs: numbe
     );
     const claimed = performance.now();
     took.push(claimed - start);
-    await store.unsettled({ before: now, beyond: now + MINUTE_MS, limit: DUE });
-    await store.withAdmission('unknown', { limit: DUE, after: '' });
-    await store.late('soft', now - MINUTE_MS * 60, DUE);
-    await store.late('hard', now - MINUTE_MS * 60, DUE);
+    await store.listUnsettled({ before: now, beyond: now + MINUTE_MS, limit: DUE });
+    await store.listWithAdmission('unknown', { limit: DUE, after: '' });
+    await store.listLate('soft', now - MINUTE_MS * 60, DUE);
+    await store.listLate('hard', now - MINUTE_MS * 60, DUE);
     swept.push(performance.now() - claimed);
   }
   return { passMs: median(took), sweepMs: median(swept) };

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
 import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
-import { signingKeyIn } from '../../deploy/program/signing-key.ts';
+import { openSigningKey } from '../../deploy/program/signing-key.ts';
 import { forward } from './forward.ts';
 import type { Namespace } from './network.ts';
 import { startRenderedCluster } from './rendered-cluster.ts';
@@ -44,7 +44,7 @@ const mentioned = [...new Set([...text.matchAll(ADDRESSES)].map(([, port]) => Nu
 const open = await Promise.all(mentioned.filter((port) => !own.includes(port)).map(isOpen));
 const ofSuite = open.filter((port) => port !== undefined);
 
-const keys = acceptOnly(signingKeyIn(config.data_dir, undefined));
+const keys = acceptOnly(openSigningKey(config.data_dir, undefined));
 const world = await startRenderedCluster({
   seed: 1,
   replicas: 2,

@@ -1,9 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ruleOf } from '@reelgate/platform/rpc/access';
+import { readAccessRule } from '@reelgate/platform/rpc/access';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
-import { wordOfScope } from '@reelgate/platform/rpc/scopes';
+import { toScopeWord } from '@reelgate/platform/rpc/scopes';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -11,7 +11,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { IDENTITIES, identityOf, callKey } from '../../deploy/program/identities.ts';
+import { IDENTITIES, toCaller, callKey } from '../../deploy/program/identities.ts';
 import { everyRpc } from '../harness/contracts.ts';
 import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';
@@ -157,7 +157,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
 };
 
 const rpcs = await everyRpc();
-const needed = (method: DescMethod): string => wordOfScope(ruleOf(method).scope);
+const needed = (method: DescMethod): string => toScopeWord(readAccessRule(method).scope);
 /** The scopes that the configuration can grant to a caller. */
 const granted = rpcs.filter(([, method]) => (GRANTABLE_SCOPES as readonly string[]).includes(needed(method)));
 
@@ -246,7 +246,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
     });
 
     test('is refused to the parts of the program that do not need it', async () => {
-      for (const identity of IDENTITIES.filter((one) => !identityOf(one).scopes.has(ruleOf(method).scope))) {
+      for (const identity of IDENTITIES.filter((one) => !toCaller(one).scopes.has(readAccessRule(method).scope))) {
         expect(
           await outcome(name, method, callKey(identity, serviceOf(method), signingKey()).reveal(), demo),
         ).toMatchObject({
@@ -267,7 +267,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
   });
 
   describe.each(granted)('%s with its scope', (name, method) => {
-    const { whose } = ruleOf(method);
+    const { whose } = readAccessRule(method);
     const key = callerKey(needed(method));
 
     test('is refused for another account, and the refusal names the field with the account', async () => {
@@ -288,7 +288,7 @@ describe.each(PROTOCOLS)('over %s', (_protocol, call, port) => {
 
   test('a missing task and a task of another account get the same refusal', async () => {
     const nobody: Owner = { accountId: 'nobody', tokenId: 'token_none', taskId: 'task_none', jobId: 'job_none' };
-    for (const [name, method] of rpcs.filter(([, one]) => ruleOf(one).whose.case === 'lookedUpBy')) {
+    for (const [name, method] of rpcs.filter(([, one]) => readAccessRule(one).whose.case === 'lookedUpBy')) {
       const key = callerKey(needed(method));
 
       expect(await outcome(name, method, key, nobody)).toEqual(await outcome(name, method, key, other));

@@ -8,11 +8,11 @@ import type { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import type { Decoded } from '../../services/gateway/src/dialects/dialect.ts';
+import type { DecodedOrder } from '../../services/gateway/src/dialects/dialect.ts';
 import { dialects } from '../../services/gateway/src/dialects/index.ts';
-import { defaultsOf } from '../../services/gateway/src/domain/model-defaults.ts';
+import { chooseDefaults } from '../../services/gateway/src/domain/model-defaults.ts';
 import type { Models } from '../../services/gateway/src/domain/model-defaults.ts';
-import { errorRowOf } from '../../services/gateway/src/problems/error-table.ts';
+import { findErrorRow } from '../../services/gateway/src/problems/error-table.ts';
 import { filled } from '../contract/engine/filled.ts';
 import type { Request, Row } from '../contract/engine/row.ts';
 import { ROWS } from '../contract/rows/index.ts';
@@ -131,7 +131,7 @@ async function bothVerdicts({ path, body }: Case): Promise<Verdicts | 'no order 
 }
 
 /** The order of a body as the gateway sends it, or the refusal of its dialect. */
-function decodedOf(path: string, body: object): Decoded | Problem {
+function decodedOf(path: string, body: object): DecodedOrder | Problem {
   const { models } = program.config;
   const known: Models = new Map(
     Object.entries(models).map(
@@ -144,7 +144,7 @@ function decodedOf(path: string, body: object): Decoded | Problem {
         },
       ]) => {
         const model = { duration: { min, max }, resolutions, ratios };
-        return [id, { ...model, defaults: defaultsOf(model) }];
+        return [id, { ...model, defaults: chooseDefaults(model) }];
       },
     ),
   );
@@ -177,7 +177,7 @@ async function refusalOf(order: OrderInit, clientField: (field: string) => strin
  * The answer of a path to a refusal. The envelope of /v2 has no reason; its type, its number and its message tell it.
  */
 function answerTo(path: string, refusal: Problem): object {
-  const { status, type, vendor } = errorRowOf(refusal);
+  const { status, type, vendor } = findErrorRow(refusal);
   const { reason, field = null, message } = refusal;
   return path.startsWith('/v1')
     ? { status, json: { error: { type, code: reason, param: field } } }

@@ -6,7 +6,7 @@ import { until } from '@reelgate/platform/testing/until';
 import { SERVICE_NAMES } from '../../deploy/program/config/program-config.ts';
 import type { ServiceName } from '../../deploy/program/config/program-config.ts';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
-import { acceptedKeysOf } from '../../deploy/program/signing-key.ts';
+import { toAcceptedKeys } from '../../deploy/program/signing-key.ts';
 import { httpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
@@ -28,7 +28,7 @@ describeWith(natsServer, 'four processes with the keys of their own', (bus) => {
   let program: Program;
   let held: Readonly<Record<ServiceName, string>>;
   const derive = (now: string, other: string): void => {
-    const keys = acceptedKeysOf(new Secret(now), [{ key: new Secret(other), accept: 'all' }]);
+    const keys = toAcceptedKeys(new Secret(now), [{ key: new Secret(other), accept: 'all' }]);
     held = Object.fromEntries(
       SERVICE_NAMES.map((name) => [name, deriveServiceKey(name, keys).reveal()]),
     ) as typeof held;

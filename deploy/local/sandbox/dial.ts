@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
-export type Dialled = { readonly status: number; readonly bytes: Buffer };
+export type DialAnswer = { readonly status: number; readonly bytes: Buffer };
 export type Dial = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -11,7 +11,7 @@ export type Dial = {
 };
 
 /** Makes one request on a connection of its own, which closes after the answer. It follows no redirect. */
-export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<Dialled> {
+export function dial({ method, url, json, bytesMax, signal }: Dial): Promise<DialAnswer> {
   return new Promise((resolve, reject) => {
     const headers = json === undefined ? {} : { 'content-type': 'application/json' };
     const request = (url.toLowerCase().startsWith('https:') ? requestHttps : requestHttp)(url, {

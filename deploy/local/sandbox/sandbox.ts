@@ -6,7 +6,7 @@ import { renderInWorker } from './render/in-worker.ts';
 import { renderQueue, type Render } from './render/render-queue.ts';
 import { route } from './routes/routes.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
-import { signedLinks } from './signed-link.ts';
+import { newSignedLinks } from './signed-link.ts';
 import { taskBook } from './task-book.ts';
 import { memoryTaskStore, openTaskStore } from './task-store.ts';
 import type { LinkMaker } from './task-view.ts';
@@ -71,7 +71,7 @@ type Wiring = Pick<SandboxParts, 'clock' | 'book' | 'report' | 'stopped'> & {
 };
 
 function sandboxParts({ base, clock, render, report, stopped, book, linkSecret }: Wiring): SandboxParts {
-  const links = signedLinks({ base, now: () => clock.now(), secret: linkSecret });
+  const links = newSignedLinks({ base, now: () => clock.now(), secret: linkSecret });
   const linkTo: LinkMaker = (task) => links.make(task.id);
   return {
     clock,

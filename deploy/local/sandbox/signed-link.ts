@@ -10,7 +10,7 @@ export type SignedLinks = {
 
 type LinkParts = { readonly base: string; readonly now: () => number; readonly secret: string };
 
-export function signedLinks({ base, now, secret }: LinkParts): SignedLinks {
+export function newSignedLinks({ base, now, secret }: LinkParts): SignedLinks {
   const sign = (...parts: readonly string[]): string =>
     createHmac('sha256', secret).update(parts.join(' ')).digest('hex').slice(0, 32);
   return {

@@ -1,6 +1,6 @@
 import { tasksMax } from './limits.ts';
 import type { Task } from './task.ts';
-import { isFinished, isReadable, phaseOf } from './task-life.ts';
+import { isFinished, isReadable, findPhase } from './task-life.ts';
 import type { TaskStore } from './task-store.ts';
 
 /** The tasks of the sandbox's one account. */
@@ -42,7 +42,7 @@ export function taskBook({ now, store, report, max = tasksMax }: TaskBookParts):
   const makeRoom = (): boolean => {
     dropUnreadable();
     if (tasks.size + adding < max) return true;
-    const oldest = [...tasks.values()].find((task) => isFinished(phaseOf(task, now())));
+    const oldest = [...tasks.values()].find((task) => isFinished(findPhase(task, now())));
     if (oldest !== undefined) remove(oldest.id);
     return oldest !== undefined;
   };

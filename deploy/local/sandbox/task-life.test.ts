@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Order } from './order.ts';
 import { steer } from './steering/steer.ts';
-import { isReadable, nextChangeAt, phaseOf } from './task-life.ts';
+import { isReadable, nextChangeAt, findPhase } from './task-life.ts';
 import type { Picture, Task } from './task.ts';
 
 const second = 1000;
@@ -116,7 +116,7 @@ test.each<[string, string, readonly (readonly [number, string])[]]>([
 ])('%s passes through its statuses at the planned times', (_name, prompt, moments) => {
   const task = aTask(prompt);
 
-  const seen = moments.map(([seconds]) => [seconds, phaseOf(task, seconds * second).status]);
+  const seen = moments.map(([seconds]) => [seconds, findPhase(task, seconds * second).status]);
 
   expect(seen).toEqual(moments);
 });
@@ -133,13 +133,13 @@ test.each<[string, Picture, string, string]>([
 ])('a task %s', (_name, picture, before, after) => {
   const task = aTask('A fox', { picture });
 
-  expect([phaseOf(task, 4.9 * second).status, phaseOf(task, 5 * second).status]).toEqual([before, after]);
+  expect([findPhase(task, 4.9 * second).status, findPhase(task, 5 * second).status]).toEqual([before, after]);
 });
 
 test('a cancelled task stays cancelled', () => {
   const task = aTask('A fox', { cancelledAt: 0.5 * second });
 
-  expect(phaseOf(task, 10 * second)).toEqual({ status: 'cancelled', since: 0.5 * second });
+  expect(findPhase(task, 10 * second)).toEqual({ status: 'cancelled', since: 0.5 * second });
 });
 
 test('the time of the next change is that of the first change to come', () => {

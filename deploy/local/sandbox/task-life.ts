@@ -5,13 +5,13 @@ import type { Task } from './task.ts';
 export type Phase = { readonly status: string; readonly since: number };
 
 /** The status of a task at a time: a pure function of the task's facts and the time. */
-export function phaseOf(task: Task, now: number): Phase {
-  return phasesOf(task).findLast((phase) => phase.since <= now) ?? { status: 'queued', since: task.createdAt };
+export function findPhase(task: Task, now: number): Phase {
+  return planPhases(task).findLast((phase) => phase.since <= now) ?? { status: 'queued', since: task.createdAt };
 }
 
 /** The time of the task's next change, if it is known. */
 export function nextChangeAt(task: Task, now: number): number | undefined {
-  return phasesOf(task).find((phase) => phase.since > now)?.since;
+  return planPhases(task).find((phase) => phase.since > now)?.since;
 }
 
 export function isFinished({ status }: Phase): boolean {
@@ -23,34 +23,34 @@ export function isReadable(task: Task, now: number): boolean {
   return now - task.createdAt <= recordMsMax;
 }
 
-function phasesOf(task: Task): readonly Phase[] {
+function planPhases(task: Task): readonly Phase[] {
   const { createdAt, script, cancelledAt } = task;
   const runningAt = createdAt + script.queuedMs;
   const planned = [
     { status: 'queued', since: createdAt },
     { status: 'running', since: runningAt },
-    ...endOf(task, runningAt + script.runningMs),
+    ...planEnd(task, runningAt + script.runningMs),
   ];
   if (cancelledAt === undefined) return planned;
   return [...planned.filter((phase) => phase.since < cancelledAt), { status: 'cancelled', since: cancelledAt }];
 }
 
-function endOf({ createdAt, script, picture }: Task, plannedAt: number): readonly Phase[] {
+function planEnd({ createdAt, script, picture }: Task, plannedAt: number): readonly Phase[] {
   const { ending, recoverAfterMs } = script;
   if (ending.as === 'never') return [];
-  if (ending.as === 'succeeded') return successOf(picture, plannedAt);
-  const end = { status: wordOf(ending), since: plannedAt };
+  if (ending.as === 'succeeded') return planSuccess(picture, plannedAt);
+  const end = { status: toStatus(ending), since: plannedAt };
   return ending.as === 'other' && recoverAfterMs !== undefined
-    ? [end, ...successOf(picture, Math.max(plannedAt + 1, createdAt + recoverAfterMs))]
+    ? [end, ...planSuccess(picture, Math.max(plannedAt + 1, createdAt + recoverAfterMs))]
     : [end];
 }
 
-function successOf(picture: Task['picture'], plannedAt: number): readonly Phase[] {
+function planSuccess(picture: Task['picture'], plannedAt: number): readonly Phase[] {
   if (picture.state === 'awaited') return [];
   if (picture.state === 'broken') return [{ status: 'failed', since: Math.max(plannedAt, picture.at) }];
   return [{ status: 'succeeded', since: picture.state === 'ready' ? Math.max(plannedAt, picture.at) : plannedAt }];
 }
 
-function wordOf(ending: Exclude<Ending, { as: 'never' }>): string {
+function toStatus(ending: Exclude<Ending, { as: 'never' }>): string {
   return ending.as === 'other' ? ending.status : ending.as;
 }

@@ -9,11 +9,11 @@ const tokensPerImage = 2250;
 const tokensPerAudioSecond = 1900;
 
 /** The usage that a success reports: seconds and tokens for a video, only tokens for a context-IR. */
-export function usageOf(order: Order, { usage }: Script, promptLength: number): Readonly<Record<string, number>> {
+export function computeUsage(order: Order, { usage }: Script, promptLength: number): Readonly<Record<string, number>> {
   if (!usage.told) return {};
   if (order.kind === 'h3_context_ir')
-    return tokensOf(
-      Math.ceil(order.text.length / 2) + mediaTokens(order) + 500,
+    return toTokenCounts(
+      Math.ceil(order.text.length / 2) + countMediaTokens(order) + 500,
       Math.ceil(promptLength / 3),
       usage.tokens,
     );
@@ -23,13 +23,17 @@ export function usageOf(order: Order, { usage }: Script, promptLength: number): 
     total_seconds: inputSeconds + outputSeconds,
     input_seconds: inputSeconds,
     output_seconds: outputSeconds,
-    input_image_count: imagesOf(order),
+    input_image_count: countImages(order),
     ...(order.roles.includes('reference_audio') ? { input_audio_seconds: order.inputAudioSeconds } : {}),
-    ...tokensOf(mediaTokens(order), outputSeconds * secondTokens(order.kind, order.resolution), usage.tokens),
+    ...toTokenCounts(countMediaTokens(order), outputSeconds * secondTokens(order.kind, order.resolution), usage.tokens),
   };
 }
 
-function tokensOf(prompt: number, completion: number, total: number | undefined): Readonly<Record<string, number>> {
+function toTokenCounts(
+  prompt: number,
+  completion: number,
+  total: number | undefined,
+): Readonly<Record<string, number>> {
   const promptTokens = total === undefined ? prompt : Math.min(prompt, Math.floor(total / 2));
   const completionTokens = total === undefined ? completion : total - promptTokens;
   return {
@@ -39,11 +43,11 @@ function tokensOf(prompt: number, completion: number, total: number | undefined)
   };
 }
 
-function mediaTokens(order: Order): number {
-  return imagesOf(order) * tokensPerImage + order.inputAudioSeconds * tokensPerAudioSecond;
+function countMediaTokens(order: Order): number {
+  return countImages(order) * tokensPerImage + order.inputAudioSeconds * tokensPerAudioSecond;
 }
 
-function imagesOf({ roles }: Order): number {
+function countImages({ roles }: Order): number {
   return roles.filter((role) => role === 'first_frame' || role === 'last_frame' || role === 'reference_image').length;
 }
 

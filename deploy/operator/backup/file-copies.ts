@@ -20,9 +20,9 @@ export async function linkOrCopy(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return true;
-    if (codeOf(error) === 'ENOENT') return false;
-    if (!OTHER_DISK.has(codeOf(error))) throw error;
+    if (readErrorCode(error) === 'EEXIST') return true;
+    if (readErrorCode(error) === 'ENOENT') return false;
+    if (!OTHER_DISK.has(readErrorCode(error))) throw error;
   }
   return copyWhole(from, to);
 }
@@ -34,7 +34,7 @@ export async function copyWhole(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, unfinished, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (readErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
   await flush(unfinished);
@@ -63,21 +63,21 @@ export async function describeFile(folder: string, name: string): Promise<Backed
 }
 
 /** Undefined: there is no file. */
-export async function sizeOf(file: string): Promise<number | undefined> {
+export async function readSize(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (readErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
 /** The names in a folder; none: there is no folder. */
-export async function namesIn(folder: string): Promise<readonly string[]> {
+export async function listNames(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (readErrorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }
@@ -103,6 +103,6 @@ export async function remove(name: string): Promise<void> {
   await rm(name, { recursive: true, force: true });
 }
 
-function codeOf(error: unknown): unknown {
+function readErrorCode(error: unknown): unknown {
   return (error as NodeJS.ErrnoException).code;
 }

@@ -11,9 +11,18 @@ import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { openKeys } from '../../program/open-keys.ts';
 import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
 import { CommandFailed } from '../command.ts';
-import { copyWhole, describeFile, flush, flushFolders, linkOrCopy, namesIn, remove, sizeOf } from './file-copies.ts';
+import {
+  copyWhole,
+  describeFile,
+  flush,
+  flushFolders,
+  linkOrCopy,
+  listNames,
+  remove,
+  readSize,
+} from './file-copies.ts';
 import type { BackedUpFile } from './file-copies.ts';
-import { fingerprintOf, writeManifest } from './manifest.ts';
+import { computeFingerprint, writeManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
 /**
@@ -29,7 +38,7 @@ interface ClaimedBlob {
   readonly sha256: string;
 }
 
-export interface Made {
+export interface BackupResult {
   readonly manifest: Manifest;
   readonly bytes: number;
 }
@@ -44,12 +53,12 @@ export async function makeBackup(
   config: ProgramConfig,
   folder: string,
   progress: (text: string) => void,
-): Promise<Made> {
-  if ((await namesIn(folder)).length > 0)
+): Promise<BackupResult> {
+  if ((await listNames(folder)).length > 0)
     throw new CommandFailed(`${folder}: has files already; expected an empty or a new folder`);
   const stores = CALLED_SERVICES.map((name) => storeFile({ dataDir: config.dataDir, name }));
   for (const store of stores)
-    if ((await sizeOf(store)) === undefined)
+    if ((await readSize(store)) === undefined)
       throw new CommandFailed(`${store}: does not exist; run the backup where the one program has its data_dir`);
   await mkdir(path.join(folder, BLOBS), { recursive: true, mode: 0o700 });
   const blobs = blobFolder(mediaConfig(config.value).blobs, config.dataDir);
@@ -60,7 +69,7 @@ export async function makeBackup(
   await flushFolders(folder);
   const manifest: Manifest = {
     made_at: new Date(systemClock.now()).toISOString(),
-    signing_key: fingerprintOf(signingKey),
+    signing_key: computeFingerprint(signingKey),
     has_blobs: blobs !== undefined,
     files,
     lost,
@@ -77,18 +86,18 @@ interface CopyJob {
   readonly progress: (text: string) => void;
 }
 
-interface Copied {
+interface CopyResult {
   readonly files: BackedUpFile[];
   readonly lost: readonly string[];
 }
 
-async function copyAll(job: CopyJob): Promise<Copied> {
+async function copyAll(job: CopyJob): Promise<CopyResult> {
   for (let taken = 1; ; taken += 1) {
     if (job.blobs !== undefined) await linkBlobs(job.blobs, job);
     const snapshot = await snapshotSqlite(job.stores, systemClock);
     try {
-      const claimed = job.blobs === undefined ? [] : claimedIn(snapshot, job.stores);
-      const missing = await missingOf(claimed, job);
+      const claimed = job.blobs === undefined ? [] : listClaimedBlobs(snapshot, job.stores);
+      const missing = await findMissing(claimed, job);
       if (missing.length > 0 && taken < SNAPSHOTS_MAX) continue;
       return await copyStores(snapshot, { job, claimed, missing });
     } finally {
@@ -106,7 +115,7 @@ async function linkBlobs(from: string, { folder, progress }: CopyJob): Promise<v
   }
 }
 
-function claimedIn(snapshot: SqliteSnapshot, stores: readonly string[]): readonly ClaimedBlob[] {
+function listClaimedBlobs(snapshot: SqliteSnapshot, stores: readonly string[]): readonly ClaimedBlob[] {
   return snapshot
     .read(stores[CALLED_SERVICES.indexOf('media')] ?? '', CLAIMED_CONTENT)
     .map(({ storage_key: key, bytes, sha256 }) => ({
@@ -117,23 +126,26 @@ function claimedIn(snapshot: SqliteSnapshot, stores: readonly string[]): readonl
 }
 
 /** The claimed bytes that neither the backup nor the program has, or that have another size. */
-async function missingOf(claimed: readonly ClaimedBlob[], { folder, blobs = '' }: CopyJob): Promise<readonly string[]> {
+async function findMissing(
+  claimed: readonly ClaimedBlob[],
+  { folder, blobs = '' }: CopyJob,
+): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const { storage_key: key, bytes } of claimed) {
     const to = path.join(folder, BLOBS, blobPath(key));
     await linkOrCopy(path.join(blobs, blobPath(key)), to);
-    if ((await sizeOf(to)) !== bytes) missing.push(key);
+    if ((await readSize(to)) !== bytes) missing.push(key);
   }
   return missing;
 }
 
-interface Taken {
+interface SnapshotParts {
   readonly job: CopyJob;
   readonly claimed: readonly ClaimedBlob[];
   readonly missing: readonly string[];
 }
 
-async function copyStores(snapshot: SqliteSnapshot, { job, claimed, missing }: Taken): Promise<Copied> {
+async function copyStores(snapshot: SqliteSnapshot, { job, claimed, missing }: SnapshotParts): Promise<CopyResult> {
   const { folder, stores, progress } = job;
   const lost = new Set(missing);
   const files: BackedUpFile[] = [];

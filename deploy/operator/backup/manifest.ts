@@ -23,7 +23,7 @@ export interface Manifest {
   readonly lost: readonly string[];
 }
 
-export function fingerprintOf(signingKey: SigningKey): string {
+export function computeFingerprint(signingKey: SigningKey): string {
   return deriveSecret(signingKey, KEY_PURPOSE).reveal();
 }
 
@@ -40,7 +40,7 @@ export function readManifest(folder: string): Manifest {
         ? `${folder}: has no ${FILE}; the backup was cut off, or this is none; expected a whole backup`
         : `${folder}: has no backup`,
     );
-  const { format, ...manifest } = parsed(file);
+  const { format, ...manifest } = parseManifest(file);
   if (format !== FORMAT)
     throw new CommandFailed(
       `${file}: has the format ${String(format)}, and this release reads ${FORMAT}; use the release that made it`,
@@ -49,7 +49,7 @@ export function readManifest(folder: string): Manifest {
   return manifest;
 }
 
-function parsed(file: string): Manifest & { readonly format: unknown } {
+function parseManifest(file: string): Manifest & { readonly format: unknown } {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Manifest & { readonly format: unknown };
   } catch (error) {

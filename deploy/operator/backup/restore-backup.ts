@@ -10,13 +10,13 @@ import { storeFile } from '@reelgate/platform/sql/open-store';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
-import { unfinishedRestore } from '../../program/unfinished-restore.ts';
+import { buildRestorePath } from '../../program/unfinished-restore.ts';
 import { CommandFailed } from '../command.ts';
-import { storeOf } from '../service-stores.ts';
-import { copyWhole, describeFile, flush, flushFolders, namesIn, remove } from './file-copies.ts';
+import { readStoreSettings } from '../service-stores.ts';
+import { copyWhole, describeFile, flush, flushFolders, listNames, remove } from './file-copies.ts';
 import type { BackedUpFile } from './file-copies.ts';
 import { BLOBS } from './make-backup.ts';
-import { fingerprintOf, readManifest } from './manifest.ts';
+import { computeFingerprint, readManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
 const ANSWER_MS_MAX = 1000;
@@ -45,7 +45,7 @@ export async function restoreBackup(
   try {
     await restoreFiles(config, { folder, manifest, blobs, progress });
   } catch (error) {
-    for (const target of targets) for (const name of await namesIn(target)) await remove(path.join(target, name));
+    for (const target of targets) for (const name of await listNames(target)) await remove(path.join(target, name));
     throw error;
   }
   return manifest;
@@ -60,13 +60,13 @@ interface RestoreJob {
 }
 
 async function restoreFiles(config: ProgramConfig, { folder, manifest, blobs, progress }: RestoreJob): Promise<void> {
-  const staged = unfinishedRestore(config.dataDir);
+  const staged = buildRestorePath(config.dataDir);
   await mkdir(staged, { recursive: true, mode: 0o700 });
   await flush(config.dataDir);
   const isBlob = ({ path: name }: BackedUpFile): boolean => name.startsWith(BLOBS + path.sep);
   for (const file of manifest.files) if (!isBlob(file)) await restoreFile(folder, file, path.join(staged, file.path));
   for (const service of CALLED_SERVICES)
-    await checkStore({ ...storeOf(config, service), url: undefined, dataDir: staged });
+    await checkStore({ ...readStoreSettings(config, service), url: undefined, dataDir: staged });
   if (blobs !== undefined) {
     await mkdir(blobs, { recursive: true, mode: 0o700 });
     for (const [at, file] of manifest.files.entries()) {
@@ -75,7 +75,7 @@ async function restoreFiles(config: ProgramConfig, { folder, manifest, blobs, pr
     }
     await flushFolders(blobs);
   }
-  for (const name of await namesIn(staged)) await rename(path.join(staged, name), path.join(config.dataDir, name));
+  for (const name of await listNames(staged)) await rename(path.join(staged, name), path.join(config.dataDir, name));
   await rmdir(staged);
   await flush(config.dataDir);
 }
@@ -102,12 +102,12 @@ function assertSigningKey({ file, signingKey }: ProgramConfig, manifest: Manifes
     if (manifest.files.some((one) => one.path === SIGNING_KEY_FILE)) return;
     throw file.fault(['signing_key'], 'the backup was made with a configured key, and has none; expected that key');
   }
-  if (fingerprintOf(signingKey) !== manifest.signing_key)
+  if (computeFingerprint(signingKey) !== manifest.signing_key)
     throw file.fault(['signing_key'], 'the backup was made with another key; expected that key');
 }
 
 async function assertEmpty(folder: string): Promise<void> {
-  const names = await namesIn(folder);
+  const names = await listNames(folder);
   if (names.length > 0)
     throw new CommandFailed(
       `${folder}: has files already, such as ${names[0] ?? ''}; expected an empty or a new folder`,

@@ -1,7 +1,7 @@
 import { WrongCall, defineCommand } from '../command.ts';
-import { shownAccount } from '../format/account-record.ts';
+import { toAccountJson } from '../format/account-record.ts';
 import { parseNanos } from '../format/amount.ts';
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
 
 export const accountCredit = defineCommand({
   summary: 'add money to an account; a negative amount takes it back',
@@ -19,8 +19,8 @@ export const accountCredit = defineCommand({
       id,
       amountNanos: parseNanos(amount),
       reason: options.reason ?? '',
-      actor: actorOf(options.actor, environment),
+      actor: readActor(options.actor, environment),
     });
-    return { answer: shownAccount(account) };
+    return { answer: toAccountJson(account) };
   },
 });

@@ -1,7 +1,7 @@
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account } from '@reelgate/proto/billing/v1/account_service';
-import { WrongCall, defineCommand, noWords } from '../command.ts';
-import { shownAccount } from '../format/account-record.ts';
+import { WrongCall, defineCommand, assertNoWords } from '../command.ts';
+import { toAccountJson } from '../format/account-record.ts';
 import { formatNanos } from '../format/amount.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
@@ -33,7 +33,7 @@ export const accountList = defineCommand({
   },
   example: 'account list --by balance --limit 20',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { by = 'id', prefix = '', limit = String(LIMIT_DEFAULT), after = '', wide } = options;
     const { accounts } = await services.accounts.listAccounts({
       order: ORDERS[by] ?? AccountOrder.ID,
@@ -41,7 +41,7 @@ export const accountList = defineCommand({
       limit: readLimit(limit),
       after,
     });
-    return { answer: accounts.map(shownAccount), text: asTable(accounts, COLUMNS, { terminal, isWide: wide }) };
+    return { answer: accounts.map(toAccountJson), text: asTable(accounts, COLUMNS, { terminal, isWide: wide }) };
   },
 });
 

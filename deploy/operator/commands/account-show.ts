@@ -1,5 +1,5 @@
-import { defineCommand, oneId } from '../command.ts';
-import { shownAccount } from '../format/account-record.ts';
+import { defineCommand, readSingleId } from '../command.ts';
+import { toAccountJson } from '../format/account-record.ts';
 
 export const accountShow = defineCommand({
   summary: 'show the balance of an account',
@@ -7,6 +7,6 @@ export const accountShow = defineCommand({
   options: {},
   example: 'account show demo',
   run: async ({ services, words }) => ({
-    answer: shownAccount((await services.accounts.getAccount({ id: oneId(words, 'account') })).account),
+    answer: toAccountJson((await services.accounts.getAccount({ id: readSingleId(words, 'account') })).account),
   }),
 });

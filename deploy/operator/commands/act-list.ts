@@ -1,5 +1,5 @@
 import type { Act } from '@reelgate/proto/access/v1/act';
-import { WrongCall, defineCommand, noWords } from '../command.ts';
+import { WrongCall, defineCommand, assertNoWords } from '../command.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
@@ -29,9 +29,9 @@ export const actList = defineCommand({
   },
   example: 'act list --subject sandbox',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { subject = '', after = '' } = options;
-    const limit = limitIn(options.limit);
+    const limit = readLimit(options.limit);
     const lists = await Promise.all(
       [services.tasks, services.accounts].map((service) => service.listActs({ subject, after, limit })),
     );
@@ -40,7 +40,7 @@ export const actList = defineCommand({
       limit,
     );
     return {
-      answer: acts.map(shownAct),
+      answer: acts.map(toActJson),
       text: asTable(acts, COLUMNS, { terminal, isWide: options.wide }),
     };
   },
@@ -51,11 +51,11 @@ function newest(acts: readonly Act[], limit: number): readonly Act[] {
   return acts.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
-function limitIn(text = String(LIMIT_DEFAULT)): number {
+function readLimit(text = String(LIMIT_DEFAULT)): number {
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= LIMIT_MAX) return Number(text);
   throw new WrongCall(`--limit takes a whole number from 1 to ${LIMIT_MAX}, not ${text}`);
 }
 
-function shownAct({ id, at, actor, action, subject, reason, detailJson }: Act): object {
+function toActJson({ id, at, actor, action, subject, reason, detailJson }: Act): object {
   return { id, at: isoTime(at), actor, action, subject, reason, detail: JSON.parse(detailJson || '{}') as unknown };
 }

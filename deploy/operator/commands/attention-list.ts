@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import type { Services } from '../connect-services.ts';
 import { formatNanos } from '../format/amount.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
@@ -38,12 +38,12 @@ export const attentionList = defineCommand({
   options: { wide: WIDE_OPTION },
   example: 'attention list',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { items } = await services.tasks.listAttention({});
     const charges = await readCharges(services, items);
     const waiting = items.map((item) => ({ item, charge: charges.get(item.taskId) }));
     return {
-      answer: waiting.map(shownItem),
+      answer: waiting.map(toAttentionJson),
       text: asTable(waiting, COLUMNS, { terminal, isWide: options.wide }),
     };
   },
@@ -71,7 +71,7 @@ function amountText(nanos: bigint | undefined, charge: Charge | undefined): stri
   return nanos === undefined ? '' : `${formatNanos(nanos)} ${charge?.currency ?? ''}`;
 }
 
-function shownItem({ item, charge }: Waiting): object {
+function toAttentionJson({ item, charge }: Waiting): object {
   const { taskId, since, reason, detail, accountId, model, channel, state } = item;
   return {
     id: taskId,

@@ -1,10 +1,10 @@
 import { Problem } from '@reelgate/platform/problem';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { WrongCall, defineCommand, oneId } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Outcome } from '../command.ts';
-import { shownJob } from '../format/job-record.ts';
-import { shownTask } from '../format/task-record.ts';
+import { toJobJson } from '../format/job-record.ts';
+import { toTaskJson } from '../format/task-record.ts';
 
 const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
   completed: Resolution.COMPLETED,
@@ -32,13 +32,13 @@ export const attentionResolve = defineCommand({
         taskId,
         resolution: RESOLUTIONS[options.as ?? ''] ?? Resolution.UNSPECIFIED,
         reason: options.reason ?? '',
-        actor: actorOf(options.actor, environment),
+        actor: readActor(options.actor, environment),
       });
-      return record === undefined ? shownJob(jobRecord) : shownTask(record, undefined);
+      return record === undefined ? toJobJson(jobRecord) : toTaskJson(record, undefined);
     };
     const ids = [...new Set(words)];
     if (ids.length > IDS_MAX) throw new WrongCall(`name at most ${IDS_MAX} tasks, not ${ids.length}`);
-    if (ids.length <= 1) return { answer: await decide(oneId(ids, 'task')) };
+    if (ids.length <= 1) return { answer: await decide(readSingleId(ids, 'task')) };
     return tellEach(await decideEach(ids, decide), options.as ?? '');
   },
 });

@@ -1,10 +1,10 @@
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { makeBackup } from '../backup/make-backup.ts';
-import { defineCommand, oneId } from '../command.ts';
+import { defineCommand, readSingleId } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { asBytes } from '../format/bytes.ts';
 import { servicesOnPostgres } from '../service-stores.ts';
-import { typedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../typed-path.ts';
 
 /** The command does nothing; the operator must use other programs. */
 const NOT_HERE = 2;
@@ -15,7 +15,7 @@ export const backup = defineCommand({
   options: {},
   example: 'backup /var/backups/reelgate/monday',
   run: async ({ words, environment, terminal }) => {
-    const folder = typedPath(environment, oneId(words, 'folder'));
+    const folder = resolveTypedPath(environment, readSingleId(words, 'folder'));
     const config = readProgramConfig(environment);
     const databases = servicesOnPostgres(config);
     if (databases.length > 0) return withPostgres(databases);

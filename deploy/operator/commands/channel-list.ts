@@ -1,6 +1,6 @@
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
-import { defineCommand, noWords } from '../command.ts';
-import { shownPause } from '../format/channel-pause.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
+import { toPauseJson } from '../format/channel-pause.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { relativeTime } from '../format/times.ts';
@@ -28,22 +28,22 @@ export const channelList = defineCommand({
   options: { wide: WIDE_OPTION },
   example: 'channel list',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { channels } = await services.tasks.listChannels({});
     return {
-      answer: channels.map(shownChannel),
+      answer: channels.map(toChannelJson),
       text: asTable(channels, COLUMNS, { terminal, isWide: options.wide }),
     };
   },
 });
 
-function shownChannel(channel: ChannelStatus): object {
+function toChannelJson(channel: ChannelStatus): object {
   return {
     id: channel.id,
     adapter: channel.adapter,
     upstream_account: channel.upstreamAccount,
     enabled: channel.enabled,
-    ...(channel.pause === undefined ? {} : { pause: shownPause(channel.pause) }),
+    ...(channel.pause === undefined ? {} : { pause: toPauseJson(channel.pause) }),
     circuit: channel.circuit,
     in_flight: channel.inFlight,
     limits: { in_flight: channel.inFlightLimit, requests_per_minute: channel.requestsPerMinute },

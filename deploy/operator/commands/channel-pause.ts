@@ -1,6 +1,6 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, oneId } from '../command.ts';
-import { shownPause } from '../format/channel-pause.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, readSingleId } from '../command.ts';
+import { toPauseJson } from '../format/channel-pause.ts';
 
 export const channelPause = defineCommand({
   summary: 'keep new work from a channel, at every replica, until it is resumed',
@@ -12,10 +12,10 @@ export const channelPause = defineCommand({
   example: 'channel pause sandbox --reason "the upstream loses results"',
   run: async ({ services, words, options, environment }) => {
     const { pause } = await services.tasks.pauseChannel({
-      id: oneId(words, 'channel'),
+      id: readSingleId(words, 'channel'),
       reason: options.reason ?? '',
-      actor: actorOf(options.actor, environment),
+      actor: readActor(options.actor, environment),
     });
-    return { answer: pause === undefined ? {} : { id: pause.channel, ...shownPause(pause) } };
+    return { answer: pause === undefined ? {} : { id: pause.channel, ...toPauseJson(pause) } };
   },
 });

@@ -1,5 +1,5 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, oneId } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, readSingleId } from '../command.ts';
 
 export const channelResume = defineCommand({
   summary: 'give a paused channel new work again',
@@ -7,11 +7,11 @@ export const channelResume = defineCommand({
   options: { reason: { value: 'TEXT', means: 'why, for the record' }, actor: ACTOR_OPTION },
   example: 'channel resume sandbox',
   run: async ({ services, words, options, environment }) => {
-    const id = oneId(words, 'channel');
+    const id = readSingleId(words, 'channel');
     const { wasPaused } = await services.tasks.resumeChannel({
       id,
       reason: options.reason ?? '',
-      actor: actorOf(options.actor, environment),
+      actor: readActor(options.actor, environment),
     });
     return { answer: { id, was_paused: wasPaused } };
   },

@@ -1,5 +1,5 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, oneId } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, readSingleId } from '../command.ts';
 
 export const channelTest = defineCommand({
   summary: 'make a call to the upstream of a channel that costs nothing',
@@ -8,8 +8,8 @@ export const channelTest = defineCommand({
   example: 'channel test sandbox',
   run: async ({ services, words, options, environment }) => {
     const { ok, detail, tookMs } = await services.tasks.testChannel({
-      id: oneId(words, 'channel'),
-      actor: actorOf(options.actor, environment),
+      id: readSingleId(words, 'channel'),
+      actor: readActor(options.actor, environment),
     });
     return { ok, answer: { ok, detail, took_ms: Number(tookMs) } };
   },

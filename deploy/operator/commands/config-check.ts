@@ -4,9 +4,9 @@ import type { CheckedLines } from '../../program/config/check-config.ts';
 import { SERVICE_NAMES } from '../../program/config/program-config.ts';
 import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';
-import { defineCommand, oneId } from '../command.ts';
+import { defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
-import { typedPaths } from '../typed-path.ts';
+import { resolveTypedPaths } from '../typed-path.ts';
 
 export const configCheck = defineCommand({
   summary: 'check a configuration as a start would: a file, files with colons between, or a folder',
@@ -20,9 +20,9 @@ export const configCheck = defineCommand({
   },
   example: 'config check deploy/local/reelgate.yaml',
   run: async ({ words, options, environment }) => {
-    const file = oneId(words, 'file, folder, or list of them with colons between');
+    const file = readSingleId(words, 'file, folder, or list of them with colons between');
     const { refused, warnings } = check(
-      { ...environment, REELGATE_CONFIG: typedPaths(environment, file) },
+      { ...environment, REELGATE_CONFIG: resolveTypedPaths(environment, file) },
       options.service as ServiceName | undefined,
     );
     const ok = refused.length === 0;

@@ -1,5 +1,5 @@
 import { configJsonSchema } from '../../program/config/json-schema.ts';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 
 export const configSchema = defineCommand({
   summary: 'print the JSON Schema of the configuration, for editors',
@@ -7,7 +7,7 @@ export const configSchema = defineCommand({
   options: {},
   example: 'config schema > reelgate.schema.json',
   run: async ({ words }) => {
-    noWords(words);
+    assertNoWords(words);
     const schema = configJsonSchema();
     return { answer: schema, text: JSON.stringify(schema, undefined, 2) };
   },

@@ -2,7 +2,7 @@ import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { consoleAddress } from '../../program/greeting.ts';
 import { openKeys } from '../../program/open-keys.ts';
-import { CommandFailed, defineCommand, noWords } from '../command.ts';
+import { CommandFailed, defineCommand, assertNoWords } from '../command.ts';
 
 export const consoleKey = defineCommand({
   summary: 'print the address of the operator console, and the key to sign in with on this machine',
@@ -10,7 +10,7 @@ export const consoleKey = defineCommand({
   options: {},
   example: 'console key',
   run: async ({ words, environment }) => {
-    noWords(words);
+    assertNoWords(words);
     const read = readProgramConfig(environment);
     const config = gatewayConfig(read.value);
     if (config.console.operators.length > 0)

@@ -3,15 +3,15 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import { RefusedConfig } from '../../program/config/check-config.ts';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
 import { openDeadline } from '../doctor/deadline.ts';
-import { worstOf } from '../doctor/doctor-line.ts';
+import { findWorstGrade } from '../doctor/doctor-line.ts';
 import type { DoctorLine, Tell } from '../doctor/doctor-line.ts';
 import { examine } from '../doctor/examine.ts';
 import { countLines, openLineFormat } from '../doctor/format-lines.ts';
-import { secretsHidden } from '../doctor/hide-secrets.ts';
+import { newSecretHider } from '../doctor/hide-secrets.ts';
 import { readBegin } from '../doctor/supervise-doctor.ts';
 import { whileShowing } from '../while-showing.ts';
 
@@ -29,7 +29,7 @@ export const doctor = defineCommand({
   },
   example: 'doctor',
   run: async ({ words, options, environment, services, terminal, print }) => {
-    noWords(words);
+    assertNoWords(words);
     const deadline = openDeadline(systemClock, readBegin(environment) ?? systemClock.now());
     const format = openLineFormat();
     const tell: Tell = (...lines) => {
@@ -43,7 +43,7 @@ export const doctor = defineCommand({
       if (!(error instanceof ConfigError)) throw error;
       const refused = describeRefused(error);
       tell(...refused);
-      return outcomeOf(refused);
+      return toOutcome(refused);
     }
     const hide = hideSecrets(config);
     const awaited = new Set<string>();
@@ -58,7 +58,7 @@ export const doctor = defineCommand({
             { tell: (...more) => tell(...more.map(hide)), awaited },
           ),
       );
-      return outcomeOf(lines.map(hide));
+      return toOutcome(lines.map(hide));
     } finally {
       diagnosed.close();
     }
@@ -66,13 +66,13 @@ export const doctor = defineCommand({
 });
 
 function hideSecrets({ value }: Pick<ProgramConfig, 'value'>): (line: DoctorLine) => DoctorLine {
-  const hide = secretsHidden(value);
+  const hide = newSecretHider(value);
   return (line) => ({ ...line, detail: hide(line.detail), advice: hide(line.advice) });
 }
 
 /** The lines are printed by then. */
-function outcomeOf(lines: readonly DoctorLine[]): Outcome {
-  const worst = worstOf(lines);
+function toOutcome(lines: readonly DoctorLine[]): Outcome {
+  const worst = findWorstGrade(lines);
   return {
     exitCode: EXIT_CODES[worst],
     answer: { ok: worst === 'ok', worst, lines },

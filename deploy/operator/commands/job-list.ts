@@ -1,6 +1,6 @@
 import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { defineCommand, noWords } from '../command.ts';
-import { shownJob } from '../format/job-record.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
+import { toJobJson } from '../format/job-record.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
 import { asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
@@ -28,8 +28,8 @@ export const jobList = defineCommand({
   options: LIST_OPTIONS,
   example: 'job list --state in_progress',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { records } = await services.tasks.listJobRecords(listQuery(options));
-    return { answer: records.map(shownJob), text: asTable(records, COLUMNS, { terminal, isWide: options.wide }) };
+    return { answer: records.map(toJobJson), text: asTable(records, COLUMNS, { terminal, isWide: options.wide }) };
   },
 });

@@ -1,5 +1,5 @@
-import { defineCommand, oneId } from '../command.ts';
-import { shownJob } from '../format/job-record.ts';
+import { defineCommand, readSingleId } from '../command.ts';
+import { toJobJson } from '../format/job-record.ts';
 
 export const jobShow = defineCommand({
   summary: 'show an asynchronous call with its events',
@@ -7,6 +7,6 @@ export const jobShow = defineCommand({
   options: {},
   example: 'job show job_06f2k3h8v0s7m1q9c4x5b2n6d0',
   run: async ({ services, words }) => ({
-    answer: shownJob((await services.tasks.showJob({ jobId: oneId(words, 'job') })).record),
+    answer: toJobJson((await services.tasks.showJob({ jobId: readSingleId(words, 'job') })).record),
   }),
 });

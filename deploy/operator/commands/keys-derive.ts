@@ -1,7 +1,7 @@
 import { SERVICE_NAMES, readProgramConfig } from '../../program/config/program-config.ts';
 import { openKeys } from '../../program/open-keys.ts';
 import { deriveServiceKey } from '../../program/service-key.ts';
-import { CommandFailed, WrongCall, defineCommand, noWords } from '../command.ts';
+import { CommandFailed, WrongCall, defineCommand, assertNoWords } from '../command.ts';
 
 export const keysDerive = defineCommand({
   summary: 'print the service_key of one service, which follows from the signing key',
@@ -9,7 +9,7 @@ export const keysDerive = defineCommand({
   options: { service: { value: 'NAME', means: 'the service', choices: SERVICE_NAMES, needed: true } },
   example: 'keys derive --service media',
   run: async ({ words, options, environment }) => {
-    noWords(words);
+    assertNoWords(words);
     const service = SERVICE_NAMES.find((name) => name === options.service);
     if (service === undefined) throw new WrongCall(`--service must be one of ${SERVICE_NAMES.join(', ')}`);
     const config = readProgramConfig(environment);

@@ -1,4 +1,4 @@
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 
 export const ledgerRebuild = defineCommand({
@@ -7,7 +7,7 @@ export const ledgerRebuild = defineCommand({
   options: {},
   example: 'ledger rebuild',
   run: async ({ services, words, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { accountIds, tokenIds } = await whileShowing(terminal, 'computing balances from the ledger', () =>
       services.accounts.rebuildBalances({}, { timeoutMs: LEDGER_TIMEOUT_MS }),
     );

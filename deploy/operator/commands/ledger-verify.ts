@@ -1,5 +1,5 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, noWords } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { formatNanos } from '../format/amount.ts';
 import { verifyBooks } from '../verify-books.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
@@ -10,7 +10,7 @@ export const ledgerVerify = defineCommand({
   options: { actor: ACTOR_OPTION },
   example: 'ledger verify --json',
   run: async ({ services, words, options, environment, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     let what = 'reading the ledger';
     const books = await whileShowing(
       terminal,
@@ -18,7 +18,7 @@ export const ledgerVerify = defineCommand({
       () =>
         verifyBooks(services, {
           timeoutMs: LEDGER_TIMEOUT_MS,
-          actor: actorOf(options.actor, environment),
+          actor: readActor(options.actor, environment),
           onProgress: (done, of) => {
             what = `comparing open holds with tasks  ${done} of ${of}`;
           },

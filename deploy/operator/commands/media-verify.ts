@@ -1,5 +1,5 @@
 import type { BlobFault } from '@reelgate/proto/media/v1/operator_service';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { asBytes } from '../format/bytes.ts';
 
 /** For one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
@@ -16,11 +16,11 @@ export const mediaVerify = defineCommand({
   },
   example: 'media verify --quick',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const found = { checked: 0, bytes: 0, faults: [] as BlobFault[] };
     let next = options.after ?? '';
     do {
-      terminal.progress(progressOf(found, next));
+      terminal.progress(formatProgress(found, next));
       const page = await services.media.verifyBlobs(
         { after: next, sizesOnly: options.quick === true },
         { timeoutMs: PAGE_TIMEOUT_MS },
@@ -38,25 +38,25 @@ export const mediaVerify = defineCommand({
         ok,
         checked: found.checked,
         bytes: found.bytes,
-        faults: found.faults.map(shown),
+        faults: found.faults.map(toFaultJson),
         ...(next === '' ? {} : { next }),
       },
     };
   },
 });
 
-interface Found {
+interface VerifyCounts {
   readonly checked: number;
   readonly bytes: number;
   readonly faults: readonly unknown[];
 }
 
 /** After a stop, the operator can continue from `next`. */
-function progressOf({ checked, bytes, faults }: Found, next: string): string {
+function formatProgress({ checked, bytes, faults }: VerifyCounts, next: string): string {
   const counts = `${checked} blobs checked  ${asBytes(bytes)}  ${faults.length} wrong`;
   return next === '' ? counts : `${counts}  --after ${next}`;
 }
 
-function shown({ sha256, fault, bytes, foundBytes, objects, taskIds }: BlobFault) {
+function toFaultJson({ sha256, fault, bytes, foundBytes, objects, taskIds }: BlobFault) {
   return { fault, sha256, bytes: Number(bytes), found_bytes: Number(foundBytes), objects, tasks: taskIds };
 }

@@ -6,7 +6,7 @@ import { CALLED_SERVICES, readProgramConfig } from '../../program/config/program
 import type { CalledService } from '../../program/config/program-config.ts';
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
 import type { Outcome } from '../command.ts';
-import { storeOf } from '../service-stores.ts';
+import { readStoreSettings } from '../service-stores.ts';
 
 export const migrate = defineCommand({
   summary: 'bring the store of a service up to date; no service needs to run',
@@ -19,11 +19,11 @@ export const migrate = defineCommand({
     const service = CALLED_SERVICES.find((one) => one === name);
     if (service === undefined || rest.length > 0) throw new WrongCall(`name one of: ${CALLED_SERVICES.join(', ')}`);
     const config = readProgramConfig(environment);
-    const store = storeOf(config, service);
+    const store = readStoreSettings(config, service);
     try {
       return options.check === true
-        ? checked(service, await checkStore(store))
-        : migrated(service, await migrateStore(store));
+        ? reportPending(service, await checkStore(store))
+        : reportApplied(service, await migrateStore(store));
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreTooNew)
         throw new CommandFailed(`${service}: ${error.message}`);
@@ -32,7 +32,7 @@ export const migrate = defineCommand({
   },
 });
 
-function migrated(service: CalledService, applied: readonly string[]): Outcome {
+function reportApplied(service: CalledService, applied: readonly string[]): Outcome {
   const lines = applied.map((name) => `${service}: applied ${name}`);
   return {
     answer: { service, applied },
@@ -40,7 +40,7 @@ function migrated(service: CalledService, applied: readonly string[]): Outcome {
   };
 }
 
-function checked(service: CalledService, { pending, unknown }: SchemaReport): Outcome {
+function reportPending(service: CalledService, { pending, unknown }: SchemaReport): Outcome {
   const lines = [
     ...pending.map((name) => `${service}: pending ${name}`),
     ...unknown.map((name) => `${service}: of a newer release ${name}`),

@@ -1,6 +1,6 @@
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
@@ -20,7 +20,7 @@ export const priceList = defineCommand({
   options: { wide: WIDE_OPTION },
   example: 'price list',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { contracts } = await services.accounts.listPrices({});
     return {
       answer: contracts.map(({ key, version, current, termsJson, sinceMs }) => ({

@@ -7,7 +7,7 @@ import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
 import { asBytes } from '../format/bytes.ts';
-import { typedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../typed-path.ts';
 import { whileShowing } from '../while-showing.ts';
 
 /** The file holds what the process holds, so only its owner may read it. */
@@ -33,8 +33,8 @@ export const profile = defineCommand({
     const [word, ...rest] = words;
     const name = SERVICE_NAMES.find((one) => one === word);
     if (name === undefined || rest.length > 0) throw new WrongCall(`name one of: ${SERVICE_NAMES.join(', ')}`);
-    const order = orderOf(options.cpu, options.heap === true);
-    const file = typedPath(environment, options.out ?? '');
+    const order = readProfileOrder(options.cpu, options.heap === true);
+    const file = resolveTypedPath(environment, options.out ?? '');
     const diagnosed = connectDiagnosed(readProgramConfig(environment), options.gateway);
     try {
       const service = diagnosed.services.find((one) => one.name === name);
@@ -51,7 +51,7 @@ export const profile = defineCommand({
   },
 });
 
-function orderOf(cpu: string | undefined, heap: boolean): Order {
+function readProfileOrder(cpu: string | undefined, heap: boolean): Order {
   if ((cpu === undefined) !== heap) throw new WrongCall('choose one of --cpu DURATION and --heap');
   if (cpu === undefined) return { kind: ProfileKind.HEAP, seconds: 0 };
   const seconds = Math.round((parseDuration(cpu) ?? 0) / SECOND_MS);

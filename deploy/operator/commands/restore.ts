@@ -1,9 +1,9 @@
 import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
-import { CommandFailed, WrongCall, defineCommand, oneId } from '../command.ts';
+import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import { servicesOnPostgres } from '../service-stores.ts';
-import { typedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../typed-path.ts';
 
 export const restore = defineCommand({
   summary: 'restore a backup into an empty data_dir, while the program is stopped',
@@ -11,7 +11,7 @@ export const restore = defineCommand({
   options: {},
   example: 'restore /var/backups/reelgate/monday',
   run: async ({ words, environment, terminal }) => {
-    const folder = typedPath(environment, oneId(words, 'folder'));
+    const folder = resolveTypedPath(environment, readSingleId(words, 'folder'));
     const config = readProgramConfig(environment);
     const databases = servicesOnPostgres(config);
     if (databases.length > 0)

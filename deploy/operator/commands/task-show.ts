@@ -1,8 +1,8 @@
 import { systemClock } from '@reelgate/platform/clock';
 import { WrongCall, defineCommand } from '../command.ts';
-import { moneyOf } from '../format/task-money.ts';
-import { shownTask } from '../format/task-record.ts';
-import { historyOf } from '../format/task-history.ts';
+import { readMoney } from '../format/task-money.ts';
+import { toTaskJson } from '../format/task-record.ts';
+import { formatHistory } from '../format/task-history.ts';
 
 export const taskShow = defineCommand({
   summary: 'tell the life of tasks: each step with its time, the gaps, and what an open task waits for',
@@ -15,8 +15,8 @@ export const taskShow = defineCommand({
       words.map(async (taskId) => {
         const { record } = await services.tasks.showTask({ taskId });
         if (record === undefined) return { answer: {}, text: '' };
-        const money = await moneyOf(services, record);
-        return { answer: shownTask(record, money), text: historyOf(record, money, systemClock.now()) };
+        const money = await readMoney(services, record);
+        return { answer: toTaskJson(record, money), text: formatHistory(record, money, systemClock.now()) };
       }),
     );
     const answers = shown.map(({ answer }) => answer);

@@ -1,7 +1,7 @@
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, noWords } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { parseNanos } from '../format/amount.ts';
 import { OWN_LIMIT_OPTIONS, ownLimits } from '../format/own-limits.ts';
 import { fromNow } from '../format/times.ts';
@@ -31,7 +31,7 @@ export const tokenCreate = defineCommand({
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
   run: async ({ services, words, options, environment }) => {
-    noWords(words);
+    assertNoWords(words);
     const { account = '', models = '', limit, expires, name = '' } = options;
     const made = await services.accounts.createToken({
       accountId: account,
@@ -45,7 +45,7 @@ export const tokenCreate = defineCommand({
       limits: ownLimits(options),
       webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
       tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
-      actor: actorOf(options.actor, environment),
+      actor: readActor(options.actor, environment),
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
   },

@@ -1,8 +1,8 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { WrongCall, defineCommand, oneId } from '../command.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { WrongCall, defineCommand, readSingleId } from '../command.ts';
 import { parseNanos } from '../format/amount.ts';
 import { OWN_LIMIT_OPTIONS, ownLimits } from '../format/own-limits.ts';
-import { shownToken } from '../format/token-record.ts';
+import { toTokenJson } from '../format/token-record.ts';
 
 export const tokenLimit = defineCommand({
   summary: 'replace the limits of a token; one that is left out is removed',
@@ -21,12 +21,12 @@ export const tokenLimit = defineCommand({
     const isNamed = limit !== undefined || Object.values(limits).some((own) => own > 0);
     if (isNamed === none) throw new WrongCall('name the limits of the token, or --none to remove them');
     const { token } = await services.accounts.updateTokenLimits({
-      id: oneId(words, 'token'),
+      id: readSingleId(words, 'token'),
       ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
       limits,
-      actor: actorOf(options.actor, environment),
+      actor: readActor(options.actor, environment),
       reason,
     });
-    return { answer: token === undefined ? {} : shownToken(token) };
+    return { answer: token === undefined ? {} : toTokenJson(token) };
   },
 });

@@ -1,10 +1,10 @@
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { formatNanos } from '../format/amount.ts';
 import { WIDE_OPTION, asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
-import { shownToken, tokenRightName, webhookRightName } from '../format/token-record.ts';
+import { toTokenJson, tokenRightName, webhookRightName } from '../format/token-record.ts';
 
 const COLUMNS: readonly Column<Token>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'NAME', of: ({ name }) => name, shrinks: true },
   { title: 'USED', of: ({ usedNanos }) => formatNanos(usedNanos) },
   { title: 'LIMIT', of: ({ limitNanos }) => (limitNanos === undefined ? '' : formatNanos(limitNanos)) },
-  { title: 'STATE', of: stateOf },
+  { title: 'STATE', of: describeState },
   { title: 'MODELS', of: ({ models }) => models.join(','), shrinks: true },
   { title: 'CREATED', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
   { title: 'EXPIRES', of: ({ expiresAt }) => isoTime(expiresAt) ?? '', isWide: true },
@@ -31,13 +31,13 @@ export const tokenList = defineCommand({
   options: { account: { value: 'ID', means: 'only the tokens of this account' }, wide: WIDE_OPTION },
   example: 'token list --account demo',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const { tokens } = await services.accounts.listTokens({ accountId: options.account ?? '' });
-    return { answer: tokens.map(shownToken), text: asTable(tokens, COLUMNS, { terminal, isWide: options.wide }) };
+    return { answer: tokens.map(toTokenJson), text: asTable(tokens, COLUMNS, { terminal, isWide: options.wide }) };
   },
 });
 
-function stateOf({ revokedAt, expiresAt }: Token): string {
+function describeState({ revokedAt, expiresAt }: Token): string {
   if (revokedAt !== undefined) return `revoked ${relativeTime(revokedAt)}`;
   return expiresAt === undefined ? 'valid' : `ends ${relativeTime(expiresAt)}`;
 }

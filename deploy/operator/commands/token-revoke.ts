@@ -1,6 +1,6 @@
-import { ACTOR_OPTION, actorOf } from '../actor.ts';
-import { defineCommand, oneId } from '../command.ts';
-import { shownToken } from '../format/token-record.ts';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { defineCommand, readSingleId } from '../command.ts';
+import { toTokenJson } from '../format/token-record.ts';
 
 export const tokenRevoke = defineCommand({
   summary: 'revoke a token, and all that it made with --with-made',
@@ -13,12 +13,12 @@ export const tokenRevoke = defineCommand({
   run: async ({ services, words, options, environment }) => {
     const withMade = options['with-made'] === true;
     const { token, madeRevoked } = await services.accounts.revokeToken({
-      id: oneId(words, 'token'),
-      actor: actorOf(options.actor, environment),
+      id: readSingleId(words, 'token'),
+      actor: readActor(options.actor, environment),
       withMade,
     });
     return {
-      answer: token === undefined ? {} : { ...shownToken(token), ...(withMade && { made_revoked: madeRevoked }) },
+      answer: token === undefined ? {} : { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) },
     };
   },
 });

@@ -2,7 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { systemClock } from '@reelgate/platform/clock';
 import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
 import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
-import { WrongCall, defineCommand, oneId } from '../command.ts';
+import { WrongCall, defineCommand, readSingleId } from '../command.ts';
 import { formatNanos } from '../format/amount.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -23,10 +23,10 @@ export const usageShow = defineCommand({
   },
   example: 'usage show demo --from 2026-11-01 --to 2026-11-30 --by model',
   run: async ({ services, words, options }) => {
-    const accountId = oneId(words, 'account');
+    const accountId = readSingleId(words, 'account');
     const { from, to, by = 'day' } = options;
-    const end = to === undefined ? today() + DAY_MS : day(to) + DAY_MS;
-    const begin = from === undefined ? end - DAYS_DEFAULT * DAY_MS : day(from);
+    const end = to === undefined ? today() + DAY_MS : parseDay(to) + DAY_MS;
+    const begin = from === undefined ? end - DAYS_DEFAULT * DAY_MS : parseDay(from);
     const { groups, total, currency } = await services.usage.getUsage({
       accountId,
       from: timestampFromMs(begin),
@@ -37,14 +37,18 @@ export const usageShow = defineCommand({
       answer: {
         account: accountId,
         currency,
-        data: groups.map((sum) => ({ [by]: sum.key, ...(sum.name === '' ? {} : { name: sum.name }), ...shown(sum) })),
-        total: total === undefined ? {} : shown(total),
+        data: groups.map((sum) => ({
+          [by]: sum.key,
+          ...(sum.name === '' ? {} : { name: sum.name }),
+          ...toUsageJson(sum),
+        })),
+        total: total === undefined ? {} : toUsageJson(total),
       },
     };
   },
 });
 
-function shown({ amountNanos, requests, seconds, inputTokens, outputTokens, images, characters }: Usage): object {
+function toUsageJson({ amountNanos, requests, seconds, inputTokens, outputTokens, images, characters }: Usage): object {
   return {
     amount: formatNanos(amountNanos),
     requests: Number(requests),
@@ -62,7 +66,7 @@ function today(): number {
 }
 
 /** The midnight that begins a day, in UTC. */
-function day(text: string): number {
+function parseDay(text: string): number {
   const ms = Date.parse(`${text}T00:00:00Z`);
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text)
     throw new WrongCall(`expected a day such as 2026-11-30, not ${text}`);

@@ -4,7 +4,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { ALPHA } from '@reelgate/tasks/config';
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
 import type { Environment } from '../environment.ts';
-import { typedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../typed-path.ts';
 import { deliverVideo } from '../video/deliver-video.ts';
 import { ACCESS_OPTIONS, findAccess } from '../video/find-access.ts';
 import { isTemporary } from '../video/follow-task.ts';
@@ -18,7 +18,7 @@ const KEY_BYTES = 15;
 const CREATE_ATTEMPTS_MAX = 4;
 const AGAIN_MS = 2000;
 
-interface Wanted {
+interface VideoOptions {
   readonly model?: string;
   readonly duration?: string;
   readonly resolution?: string;
@@ -46,8 +46,8 @@ export const videoCreate = defineCommand({
       const prompt = words.join(' ').trim();
       if (prompt === '') throw new WrongCall('give a prompt that says what the video shows');
       const { force = false, output } = options;
-      if (output !== undefined) await checkTarget(typedPath(environment, output), force);
-      const body = await bodyOf(prompt, options, environment);
+      if (output !== undefined) await checkTarget(resolveTypedPath(environment, output), force);
+      const body = await buildBody(prompt, options, environment);
       const access = await findAccess(options, { services, environment }, stop);
       const api = publicApi(access.url, access.token, stop);
       const estimate = await api.estimate(body).catch((error: unknown) => {
@@ -57,7 +57,7 @@ export const videoCreate = defineCommand({
       });
       const key = options['idempotency-key'] ?? newKey('cli', KEY_BYTES);
       const taskId = await createOnce(api, body, { key, stop });
-      const file = typedPath(environment, output ?? `${taskId}.mp4`);
+      const file = resolveTypedPath(environment, output ?? `${taskId}.mp4`);
       const held = estimate === undefined ? '' : `holds ${estimate.amount} ${estimate.currency}`;
       return deliverVideo({ taskId, file, force, api, access, stop, held }, { services, terminal });
     }),
@@ -67,11 +67,11 @@ function forgetToken(wasForgotten: boolean): void {
   if (wasForgotten) throw new CommandFailed('the kept token of the command line is no longer valid; run this again');
 }
 
-async function bodyOf(prompt: string, wanted: Wanted, environment: Environment): Promise<object> {
+async function buildBody(prompt: string, wanted: VideoOptions, environment: Environment): Promise<object> {
   const { model = ALPHA, duration, resolution, ratio, image } = wanted;
   const bytes = async (file: string): Promise<Buffer> => {
     try {
-      return await readFile(typedPath(environment, file));
+      return await readFile(resolveTypedPath(environment, file));
     } catch (error) {
       throw new CommandFailed(`--image: ${(error as Error).message}`);
     }

@@ -1,5 +1,5 @@
-import { defineCommand, oneId } from '../command.ts';
-import { typedPath } from '../typed-path.ts';
+import { defineCommand, readSingleId } from '../command.ts';
+import { resolveTypedPath } from '../typed-path.ts';
 import { deliverVideo } from '../video/deliver-video.ts';
 import { ACCESS_OPTIONS, findAccess } from '../video/find-access.ts';
 import { publicApi } from '../video/public-api.ts';
@@ -17,9 +17,9 @@ export const videoSave = defineCommand({
   example: 'video save task_06f2k3h8v0s7m1q9c4x5b2n6d0 -o boat.mp4',
   run: ({ words, options, services, environment, terminal }) =>
     untilInterrupted(async (stop) => {
-      const taskId = oneId(words, 'task');
+      const taskId = readSingleId(words, 'task');
       const { force = false, output = `${taskId}.mp4` } = options;
-      const file = typedPath(environment, output);
+      const file = resolveTypedPath(environment, output);
       await checkTarget(file, force);
       const access = await findAccess(options, { services, environment }, stop);
       const api = publicApi(access.url, access.token, stop);

@@ -1,7 +1,7 @@
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
-import { defineCommand, noWords } from '../command.ts';
-import { ACCOUNT_OPTION, eventTypesOf } from '../format/webhook-options.ts';
-import { PAYLOADS, shownEndpoint } from '../format/webhook-record.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
+import { ACCOUNT_OPTION, parseEventTypes } from '../format/webhook-options.ts';
+import { PAYLOADS, toEndpointJson } from '../format/webhook-record.ts';
 
 export const webhookCreate = defineCommand({
   summary: 'make a webhook endpoint and show its secret once',
@@ -15,15 +15,15 @@ export const webhookCreate = defineCommand({
   },
   example: 'webhook create --account demo --name site --url https://site.example/hook --events video.completed',
   run: async ({ services, words, options }) => {
-    noWords(words);
+    assertNoWords(words);
     const { account = '', url = '', events = '', name = '', payload = '' } = options;
     const { endpoint, secret } = await services.webhooks.createWebhookEndpoint({
       accountId: account,
       name,
       url,
-      eventTypes: eventTypesOf(events),
+      eventTypes: parseEventTypes(events),
       payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
     });
-    return { answer: { ...shownEndpoint(endpoint), secret } };
+    return { answer: { ...toEndpointJson(endpoint), secret } };
   },
 });

@@ -4,8 +4,8 @@ import { defineCommand } from '../command.ts';
 import { asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
-import { ACCOUNT_OPTION, PAGE_OPTIONS, endpointOf, pageQuery } from '../format/webhook-options.ts';
-import { DELIVERY_STATES, deliveryStateName, shownDelivery } from '../format/webhook-record.ts';
+import { ACCOUNT_OPTION, PAGE_OPTIONS, readEndpoint, pageQuery } from '../format/webhook-options.ts';
+import { DELIVERY_STATES, deliveryStateName, toDeliveryJson } from '../format/webhook-record.ts';
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -34,12 +34,12 @@ export const webhookDeliveries = defineCommand({
   example: 'webhook deliveries whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --state failed',
   run: async ({ services, words, options, terminal }) => {
     const { deliveries } = await services.webhooks.listWebhookDeliveries({
-      ...endpointOf(words, options),
+      ...readEndpoint(words, options),
       ...pageQuery(options),
       state: DELIVERY_STATES[options.state ?? ''] ?? WebhookDeliveryState.UNSPECIFIED,
     });
     return {
-      answer: deliveries.map(shownDelivery),
+      answer: deliveries.map(toDeliveryJson),
       text: asTable(deliveries, COLUMNS, { terminal, isWide: options.wide }),
     };
   },

@@ -1,10 +1,10 @@
 import type { WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
-import { defineCommand, noWords } from '../command.ts';
+import { defineCommand, assertNoWords } from '../command.ts';
 import { asTable } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
 import { PAGE_OPTIONS, pageQuery } from '../format/webhook-options.ts';
-import { payloadName, shownEndpoint } from '../format/webhook-record.ts';
+import { payloadName, toEndpointJson } from '../format/webhook-record.ts';
 
 const COLUMNS: readonly Column<WebhookEndpoint>[] = [
   { title: 'ID', of: ({ id }) => id },
@@ -26,11 +26,11 @@ export const webhookList = defineCommand({
   options: { account: { value: 'ID', means: 'the account', needed: true }, ...PAGE_OPTIONS },
   example: 'webhook list --account demo',
   run: async ({ services, words, options, terminal }) => {
-    noWords(words);
+    assertNoWords(words);
     const query = { accountId: options.account ?? '', ...pageQuery(options) };
     const { endpoints } = await services.webhooks.listWebhookEndpoints(query);
     return {
-      answer: endpoints.map(shownEndpoint),
+      answer: endpoints.map(toEndpointJson),
       text: asTable(endpoints, COLUMNS, { terminal, isWide: options.wide }),
     };
   },

@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { ago } from '../format/times.ts';
-import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
+import { ACCOUNT_OPTION, readEndpoint } from '../format/webhook-options.ts';
 
 /** The most deliveries that one call of the service resends. */
 const CALL_MAX = 1000;
@@ -15,7 +15,7 @@ export const webhookResendFailed = defineCommand({
   },
   example: 'webhook resend-failed whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --since 24h',
   run: async ({ services, words, options }) => {
-    const endpoint = endpointOf(words, options);
+    const endpoint = readEndpoint(words, options);
     const since = ago(options.since ?? '');
     let resent = 0;
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {

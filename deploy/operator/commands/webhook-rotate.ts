@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
-import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
-import { shownEndpoint } from '../format/webhook-record.ts';
+import { ACCOUNT_OPTION, readEndpoint } from '../format/webhook-options.ts';
+import { toEndpointJson } from '../format/webhook-record.ts';
 
 export const webhookRotate = defineCommand({
   summary: 'replace the secret of a webhook endpoint and show the new one once',
@@ -12,9 +12,9 @@ export const webhookRotate = defineCommand({
   example: 'webhook rotate default --account demo --keep-old',
   run: async ({ services, words, options }) => {
     const { endpoint, secret } = await services.webhooks.rotateWebhookSecret({
-      ...endpointOf(words, options),
+      ...readEndpoint(words, options),
       keepOldSecret: options['keep-old'] === true,
     });
-    return { answer: { ...shownEndpoint(endpoint), secret } };
+    return { answer: { ...toEndpointJson(endpoint), secret } };
   },
 });

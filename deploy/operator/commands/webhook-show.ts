@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
-import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
-import { shownEndpoint } from '../format/webhook-record.ts';
+import { ACCOUNT_OPTION, readEndpoint } from '../format/webhook-options.ts';
+import { toEndpointJson } from '../format/webhook-record.ts';
 
 export const webhookShow = defineCommand({
   summary: 'show a webhook endpoint; "default" is that of the URLs of requests',
@@ -8,7 +8,7 @@ export const webhookShow = defineCommand({
   options: { account: ACCOUNT_OPTION },
   example: 'webhook show whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo',
   run: async ({ services, words, options }) => {
-    const { endpoint } = await services.webhooks.getWebhookEndpoint(endpointOf(words, options));
-    return { answer: shownEndpoint(endpoint) };
+    const { endpoint } = await services.webhooks.getWebhookEndpoint(readEndpoint(words, options));
+    return { answer: toEndpointJson(endpoint) };
   },
 });

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { ACCOUNT_OPTION, endpointOf } from '../format/webhook-options.ts';
+import { ACCOUNT_OPTION, readEndpoint } from '../format/webhook-options.ts';
 
 const TYPE_DEFAULT = 'video.completed';
 
@@ -13,7 +13,7 @@ export const webhookTest = defineCommand({
   example: 'webhook test whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --event video.failed',
   run: async ({ services, words, options }) => {
     const { statusCode } = await services.webhooks.testWebhookEndpoint({
-      ...endpointOf(words, options),
+      ...readEndpoint(words, options),
       eventType: options.event ?? TYPE_DEFAULT,
     });
     return { answer: { status_code: statusCode }, ok: statusCode >= 200 && statusCode < 300 };

@@ -1,7 +1,7 @@
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { WrongCall, defineCommand } from '../command.ts';
-import { ACCOUNT_OPTION, endpointOf, eventTypesOf } from '../format/webhook-options.ts';
-import { PAYLOADS, shownEndpoint } from '../format/webhook-record.ts';
+import { ACCOUNT_OPTION, readEndpoint, parseEventTypes } from '../format/webhook-options.ts';
+import { PAYLOADS, toEndpointJson } from '../format/webhook-record.ts';
 
 const STATUSES: Readonly<Partial<Record<string, boolean>>> = { enabled: false, disabled: true };
 
@@ -18,7 +18,7 @@ export const webhookUpdate = defineCommand({
   },
   example: 'webhook update whe_06f2k3h8v0s7m1q9c4x5b2n6d0 --account demo --status enabled',
   run: async ({ services, words, options }) => {
-    const endpoint = endpointOf(words, options);
+    const endpoint = readEndpoint(words, options);
     const { account: _account, ...changes } = options;
     if (Object.keys(changes).length === 0) throw new WrongCall('name a setting to change');
     const { name, url, events = '', payload = '', status = '' } = changes;
@@ -27,10 +27,10 @@ export const webhookUpdate = defineCommand({
       ...endpoint,
       ...(name === undefined ? {} : { name }),
       ...(url === undefined ? {} : { url }),
-      eventTypes: eventTypesOf(events),
+      eventTypes: parseEventTypes(events),
       payload: PAYLOADS[payload] ?? WebhookPayload.UNSPECIFIED,
       ...(disabled === undefined ? {} : { disabled }),
     });
-    return { answer: shownEndpoint(updated.endpoint) };
+    return { answer: toEndpointJson(updated.endpoint) };
   },
 });

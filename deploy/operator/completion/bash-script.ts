@@ -1,6 +1,6 @@
 import type { OptionSpec } from '../command.ts';
 import type { CommandTable } from './command-tree.ts';
-import { FIRST_OPTIONS, firstWords, isPath, optionsOf } from './command-tree.ts';
+import { FIRST_OPTIONS, firstWords, isPath, listOptions } from './command-tree.ts';
 
 type NamedOption = readonly [string, OptionSpec];
 
@@ -39,7 +39,7 @@ complete -F _reelgate reelgate`;
 function commandCase(name: string, commands: CommandTable): string {
   const command = commands[name];
   if (command === undefined) return '';
-  const options = optionsOf(command);
+  const options = listOptions(command);
   const pattern = name.includes(' ') ? `'${name}'` : `'${name}' | '${name} '*`;
   return [
     `    ${pattern})`,

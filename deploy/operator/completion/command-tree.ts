@@ -18,7 +18,7 @@ export function firstWords(commands: CommandTable): ReadonlyMap<string, readonly
 }
 
 /** Every option of a command by its name. */
-export function optionsOf({ options }: Command): readonly (readonly [string, OptionSpec])[] {
+export function listOptions({ options }: Command): readonly (readonly [string, OptionSpec])[] {
   return [...Object.entries<OptionSpec>(options), ...Object.entries<OptionSpec>(COMMON_OPTIONS)];
 }
 

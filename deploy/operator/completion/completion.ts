@@ -12,7 +12,7 @@ const SCRIPTS: Readonly<Record<string, (commands: CommandTable) => string>> = {
 };
 
 /** The shell completion, made from the table of commands. */
-export function completionOf(commands: () => CommandTable): Command {
+export function newCompletionCommand(commands: () => CommandTable): Command {
   return defineCommand({
     summary: 'print the completion script of a shell',
     words: 'SHELL',

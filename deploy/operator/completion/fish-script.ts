@@ -1,6 +1,6 @@
 import type { OptionSpec } from '../command.ts';
 import type { CommandTable } from './command-tree.ts';
-import { firstWords, isPath, optionsOf } from './command-tree.ts';
+import { firstWords, isPath, listOptions } from './command-tree.ts';
 
 export function fishScript(commands: CommandTable): string {
   const lines = [...firstWords(commands)].map(([first, seconds]) =>
@@ -9,7 +9,7 @@ export function fishScript(commands: CommandTable): string {
       ...seconds.map(
         (second) =>
           `complete -c reelgate -f -n '__reelgate_typed ${first}' -a ${second} ` +
-          `-d ${quoted(commands[`${first} ${second}`]?.summary ?? '')}`,
+          `-d ${quote(commands[`${first} ${second}`]?.summary ?? '')}`,
       ),
     ].join('\n'),
   );
@@ -38,7 +38,7 @@ function commandLines(name: string, commands: CommandTable): string[] {
   return [
     ...(command.choices === undefined ? [] : [`complete -c reelgate ${when} -f -a '${command.choices.join(' ')}'`]),
     ...(isPath(command.words) ? [`complete -c reelgate ${when} -F`] : []),
-    ...optionsOf(command).map(([option, spec]) => `complete -c reelgate ${when} ${optionWords(option, spec)}`),
+    ...listOptions(command).map(([option, spec]) => `complete -c reelgate ${when} ${optionWords(option, spec)}`),
   ];
 }
 
@@ -49,10 +49,10 @@ function optionWords(option: string, { value, short, choices, means }: OptionSpe
     ...(short === undefined ? [] : [` -s ${short}`]),
     value === undefined ? '' : files,
     ...(choices === undefined ? [] : [` -a '${choices.join(' ')}'`]),
-    ` -d ${quoted(means)}`,
+    ` -d ${quote(means)}`,
   ].join('');
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -1,6 +1,6 @@
 import type { Command, OptionSpec } from '../command.ts';
 import type { CommandTable } from './command-tree.ts';
-import { FIRST_OPTIONS, firstWords, isPath, optionsOf } from './command-tree.ts';
+import { FIRST_OPTIONS, firstWords, isPath, listOptions } from './command-tree.ts';
 
 export function zshScript(commands: CommandTable): string {
   const words = firstWords(commands);
@@ -28,24 +28,24 @@ compdef _reelgate reelgate`;
 
 function commandCase([name, command]: readonly [string, Command]): string {
   const pattern = name.includes(' ') ? `'${name}'` : `'${name}'|'${name} '*`;
-  const specs = optionsOf(command).flatMap(([option, spec]) => argumentsOf(option, spec));
+  const specs = listOptions(command).flatMap(([option, spec]) => toOptionSpecs(option, spec));
   // zsh counts the words of the command too, so the arguments come after them.
-  const own = [...name.split(' ').map(() => "':word:'"), wordsOf(command)].join(' ');
+  const own = [...name.split(' ').map(() => "':word:'"), toWordsSpec(command)].join(' ');
   return `    ${pattern}) _arguments ${own} ${specs.join(' ')}; return ;;`;
 }
 
-function wordsOf({ words, choices }: Command): string {
-  if (choices !== undefined) return quoted(`*:${words}:(${choices.join(' ')})`);
-  return isPath(words) ? quoted('*:file:_files') : "'*:word:'";
+function toWordsSpec({ words, choices }: Command): string {
+  if (choices !== undefined) return quote(`*:${words}:(${choices.join(' ')})`);
+  return isPath(words) ? quote('*:file:_files') : "'*:word:'";
 }
 
-function argumentsOf(option: string, { value, short, choices, means }: OptionSpec): string[] {
+function toOptionSpecs(option: string, { value, short, choices, means }: OptionSpec): string[] {
   const action = choices === undefined ? '' : `(${choices.join(' ')})`;
   const behind = value === undefined ? '' : `:${value}:${isPath(value) ? '_files' : action}`;
   const what = `[${means.replace(/[[\]:]/g, ' ')}]${behind}`;
-  return [quoted(`--${option}${what}`), ...(short === undefined ? [] : [quoted(`-${short}${what}`)])];
+  return [quote(`--${option}${what}`), ...(short === undefined ? [] : [quote(`-${short}${what}`)])];
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

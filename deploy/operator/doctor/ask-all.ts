@@ -1,4 +1,4 @@
-import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import { awaitFor, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
@@ -37,7 +37,7 @@ async function askOne(
     deadline.callMs(),
     (signal) =>
       ask(signal, tellInTime).catch((error: unknown) => {
-        fail(reasonOf(error));
+        fail(describeError(error));
       }),
     (waitedMs) => {
       fail(`gave no answer within ${inSeconds(waitedMs)}`);

@@ -1,5 +1,5 @@
 import type { Client } from '@reelgate/platform/rpc/service';
-import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { isoTime } from '../format/times.ts';
@@ -66,7 +66,7 @@ async function askChannel(
   const subject = `channel ${id}`;
   const tested = await testChannel(tasks, id, deadline);
   const state = describeCircuit(subject, circuit);
-  return pause === undefined ? [tested, state] : [tested, state, pausedLine(subject, id, pause)];
+  return pause === undefined ? [tested, state] : [tested, state, toPauseLine(subject, id, pause)];
 }
 
 function describeCircuit(subject: string, circuit: string): DoctorLine {
@@ -83,7 +83,7 @@ function describeCircuit(subject: string, circuit: string): DoctorLine {
   };
 }
 
-function pausedLine(subject: string, id: string, { at, actor, reason }: ChannelPause): DoctorLine {
+function toPauseLine(subject: string, id: string, { at, actor, reason }: ChannelPause): DoctorLine {
   return {
     subject,
     part: 'pause',
@@ -109,7 +109,7 @@ function testChannel(tasks: Tasks, id: string, deadline: Deadline): Promise<Doct
               advice: `check api_key and base_url of channel ${id}, and the upstream's status; reelgate channel test ${id}`,
             };
       } catch (error) {
-        return { ...line, grade: 'fail', detail: reasonOf(error), advice: `reelgate channel test ${id}` };
+        return { ...line, grade: 'fail', detail: describeError(error), advice: `reelgate channel test ${id}` };
       }
     },
     (waitedMs) => ({

@@ -1,5 +1,5 @@
 import type { HostPort } from '@reelgate/platform/config/units';
-import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import { isProblem } from '@reelgate/platform/problem';
 import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
 import type { DiagnosedService } from '../diagnosed-services.ts';
@@ -67,7 +67,7 @@ async function listReplicas(
   const { address, hosts, client } = service;
   const found = await awaitAnswer(
     deadline,
-    () => findReplicas(hosts, lookUp).catch((error: unknown) => `does not resolve: ${reasonOf(error)}`),
+    () => findReplicas(hosts, lookUp).catch((error: unknown) => `does not resolve: ${describeError(error)}`),
     (waitedMs) => `was not resolved within ${inSeconds(waitedMs)}`,
   );
   if (typeof found === 'string') {
@@ -177,6 +177,6 @@ function describeRefusal({ name }: DiagnosedService, address: string, error: unk
 
 function explainCause(error: unknown): string {
   if (!(error instanceof Error) || error.cause === undefined) return '';
-  const said = reasonOf(error.cause);
+  const said = describeError(error.cause);
   return `: ${CONNECTION_FAULT.exec(said.split('Last error: ').at(-1) ?? '')?.[1] ?? said}`;
 }

@@ -23,7 +23,7 @@ export function describeClock({ subject, aheadMs, uncertainMs }: ClockReading): 
   return {
     subject: 'clock',
     part: subject,
-    ...graded(certainMs),
+    ...gradeOffset(certainMs),
     detail:
       certainMs < WARN_MS
         ? `agrees with this machine, to ${Math.max(1, Math.abs(aheadMs) + uncertainMs)} ms`
@@ -42,7 +42,7 @@ export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorL
     {
       subject: 'clock',
       part: 'between the services',
-      ...graded(certainMs),
+      ...gradeOffset(certainMs),
       detail:
         certainMs < WARN_MS
           ? 'they agree'
@@ -51,7 +51,7 @@ export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorL
   ];
 }
 
-function graded(ms: number): Pick<DoctorLine, 'grade' | 'advice'> {
+function gradeOffset(ms: number): Pick<DoctorLine, 'grade' | 'advice'> {
   if (ms < WARN_MS) return { grade: 'ok', advice: '' };
   return { grade: ms < FAIL_MS ? 'warn' : 'fail', advice: ADVICE };
 }

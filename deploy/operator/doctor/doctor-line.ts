@@ -30,7 +30,7 @@ export interface DoctorQuestion {
   readonly ask: (signal: AbortSignal, tell: Tell) => Promise<void>;
 }
 
-export function worstOf(lines: readonly { readonly grade: Grade }[]): Grade {
+export function findWorstGrade(lines: readonly { readonly grade: Grade }[]): Grade {
   if (lines.some(({ grade }) => grade === 'fail')) return 'fail';
   return lines.some(({ grade }) => grade === 'warn') ? 'warn' : 'ok';
 }

@@ -12,10 +12,10 @@ import type { AskedBy } from './ask-service.ts';
 import { compareClocks } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
 import { openDeadline } from './deadline.ts';
-import { worstOf } from './doctor-line.ts';
+import { findWorstGrade } from './doctor-line.ts';
 import type { DoctorLine } from './doctor-line.ts';
 import { countLines, openLineFormat } from './format-lines.ts';
-import { secretsHidden } from './hide-secrets.ts';
+import { newSecretHider } from './hide-secrets.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 
@@ -231,7 +231,7 @@ test.each<[string, Problem, RegExp, RegExp]>([
 });
 
 test('no secret of the configuration is shown, wherever it stands', () => {
-  const hide = secretsHidden({
+  const hide = newSecretHider({
     signing_key: 'signing-key-1',
     channels: [{ id: 'alpha', api_key: 'sk-alpha-1' }],
     tasks: { database: 'postgres://role:hunter2-long@db/tasks' },
@@ -257,5 +257,5 @@ test('the text has a line for each finding, what to do below it, and the numbers
     'ok    ledger                                 3 entries balance',
   ]);
   expect(countLines(lines)).toBe('1 fail, 1 warn, 1 ok');
-  expect(worstOf(lines)).toBe('fail');
+  expect(findWorstGrade(lines)).toBe('fail');
 });

@@ -11,7 +11,7 @@ import { ENOUGH_MS, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
-export interface Examined {
+export interface ExamineOptions {
   readonly config: Pick<ProgramConfig, 'warnings' | 'file'>;
   readonly services: Pick<Services, 'tasks' | 'accounts'>;
   readonly diagnosed: readonly DiagnosedService[];
@@ -23,7 +23,7 @@ export interface Examined {
  * the configuration, the services, the clocks, the channels, the ledger.
  */
 export async function examine(
-  { config, services, diagnosed, deadline }: Examined,
+  { config, services, diagnosed, deadline }: ExamineOptions,
   { tell, awaited }: Audience,
 ): Promise<readonly DoctorLine[]> {
   const first = [
@@ -64,7 +64,7 @@ async function askServices(
   return lines;
 }
 
-function channelsQuestion({ tasks }: Examined['services'], deadline: Deadline): DoctorQuestion {
+function channelsQuestion({ tasks }: ExamineOptions['services'], deadline: Deadline): DoctorQuestion {
   return {
     subject: 'channels',
     advice: 'the tasks service knows the channels: see its line',
@@ -77,7 +77,7 @@ function channelsQuestion({ tasks }: Examined['services'], deadline: Deadline): 
  * when the services have answered, or at half of the time.
  */
 function ledgerQuestion(
-  services: Examined['services'],
+  services: ExamineOptions['services'],
   deadline: Deadline,
   otherAnswers: Promise<unknown>,
 ): DoctorQuestion {
@@ -103,7 +103,7 @@ function describeStart(deadline: Deadline): readonly DoctorLine[] {
   ];
 }
 
-function describeConfiguration({ warnings, file }: Examined['config']): readonly DoctorLine[] {
+function describeConfiguration({ warnings, file }: ExamineOptions['config']): readonly DoctorLine[] {
   const line = { subject: 'configuration', part: '' } as const;
   if (warnings.length === 0)
     return [{ ...line, grade: 'ok', detail: `${file.files.join(', ')} has no warning`, advice: '' }];

@@ -1,7 +1,7 @@
 import type { Account } from '@reelgate/proto/billing/v1/account_service';
 import { formatNanos } from './amount.ts';
 
-export function shownAccount(account: Account | undefined): object {
+export function toAccountJson(account: Account | undefined): object {
   const { id = '', currency = '', balanceNanos = 0n, heldNanos = 0n } = account ?? {};
   return {
     id,

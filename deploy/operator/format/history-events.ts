@@ -1,6 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { asSeconds, shortened } from './history-step.ts';
+import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
 
 export interface EndFacts {
@@ -11,7 +11,7 @@ export interface EndFacts {
 }
 
 /** The facts that the earlier entries have given. */
-interface Told {
+interface HistoryState {
   /** The time at which the upstream began to work, as far as a poll has seen it. */
   workingAt: number | undefined;
   /** The time at which the upstream got the work. */
@@ -19,21 +19,21 @@ interface Told {
 }
 
 type Detail = Readonly<Record<string, unknown>>;
-type Tell = (at: number, detail: Detail, told: Told, facts: EndFacts) => readonly Step[];
+type Tell = (at: number, detail: Detail, told: HistoryState, facts: EndFacts) => readonly Step[];
 
 /** The steps that the history names. Creation and attempts are told from their own records. */
 export function eventSteps({ events }: Pick<TaskRecord, 'events'>, facts: EndFacts): readonly Step[] {
-  const told: Told = { workingAt: undefined, takenAt: facts.acceptedAt };
-  return events.flatMap((event) => stepsOf(event, told, facts));
+  const told: HistoryState = { workingAt: undefined, takenAt: facts.acceptedAt };
+  return events.flatMap((event) => toSteps(event, told, facts));
 }
 
-function stepsOf({ at: time, type, detailJson }: TaskEvent, told: Told, facts: EndFacts): readonly Step[] {
+function toSteps({ at: time, type, detailJson }: TaskEvent, told: HistoryState, facts: EndFacts): readonly Step[] {
   if (time === undefined) return [];
   const at = timestampMs(time);
   const detail = JSON.parse(detailJson) as Detail;
   const tell = TELL[type];
   return tell === undefined
-    ? [{ at, text: `${type.replaceAll('_', ' ')} ${shortened(detailJson)}` }]
+    ? [{ at, text: `${type.replaceAll('_', ' ')} ${shorten(detailJson)}` }]
     : tell(at, detail, told, facts);
 }
 
@@ -47,43 +47,43 @@ const TELL: Readonly<Record<string, Tell | undefined>> = {
   outcome_unknown: NOTHING,
   reported: (at, detail, told) => {
     if (detail['state'] !== 'in_progress' || told.workingAt !== undefined) {
-      const word = `the upstream says ${shortened(String(detail['status']))}`;
+      const word = `the upstream says ${shorten(String(detail['status']))}`;
       return [{ at, text: word }];
     }
     told.workingAt = at;
     const waited = sinceTaken(at, told);
     return [{ at, text: `the upstream works, after ${asSeconds(waited)} in its queue`, tookMs: waited }];
   },
-  look_failed: (at, { error }) => [{ at, text: `a poll failed (${shortened(String(error))})` }],
+  look_failed: (at, { error }) => [{ at, text: `a poll failed (${shorten(String(error))})` }],
   adopted: (at, _detail, told) => {
     told.takenAt ??= at;
     return [{ at, text: 'the list of the upstream had the work of the lost answer' }];
   },
   attention: (at, { reason, detail }) => [
-    { at, text: `needs a person: ${words(reason)} (${shortened(String(detail))})` },
+    { at, text: `needs a person: ${words(reason)} (${shorten(String(detail))})` },
   ],
   attention_resolved: (at, { resolution, actor, reason }) => [
     {
       at,
       text:
-        `no longer needs a person: ${words(resolution)}, by ${shortened(String(actor))}` +
-        (typeof reason === 'string' ? ` (${shortened(reason)})` : ''),
+        `no longer needs a person: ${words(resolution)}, by ${shorten(String(actor))}` +
+        (typeof reason === 'string' ? ` (${shorten(reason)})` : ''),
     },
   ],
   refused: (at, detail) => [{ at, text: `refused: ${failure(detail)}` }],
-  failed: (at, detail, told) => [...worked(at, told), { at, text: `failed: ${failure(detail)}` }],
+  failed: (at, detail, told) => [...toWorkSteps(at, told), { at, text: `failed: ${failure(detail)}` }],
   completed: (at, { fetch_ms: given }, told, { result }) => {
     const fetchMs = typeof given === 'number' ? given : 0;
     const fetched =
       result === undefined || typeof given !== 'number'
         ? []
         : [{ at, text: `the result of ${result} was fetched in ${asSeconds(fetchMs)}`, tookMs: fetchMs }];
-    return [...worked(at - fetchMs, told), ...fetched, { at, text: 'completed' }];
+    return [...toWorkSteps(at - fetchMs, told), ...fetched, { at, text: 'completed' }];
   },
 };
 
 /** Returns the step that says how long the upstream had the work, until a poll saw its end. */
-function worked(at: number, { workingAt, takenAt }: Told): readonly Step[] {
+function toWorkSteps(at: number, { workingAt, takenAt }: HistoryState): readonly Step[] {
   const since = workingAt ?? takenAt;
   if (since === undefined) return [];
   const tookMs = Math.max(0, at - since);
@@ -94,12 +94,12 @@ function worked(at: number, { workingAt, takenAt }: Told): readonly Step[] {
   return [{ at, text, tookMs }];
 }
 
-function sinceTaken(at: number, { takenAt }: Told): number {
+function sinceTaken(at: number, { takenAt }: HistoryState): number {
   return takenAt === undefined ? 0 : Math.max(0, at - takenAt);
 }
 
 function failure({ code, message }: Detail): string {
-  return `${shortened(String(message))} (${shortened(String(code))})`;
+  return `${shorten(String(message))} (${shorten(String(code))})`;
 }
 
 function words(value: unknown): string {

@@ -23,7 +23,7 @@ export function asSeconds(ms: number): string {
 }
 
 /** The words of an upstream on one line of bounded length. */
-export function shortened(text: string): string {
+export function shorten(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length <= TEXT_MAX ? line : `${line.slice(0, TEXT_MAX - 1)}…`;
 }

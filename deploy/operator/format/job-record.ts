@@ -1,17 +1,17 @@
 import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { given, stateName } from './task-record.ts';
+import { emptyToUndefined, stateName } from './task-record.ts';
 import { isoTime } from './times.ts';
 
 /** A job without the bytes of its request and its answer. */
-export function shownJob(record: JobRecord | undefined): object {
+export function toJobJson(record: JobRecord | undefined): object {
   if (record?.job === undefined) return {};
   const { job, tokenId, endpoint, model, starts, events, requestId, traceId } = record;
   return {
     id: job.id,
     account: job.accountId,
     token: tokenId,
-    request_id: given(requestId),
-    trace_id: given(traceId),
+    request_id: emptyToUndefined(requestId),
+    trace_id: emptyToUndefined(traceId),
     endpoint,
     model,
     state: stateName(job.state) || undefined,

@@ -24,8 +24,8 @@ export function asTable<R>(
   if (rows.length === 0) return 'none';
   const shown = columns.filter((column) => isWide || column.isWide !== true);
   const cells = [shown.map(({ title }) => title), ...rows.map((row) => shown.map((column) => oneLine(column.of(row))))];
-  const natural = shown.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))));
-  const widths = isWide || terminal.columns === undefined ? natural : fitted(shown, natural, terminal.columns);
+  const natural = shown.map((_, at) => Math.max(...cells.map((row) => countCharacters(row[at] ?? ''))));
+  const widths = isWide || terminal.columns === undefined ? natural : fitWidths(shown, natural, terminal.columns);
   return cells
     .map((row) =>
       row
@@ -37,7 +37,7 @@ export function asTable<R>(
 }
 
 /** Takes the missing width from the columns that shrink, the widest first. */
-function fitted(columns: readonly Column<never>[], natural: readonly number[], available: number): number[] {
+function fitWidths(columns: readonly Column<never>[], natural: readonly number[], available: number): number[] {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - available;
   while (over > 0) {
@@ -53,7 +53,7 @@ function fitted(columns: readonly Column<never>[], natural: readonly number[], a
 function cut(text: string, width: number): string {
   const letters = [...text];
   const kept = letters.length <= width ? text : letters.slice(0, width - 1).join('') + ELLIPSIS;
-  return kept + ' '.repeat(Math.max(0, width - lengthOf(kept)));
+  return kept + ' '.repeat(Math.max(0, width - countCharacters(kept)));
 }
 
 /** Text of a client may hold line ends and control characters, which would break the table or control the terminal. */
@@ -61,6 +61,6 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
 }
 
-function lengthOf(text: string): number {
+function countCharacters(text: string): number {
   return [...text].length;
 }

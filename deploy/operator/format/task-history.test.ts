@@ -6,7 +6,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { historyOf } from './task-history.ts';
+import { formatHistory } from './task-history.ts';
 
 const START = Date.UTC(2026, 10, 22, 12, 0, 3);
 const at = (seconds: number) => timestampFromMs(START + seconds * 1000);
@@ -67,7 +67,7 @@ function history(life: Life, nowS = 600): string[] {
       ? {}
       : { settlement: { amountNanos: 400_000_000n, basis: Basis.USAGE, settledAt: at(life.settledAt) } }),
   });
-  return historyOf(record, money, START + nowS * 1000).split('\n');
+  return formatHistory(record, money, START + nowS * 1000).split('\n');
 }
 
 test('a task is told from its creation to its settlement, with the time of each step', () => {

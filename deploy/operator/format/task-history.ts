@@ -9,21 +9,21 @@ import { formatNanos } from './amount.ts';
 import { asBytes } from './bytes.ts';
 import { eventSteps } from './history-events.ts';
 import type { EndFacts } from './history-events.ts';
-import { asSeconds, shortened } from './history-step.ts';
+import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
-import { waitOf } from './history-wait.ts';
+import { describeWaits } from './history-wait.ts';
 import { KINDS, stateName } from './task-record.ts';
 
 /** A longer time that no entry explains is named. */
 const GAP_MS = 10_000;
 
 /** The life of a task, one line for each step with its time, and what an unfinished task waits for. */
-export function historyOf(record: TaskRecord, money: GetHoldResponse | undefined, now: number): string {
+export function formatHistory(record: TaskRecord, money: GetHoldResponse | undefined, now: number): string {
   const steps = [
-    ...ofCreate(record, money),
-    ...ofAttempts(record),
-    ...eventSteps(record, factsOf(record)),
-    ...ofEnd(money),
+    ...toCreateSteps(record, money),
+    ...toAttemptSteps(record),
+    ...eventSteps(record, readEndFacts(record)),
+    ...toEndSteps(money),
   ]
     // The sort is stable: steps of the same time stay in this order.
     .sort((one, other) => one.at - other.at);
@@ -31,10 +31,10 @@ export function historyOf(record: TaskRecord, money: GetHoldResponse | undefined
     ...gapBefore(step, steps[index - 1]),
     `${clockTime(step.at)}  ${step.text}`,
   ]);
-  return [headOf(record), '', ...lines, ...waitOf(record, money, now)].join('\n');
+  return [formatHead(record), '', ...lines, ...describeWaits(record, money, now)].join('\n');
 }
 
-function headOf({ task, tokenId, requestId, traceId }: TaskRecord): string {
+function formatHead({ task, tokenId, requestId, traceId }: TaskRecord): string {
   if (task === undefined) return '';
   const { id, order, state, accountId, createdAt } = task;
   const what = [id, KINDS[order?.kind ?? TaskKind.UNSPECIFIED], order?.model, stateName(state)];
@@ -43,18 +43,18 @@ function headOf({ task, tokenId, requestId, traceId }: TaskRecord): string {
     `token ${tokenId}`,
     requestId === '' ? undefined : `request ${requestId}`,
     traceId === '' ? undefined : `trace ${traceId}`,
-    createdAt === undefined ? undefined : `created ${dayOf(createdAt)} UTC`,
+    createdAt === undefined ? undefined : `created ${formatDateTime(createdAt)} UTC`,
   ];
   return [what, whose].map((words) => words.filter((word) => word !== undefined).join('  ')).join('\n');
 }
 
-function ofCreate({ task, attempts }: TaskRecord, money: GetHoldResponse | undefined): readonly Step[] {
+function toCreateSteps({ task, attempts }: TaskRecord, money: GetHoldResponse | undefined): readonly Step[] {
   const created = task?.createdAt === undefined ? [] : [{ at: timestampMs(task.createdAt), text: 'created' }];
   const { hold } = money ?? {};
   if (hold?.placedAt === undefined) return created;
   const heldAt = timestampMs(hold.placedAt);
   const held = { at: heldAt, text: `held ${amount(hold.amountNanos, hold.currency)}` };
-  const references = referencesOf(task?.order);
+  const references = countReferences(task?.order);
   const firstAt = attempts[0]?.startedAt;
   if (references === 0 || firstAt === undefined) return [...created, held];
   const at = timestampMs(firstAt);
@@ -63,11 +63,11 @@ function ofCreate({ task, attempts }: TaskRecord, money: GetHoldResponse | undef
   return [...created, held, { at, text, tookMs }];
 }
 
-function referencesOf(order: Order | undefined): number {
+function countReferences(order: Order | undefined): number {
   return order?.content.filter(({ item }) => item.case === 'media').length ?? 0;
 }
 
-function ofAttempts({ attempts }: TaskRecord): readonly Step[] {
+function toAttemptSteps({ attempts }: TaskRecord): readonly Step[] {
   return attempts.flatMap((attempt) => {
     const { number, channel, startedAt, endedAt } = attempt;
     if (startedAt === undefined) return [];
@@ -75,7 +75,9 @@ function ofAttempts({ attempts }: TaskRecord): readonly Step[] {
     const name = `attempt ${number} on ${channel}`;
     if (endedAt === undefined) return [{ at, text: `${name} began` }];
     const tookMs = Math.max(0, at - timestampMs(startedAt));
-    return [{ at, text: `${name} ${outcomeOf(attempt)} after ${asSeconds(tookMs)}${reasonOf(attempt)}`, tookMs }];
+    return [
+      { at, text: `${name} ${describeOutcome(attempt)} after ${asSeconds(tookMs)}${formatReason(attempt)}`, tookMs },
+    ];
   });
 }
 
@@ -85,16 +87,16 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   unknown: 'got no answer',
 };
 
-function outcomeOf({ outcome }: AttemptRecord): string {
+function describeOutcome({ outcome }: AttemptRecord): string {
   return OUTCOMES[outcome] ?? outcome;
 }
 
-function reasonOf({ error }: AttemptRecord): string {
-  return error === '' ? '' : ` (${shortened(error)})`;
+function formatReason({ error }: AttemptRecord): string {
+  return error === '' ? '' : ` (${shorten(error)})`;
 }
 
 /** Reads the facts that the last step of a task needs. */
-function factsOf({ task, attempts }: TaskRecord): EndFacts {
+function readEndFacts({ task, attempts }: TaskRecord): EndFacts {
   const accepted = attempts.find(({ outcome }) => outcome === 'accepted')?.endedAt;
   return {
     acceptedAt: accepted === undefined ? undefined : timestampMs(accepted),
@@ -102,7 +104,7 @@ function factsOf({ task, attempts }: TaskRecord): EndFacts {
   };
 }
 
-function ofEnd(money: GetHoldResponse | undefined): readonly Step[] {
+function toEndSteps(money: GetHoldResponse | undefined): readonly Step[] {
   const { hold, settlement, deferredAmountNanos } = money ?? {};
   if (hold === undefined || settlement === undefined) return [];
   const at = settlement.settledAt === undefined ? 0 : timestampMs(settlement.settledAt);
@@ -132,6 +134,6 @@ function clockTime(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }
 
-function dayOf(time: Timestamp): string {
+function formatDateTime(time: Timestamp): string {
   return new Date(timestampMs(time)).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -4,7 +4,7 @@ import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Services } from '../connect-services.ts';
 
 /** The hold and the settlement of a task; undefined if the task was refused before its hold. */
-export async function moneyOf(
+export async function readMoney(
   { billing }: Pick<Services, 'billing'>,
   { task }: TaskRecord,
 ): Promise<GetHoldResponse | undefined> {

@@ -31,18 +31,18 @@ const BASES: Readonly<Record<Basis, string>> = {
 };
 
 /** A task with its private facts and its money, as one JSON object. */
-export function shownTask(record: TaskRecord, money: GetHoldResponse | undefined): object {
+export function toTaskJson(record: TaskRecord, money: GetHoldResponse | undefined): object {
   const { task, tokenId, admission, upstreamStatus, attempts, events, requestId, traceId } = record;
   return {
-    ...shownState(task),
+    ...toStateJson(task),
     token: tokenId,
-    request_id: given(requestId),
-    trace_id: given(traceId),
+    request_id: emptyToUndefined(requestId),
+    trace_id: emptyToUndefined(traceId),
     admission,
-    upstream_status: given(upstreamStatus),
-    attempts: attempts.map(shownAttempt),
-    events: events.map(shownEvent),
-    ...shownMoney(money),
+    upstream_status: emptyToUndefined(upstreamStatus),
+    attempts: attempts.map(toAttemptJson),
+    events: events.map(toEventJson),
+    ...toMoneyJson(money),
   };
 }
 
@@ -51,11 +51,11 @@ export function stateName(state: TaskState | undefined): string {
   return Object.keys(STATES).find((name) => STATES[name] === state) ?? '';
 }
 
-export function promptOf(order: Order | undefined): string {
+export function readPrompt(order: Order | undefined): string {
   return (order?.content ?? []).flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
 }
 
-function shownState(task: Task | undefined): object {
+function toStateJson(task: Task | undefined): object {
   if (task === undefined) return {};
   return {
     id: task.id,
@@ -63,7 +63,7 @@ function shownState(task: Task | undefined): object {
     kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED],
     state: stateName(task.state) || undefined,
     model: task.order?.model,
-    order: task.order === undefined ? {} : shownOrder(task.order),
+    order: task.order === undefined ? {} : toOrderJson(task.order),
     created_at: isoTime(task.createdAt),
     completed_at: isoTime(task.completedAt),
     expires_at: isoTime(task.expiresAt),
@@ -71,31 +71,31 @@ function shownState(task: Task | undefined): object {
   };
 }
 
-function shownAttempt({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {
+function toAttemptJson({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {
   return {
     number,
     channel,
-    upstream_id: given(upstreamId),
+    upstream_id: emptyToUndefined(upstreamId),
     outcome,
-    error: given(error),
+    error: emptyToUndefined(error),
     started_at: isoTime(startedAt),
     ended_at: isoTime(endedAt),
   };
 }
 
-function shownEvent({ at, type, detailJson }: TaskEvent): object {
+function toEventJson({ at, type, detailJson }: TaskEvent): object {
   return { ...(JSON.parse(detailJson) as object), at: isoTime(at), type };
 }
 
-function shownOrder(order: Order): object {
+function toOrderJson(order: Order): object {
   const { content, duration, resolution, ratio, sourceTaskId, aigcWatermark, callbackUrl } = order;
   const media = content.flatMap(({ item }) => (item.case === 'media' ? [item.value] : []));
   return {
-    prompt: promptOf(order),
+    prompt: readPrompt(order),
     duration,
     resolution,
     ratio,
-    source_task_id: given(sourceTaskId),
+    source_task_id: emptyToUndefined(sourceTaskId),
     aigc_watermark: aigcWatermark,
     callback_url: callbackUrl,
     media:
@@ -109,11 +109,11 @@ function shownOrder(order: Order): object {
 }
 
 /** On the wire an empty text means no value. */
-export function given(text: string): string | undefined {
+export function emptyToUndefined(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function shownMoney(money: GetHoldResponse | undefined): object {
+function toMoneyJson(money: GetHoldResponse | undefined): object {
   const { hold, settlement, deferredAmountNanos: deferred, lines = [] } = money ?? {};
   return {
     hold:

@@ -18,14 +18,14 @@ export const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = {
 };
 
 export function webhookRightName(right: WebhookRight): string {
-  return nameIn(WEBHOOK_RIGHTS, right);
+  return findRightName(WEBHOOK_RIGHTS, right);
 }
 
 export function tokenRightName(right: TokenRight): string {
-  return nameIn(TOKEN_RIGHTS, right);
+  return findRightName(TOKEN_RIGHTS, right);
 }
 
-export function shownToken(token: Token): object {
+export function toTokenJson(token: Token): object {
   return {
     token_id: token.id,
     account: token.accountId,
@@ -36,7 +36,7 @@ export function shownToken(token: Token): object {
     created_at: isoTime(token.createdAt),
     expires_at: isoTime(token.expiresAt),
     revoked_at: isoTime(token.revokedAt),
-    ...shownLimits(token.limits),
+    ...toLimitsJson(token.limits),
     webhooks: webhookRightName(token.webhooks) || undefined,
     tokens: tokenRightName(token.tokens) || undefined,
     made_by: token.madeByTokenId || undefined,
@@ -45,7 +45,7 @@ export function shownToken(token: Token): object {
 }
 
 /** Zero means the configured limit. */
-function shownLimits(limits: TokenLimits | undefined): object {
+function toLimitsJson(limits: TokenLimits | undefined): object {
   return {
     creates_per_minute: limits?.createsPerMinute || undefined,
     reads_per_minute: limits?.readsPerMinute || undefined,
@@ -54,6 +54,6 @@ function shownLimits(limits: TokenLimits | undefined): object {
   };
 }
 
-function nameIn<R>(rights: Readonly<Record<string, R>>, right: R): string {
+function findRightName<R>(rights: Readonly<Record<string, R>>, right: R): string {
   return Object.entries(rights).find(([, each]) => each === right)?.[0] ?? '';
 }

@@ -1,4 +1,4 @@
-import { WrongCall, oneId } from '../command.ts';
+import { WrongCall, readSingleId } from '../command.ts';
 import { WIDE_OPTION } from './table.ts';
 
 const LIMIT_DEFAULT = 20;
@@ -23,23 +23,23 @@ export function pageQuery({ limit = String(LIMIT_DEFAULT), after = '' }: { limit
 }
 
 /** The endpoint that a command is called with. */
-export function endpointOf(
+export function readEndpoint(
   words: readonly string[],
   { account = '' }: { account?: string },
 ): { readonly accountId: string; readonly endpointId: string } {
-  return { accountId: account, endpointId: oneId(words, 'endpoint') };
+  return { accountId: account, endpointId: readSingleId(words, 'endpoint') };
 }
 
 /** The delivery that a command is called with. */
-export function deliveryOf(
+export function readDelivery(
   words: readonly string[],
   { account = '' }: { account?: string },
 ): { readonly accountId: string; readonly deliveryId: string } {
-  return { accountId: account, deliveryId: oneId(words, 'delivery') };
+  return { accountId: account, deliveryId: readSingleId(words, 'delivery') };
 }
 
 /** The event types of a list such as `video.completed,video.failed`. */
-export function eventTypesOf(list: string): string[] {
+export function parseEventTypes(list: string): string[] {
   return list
     .split(',')
     .map((type) => type.trim())

@@ -21,7 +21,7 @@ export function deliveryStateName(state: WebhookDeliveryState): string {
 }
 
 /** An endpoint without its secret. */
-export function shownEndpoint(endpoint: WebhookEndpoint | undefined): object {
+export function toEndpointJson(endpoint: WebhookEndpoint | undefined): object {
   if (endpoint === undefined) return {};
   return {
     id: endpoint.id,
@@ -43,7 +43,7 @@ export function shownEndpoint(endpoint: WebhookEndpoint | undefined): object {
 }
 
 /** A delivery, with its attempts if it has them. */
-export function shownDelivery(delivery: WebhookDelivery | undefined): object {
+export function toDeliveryJson(delivery: WebhookDelivery | undefined): object {
   if (delivery === undefined) return {};
   return {
     id: delivery.id,
@@ -59,11 +59,11 @@ export function shownDelivery(delivery: WebhookDelivery | undefined): object {
     created_at: isoTime(delivery.createdAt),
     next_attempt_at: isoTime(delivery.nextAttemptAt),
     ended_at: isoTime(delivery.endedAt),
-    ...(delivery.attempts.length === 0 ? {} : { attempts: delivery.attempts.map(shownAttempt) }),
+    ...(delivery.attempts.length === 0 ? {} : { attempts: delivery.attempts.map(toDeliveryAttemptJson) }),
   };
 }
 
-function shownAttempt(attempt: WebhookAttempt): object {
+function toDeliveryAttemptJson(attempt: WebhookAttempt): object {
   return {
     number: attempt.number,
     at: isoTime(attempt.at),

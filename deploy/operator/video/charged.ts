@@ -6,7 +6,7 @@ const SETTLED_MS_MAX = 5000;
 const AGAIN_MS = 200;
 
 /** The charge of a finished task. The settlement follows the end of the task; undefined if it does not come in time. */
-export async function chargedFor(
+export async function waitForCharge(
   taskId: string,
   { billing }: Pick<Services, 'billing'>,
   clock: Clock,

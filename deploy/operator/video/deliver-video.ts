@@ -3,7 +3,7 @@ import { CommandFailed } from '../command.ts';
 import type { Call, Outcome } from '../command.ts';
 import { asBytes } from '../format/bytes.ts';
 import { shortDuration } from '../format/times.ts';
-import { chargedFor } from './charged.ts';
+import { waitForCharge } from './charged.ts';
 import type { Access } from './find-access.ts';
 import { followTask } from './follow-task.ts';
 import type { PublicApi, Video } from './public-api.ts';
@@ -29,25 +29,29 @@ export async function deliverVideo(delivery: Delivery, call: Pick<Call, 'service
   const began = systemClock.now();
   try {
     const video = await followTask(taskId, { ...delivery, terminal: call.terminal, clock: systemClock });
-    if (video === undefined) return stopped(delivery);
+    if (video === undefined) return toStoppedOutcome(delivery);
     const bytes = video.status === 'completed' ? await saveFile(await api.content(taskId), file, delivery) : undefined;
-    const charged = access.isLocal ? await chargedFor(taskId, call.services, systemClock) : undefined;
-    return outcomeOf(delivery, video, { bytes, charged, tookMs: systemClock.now() - began });
+    const charged = access.isLocal ? await waitForCharge(taskId, call.services, systemClock) : undefined;
+    return toOutcome(delivery, video, { bytes, charged, tookMs: systemClock.now() - began });
   } catch (error) {
-    if (stop.aborted) return stopped(delivery);
-    if (error instanceof CommandFailed) throw new CommandFailed(`${error.message}\n${howToGoOn(delivery)}`);
+    if (stop.aborted) return toStoppedOutcome(delivery);
+    if (error instanceof CommandFailed) throw new CommandFailed(`${error.message}\n${describeResume(delivery)}`);
     throw error;
   }
 }
 
-interface Ended {
+interface VideoEnd {
   /** Absent: no video was made. */
   readonly bytes: number | undefined;
   readonly charged: string | undefined;
   readonly tookMs: number;
 }
 
-function outcomeOf({ taskId, file }: Delivery, { status, error }: Video, { bytes, charged, tookMs }: Ended): Outcome {
+function toOutcome(
+  { taskId, file }: Delivery,
+  { status, error }: Video,
+  { bytes, charged, tookMs }: VideoEnd,
+): Outcome {
   const money = charged === undefined ? '' : `; charged ${charged}`;
   const answer = { id: taskId, status, ...(charged === undefined ? {} : { charged }), took_ms: tookMs };
   if (bytes !== undefined)
@@ -59,15 +63,15 @@ function outcomeOf({ taskId, file }: Delivery, { status, error }: Video, { bytes
   return { ok: false, answer: { ...answer, error }, text: `${taskId} failed: ${message} (${code})${money}` };
 }
 
-function stopped(delivery: Delivery): Outcome {
+function toStoppedOutcome(delivery: Delivery): Outcome {
   return {
     exitCode: INTERRUPTED,
     answer: { id: delivery.taskId, status: 'stopped' },
-    text: `stopped waiting; the task continues\n${howToGoOn(delivery)}`,
+    text: `stopped waiting; the task continues\n${describeResume(delivery)}`,
   };
 }
 
-function howToGoOn({ taskId, file, access, force }: Delivery): string {
+function describeResume({ taskId, file, access, force }: Delivery): string {
   const where = access.isLocal ? '' : ` --url ${access.url}`;
   return `to save its video later: reelgate video save ${taskId} -o ${file}${where}${force ? ' --force' : ''}`;
 }

@@ -25,7 +25,7 @@ export const ACCESS_OPTIONS = {
   },
 } as const;
 
-interface Named {
+interface AccessOptions {
   readonly url?: string;
   readonly token?: string;
 }
@@ -34,7 +34,7 @@ const TOKEN_NAME = 'command line';
 
 /** Without --url the program of the configuration. Without a token one of the first account, as a start prints it. */
 export async function findAccess(
-  { url, token: typed }: Named,
+  { url, token: typed }: AccessOptions,
   { services, environment }: { readonly services: Pick<Services, 'accounts'>; readonly environment: Environment },
   stop: AbortSignal,
 ): Promise<Access> {
@@ -46,10 +46,10 @@ export async function findAccess(
   }
   const config = readProgramConfig(environment);
   const found = { url: config.publicUrl, isLocal: true };
-  if (!(await publicApi(found.url, '', stop).isThere()))
+  if (!(await publicApi(found.url, '', stop).isReady()))
     throw new CommandFailed(`no gateway answers at ${found.url}; npm start starts one, and --url names another`);
   if (token !== undefined) return { ...found, token, forget: () => false };
-  return { ...found, ...(await ownToken(config, services)) };
+  return { ...found, ...(await openOwnToken(config, services)) };
 }
 
 interface Account {
@@ -58,7 +58,7 @@ interface Account {
 }
 
 /** The first key in the configuration; else the token that this command line made earlier, or makes now. */
-async function ownToken(
+async function openOwnToken(
   config: ProgramConfig,
   { accounts }: Pick<Services, 'accounts'>,
 ): Promise<Pick<Access, 'token' | 'forget'>> {
@@ -72,7 +72,7 @@ async function ownToken(
     rmSync(file, { force: true });
     return true;
   };
-  const kept = readIfThere(file);
+  const kept = readIfPresent(file);
   if (kept !== undefined) return { token: kept, forget };
   const made = await accounts.createToken({ accountId: account.id, name: TOKEN_NAME, models: ['*'] });
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -80,7 +80,7 @@ async function ownToken(
   return { token: made.key, forget };
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -9,7 +9,7 @@ const POLL_MS = 1000;
 const AWAY_MS_MAX = 120_000;
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed']);
 
-interface Following {
+interface FollowOptions {
   readonly api: Pick<PublicApi, 'read'>;
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ interface Following {
 }
 
 /** Reads the task until it ends, and shows its progress; undefined if the operator stopped the command. */
-export async function followTask(taskId: string, following: Following): Promise<Video | undefined> {
+export async function followTask(taskId: string, following: FollowOptions): Promise<Video | undefined> {
   const { terminal, clock, stop, held } = following;
   let line = 'queued';
   const show = (video: Video): void => {
@@ -49,7 +49,7 @@ export async function followTask(taskId: string, following: Following): Promise<
 }
 
 /** Reads the task once; undefined if the gateway did not answer. Throws once that has lasted too long. */
-async function readOnce(taskId: string, { api, stop }: Following, awayMs: number): Promise<Video | undefined> {
+async function readOnce(taskId: string, { api, stop }: FollowOptions, awayMs: number): Promise<Video | undefined> {
   try {
     return await api.read(taskId);
   } catch (error) {

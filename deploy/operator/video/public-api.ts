@@ -28,7 +28,7 @@ export class NoAnswer extends CommandFailed {}
 
 export interface PublicApi {
   readonly url: string;
-  isThere(): Promise<boolean>;
+  isReady(): Promise<boolean>;
   estimate(body: object): Promise<Estimate>;
   create(body: object, idempotencyKey: string): Promise<string>;
   read(taskId: string): Promise<Video>;
@@ -47,7 +47,7 @@ export function publicApi(url: string, token: string, stop: AbortSignal): Public
       // eslint-disable-next-line no-restricted-globals -- the operator names this address, as a client of the gateway
       return await fetch(url + target, { ...init, signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]) });
     } catch (error) {
-      throw new NoAnswer(`no answer from ${url}: ${reasonOf(error)}`);
+      throw new NoAnswer(`no answer from ${url}: ${describeError(error)}`);
     }
   };
   const authorization = `Bearer ${token}`;
@@ -65,42 +65,42 @@ export function publicApi(url: string, token: string, stop: AbortSignal): Public
     send(target, { headers: { authorization } }, timeoutMs);
   return {
     url,
-    isThere: async () => {
+    isReady: async () => {
       try {
         return (await send('/readyz', {})).ok;
       } catch {
         return false;
       }
     },
-    estimate: async (body) => (await jsonOf(await post('/v1/videos/estimate', body))) as Estimate,
+    estimate: async (body) => (await readJson(await post('/v1/videos/estimate', body))) as Estimate,
     create: async (body, key) => {
-      const { id } = (await jsonOf(await post('/v1/videos', body, { 'idempotency-key': key }))) as Video;
+      const { id } = (await readJson(await post('/v1/videos', body, { 'idempotency-key': key }))) as Video;
       return id;
     },
-    read: async (taskId) => (await jsonOf(await get(`/v1/videos/${encodeURIComponent(taskId)}`))) as Video,
+    read: async (taskId) => (await readJson(await get(`/v1/videos/${encodeURIComponent(taskId)}`))) as Video,
     content: async (taskId) => {
       const response = await get(`/v1/videos/${encodeURIComponent(taskId)}/content`, CONTENT_DEADLINE_MS);
-      if (!response.ok || response.body === null) throw await refusalOf(response);
+      if (!response.ok || response.body === null) throw await readRefusal(response);
       return response.body;
     },
   };
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
-  if (!response.ok) throw await refusalOf(response);
+async function readJson(response: Response): Promise<unknown> {
+  if (!response.ok) throw await readRefusal(response);
   try {
     return await response.json();
   } catch (error) {
-    throw new NoAnswer(`the answer broke off: ${reasonOf(error)}`);
+    throw new NoAnswer(`the answer broke off: ${describeError(error)}`);
   }
 }
 
-async function refusalOf(response: Response): Promise<ApiRefusal> {
+async function readRefusal(response: Response): Promise<ApiRefusal> {
   const text = await response.text().catch(() => '');
-  return new ApiRefusal(response.status, messageIn(text) ?? response.statusText);
+  return new ApiRefusal(response.status, readMessage(text) ?? response.statusText);
 }
 
-function messageIn(text: string): string | undefined {
+function readMessage(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { readonly error?: { readonly message?: string } }).error?.message;
   } catch {
@@ -108,7 +108,7 @@ function messageIn(text: string): string | undefined {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;
 }

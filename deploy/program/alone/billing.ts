@@ -1,13 +1,13 @@
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
-import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
+import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
-import type { Started, Starting } from '../starting.ts';
+import type { StartResult, StartParts } from '../starting.ts';
 import { serve } from './serve.ts';
 
 /** Billing in a process of its own. */
-export async function billingAlone(starting: Starting): Promise<Started> {
-  const service = await startBilling(billingConfig(starting.config.value), checkedFoundation(starting, 'billing'));
+export async function startBillingAlone(starting: StartParts): Promise<StartResult> {
+  const service = await startBilling(billingConfig(starting.config.value), withChecks(starting, 'billing'));
   watchPeers(starting.foundation, {});
   await serve(starting, 'billing', service);
   return { services: [service], greeting: service.newKeys.map(({ key }) => `token: ${key.reveal()}`) };

@@ -1,14 +1,14 @@
 import type { SecureContextOptions } from 'node:tls';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
-import { secureContextOf } from '@reelgate/platform/tls/tls-files';
+import { toSecureContext } from '@reelgate/platform/tls/tls-files';
 import { callKey } from '../identities.ts';
 import type { Identity } from '../identities.ts';
-import type { Starting } from '../starting.ts';
+import type { StartParts } from '../starting.ts';
 
 /** The connection to another service, for as long as the process runs. */
 export function connect(
-  { config, foundation, lifecycle, tls }: Starting,
+  { config, foundation, lifecycle, tls }: StartParts,
   caller: Identity,
   name: 'tasks' | 'billing' | 'media',
 ): GrpcConnection {
@@ -25,6 +25,6 @@ export function connect(
 }
 
 /** The newest certificates of calls, for calls over HTTP. */
-export function secureContext({ tls: { calls } }: Starting): (() => SecureContextOptions) | undefined {
-  return calls === undefined ? undefined : () => secureContextOf(calls.current());
+export function secureContext({ tls: { calls } }: StartParts): (() => SecureContextOptions) | undefined {
+  return calls === undefined ? undefined : () => toSecureContext(calls.current());
 }

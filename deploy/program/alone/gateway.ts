@@ -11,19 +11,19 @@ import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { httpMedia, startGateway } from '@reelgate/gateway/app';
 import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
-import { checkedFoundation, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
+import { withChecks, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
-import { consolesOf, greeting } from '../greeting.ts';
+import { readConsoles, greeting } from '../greeting.ts';
 import { callKey } from '../identities.ts';
-import { configurationOf } from '../config/shown-configuration.ts';
+import { newConfigurationReader } from '../config/shown-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
-import type { Started, Starting } from '../starting.ts';
+import type { StartResult, StartParts } from '../starting.ts';
 import { connect, secureContext } from './connect.ts';
 
 /** The gateway in a process of its own. */
-export async function gatewayAlone(starting: Starting): Promise<Started> {
+export async function startGatewayAlone(starting: StartParts): Promise<StartResult> {
   const { config, lifecycle, ports } = starting;
-  const foundation = checkedFoundation(starting, 'gateway');
+  const foundation = withChecks(starting, 'gateway');
   if (ports.gateway === undefined) throw new Error('the ports of the gateway are not open');
   const [tasks, billing, media] = [
     connect(starting, 'gateway', 'tasks'),
@@ -52,7 +52,7 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
     operator: {
       ...operatorClients(starting),
       reach: () => reachPeers({ tasks, billing, media }),
-      configuration: configurationOf(starting),
+      configuration: newConfigurationReader(starting),
     },
   };
   const service = await startGateway(gatewayConfig(config.value), foundation, clients, ports.gateway);
@@ -69,12 +69,12 @@ export async function gatewayAlone(starting: Starting): Promise<Started> {
   });
   return {
     services: [service],
-    greeting: greeting(config.publicUrl, [], consolesOf(config.value, foundation.signingKey)),
+    greeting: greeting(config.publicUrl, [], readConsoles(config.value, foundation.signingKey)),
   };
 }
 
 /** Connections of their own: a connection carries the key of one identity. */
-function operatorClients(starting: Starting): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
+function operatorClients(starting: StartParts): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
   const [tasks, billing] = [connect(starting, 'operator', 'tasks'), connect(starting, 'operator', 'billing')];
   return {
     tasks: tasks.client(OperatorService),

@@ -1,13 +1,13 @@
 import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
-import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
+import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
-import type { Started, Starting } from '../starting.ts';
+import type { StartResult, StartParts } from '../starting.ts';
 import { serve } from './serve.ts';
 
 /** Media in a process of its own. */
-export async function mediaAlone(starting: Starting): Promise<Started> {
-  const service = await startMedia(mediaConfig(starting.config.value), checkedFoundation(starting, 'media'), {
+export async function startMediaAlone(starting: StartParts): Promise<StartResult> {
+  const service = await startMedia(mediaConfig(starting.config.value), withChecks(starting, 'media'), {
     identify: starting.identify('media'),
   });
   watchPeers(starting.foundation, {});

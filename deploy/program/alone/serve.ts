@@ -1,14 +1,14 @@
 import type { RunningService } from '@reelgate/platform/foundation';
 import { drainTimes } from '../config/drain-times.ts';
-import { diagnosable } from '../diagnosis/serve-diagnosis.ts';
+import { withDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { linger } from '../linger.ts';
-import { measuredService } from '../measured-service.ts';
+import { measureService } from '../measured-service.ts';
 import { openPorts } from '../open-ports.ts';
-import type { Starting } from '../starting.ts';
+import type { StartParts } from '../starting.ts';
 
 /** Opens the ports of a service, which linger when it stops. */
 export async function serve(
-  { config, foundation, lifecycle, identify, tls, ports, diagnosis }: Starting,
+  { config, foundation, lifecycle, identify, tls, ports, diagnosis }: StartParts,
   name: 'tasks' | 'billing' | 'media',
   service: RunningService,
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function serve(
     released: once(() => linger(service, foundation)),
   };
   const isReady = ports.readiness(service.ready);
-  const served = measuredService(diagnosable(diagnosis, name, service, isReady), foundation);
+  const served = measureService(withDiagnosis(diagnosis, name, service, isReady), foundation);
   await openPorts(lifecycle, foundation, served, {
     ports: config.ports[name],
     http: ports.http[name],

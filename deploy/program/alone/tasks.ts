@@ -3,17 +3,17 @@ import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
-import { checkedFoundation } from '../diagnosis/serve-diagnosis.ts';
+import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { callKey } from '../identities.ts';
 import { connectPeers, watchPeers } from '../peers.ts';
-import type { Started, Starting } from '../starting.ts';
+import type { StartResult, StartParts } from '../starting.ts';
 import { connect, secureContext } from './connect.ts';
 import { serve } from './serve.ts';
 
 /** Tasks in a process of its own. */
-export async function tasksAlone(starting: Starting): Promise<Started> {
+export async function startTasksAlone(starting: StartParts): Promise<StartResult> {
   const { config } = starting;
-  const foundation = checkedFoundation(starting, 'tasks');
+  const foundation = withChecks(starting, 'tasks');
   const [billing, media] = [connect(starting, 'tasks', 'billing'), connect(starting, 'tasks', 'media')];
   const service = await startTasks(tasksConfig(config.value, config.publicUrl), foundation, {
     billing: billing.client(BillingService),

@@ -17,9 +17,9 @@ const EVERY = 'is every address of a machine, and no address to call';
 export function assertCallable(config: ProgramConfig, name: ServiceName): void {
   const { gateway, ...listeners } = config.file.value as ComparedConfig;
   for (const called of CALLED[name]) {
-    const example = `${called}:${String(portOf(DEFAULT_ADDRESSES[called]))}`;
+    const example = `${called}:${String(readPort(DEFAULT_ADDRESSES[called]))}`;
     if (gateway.services[called] === undefined && isEveryAddress(listeners[called].listen))
-      throw faultOf(config, called, [`${called}.listen ${EVERY}`, name, example]);
+      throw newAddressFault(config, called, [`${called}.listen ${EVERY}`, name, example]);
     if (called === 'media') assertBytesCallable(config, name);
   }
 }
@@ -28,13 +28,17 @@ function assertBytesCallable(config: ProgramConfig, name: ServiceName): void {
   const { gateway, media } = config.file.value as ComparedConfig;
   if (gateway.services.media_http !== undefined) return;
   const { http = DEFAULT_ADDRESSES.mediaHttp } = media;
-  const example = `media:${String(portOf(http))}`;
-  if (isEveryAddress(http)) throw faultOf(config, BYTES_KEY, [`media.http ${EVERY}`, name, example]);
-  if (isLocal([hostOf(http)]) && !isLocal(parseTarget(gateway.services.media ?? http)?.hosts ?? []))
-    throw faultOf(config, BYTES_KEY, [`media is called on another machine, and ${http} is on this one`, name, example]);
+  const example = `media:${String(readPort(http))}`;
+  if (isEveryAddress(http)) throw newAddressFault(config, BYTES_KEY, [`media.http ${EVERY}`, name, example]);
+  if (isLocal([readHost(http)]) && !isLocal(parseTarget(gateway.services.media ?? http)?.hosts ?? []))
+    throw newAddressFault(config, BYTES_KEY, [
+      `media is called on another machine, and ${http} is on this one`,
+      name,
+      example,
+    ]);
 }
 
-function faultOf(
+function newAddressFault(
   { file }: ProgramConfig,
   key: string,
   [wrong, caller, example]: readonly [wrong: string, caller: ServiceName, example: string],
@@ -46,17 +50,17 @@ function faultOf(
 }
 
 function isEveryAddress(listen: string | undefined): boolean {
-  return listen !== undefined && EVERY_ADDRESS.test(hostOf(listen));
+  return listen !== undefined && EVERY_ADDRESS.test(readHost(listen));
 }
 
 function isLocal(hosts: readonly string[]): boolean {
   return hosts.every((host) => LOOPBACK.test(host));
 }
 
-function hostOf(address: string): string {
+function readHost(address: string): string {
   return parseHostPort(address)?.host ?? 'name';
 }
 
-function portOf(address: string): number | undefined {
+function readPort(address: string): number | undefined {
   return parseHostPort(address)?.port;
 }

@@ -23,7 +23,7 @@ const PARTS = [videoChannelSchema, relayChannelSchema] as const;
 const ENDPOINTS_BY_ADAPTER: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   PARTS.flatMap(({ endpointsByAdapter }) => Object.entries(endpointsByAdapter)),
 );
-const merged = (key: 'properties' | 'limits' | 'timeouts'): object =>
+const mergeParts = (key: 'properties' | 'limits' | 'timeouts'): object =>
   Object.fromEntries(PARTS.flatMap((part) => Object.entries(part[key])));
 
 /** The JSON Schema of the list `channels`: the keys of every channel, and the keys of the service that calls it. */
@@ -54,9 +54,9 @@ export const channelsSchema = {
       priority: { type: 'integer', minimum: -WHOLE_MAX, maximum: WHOLE_MAX, default: 0 },
       weight: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 1 },
       enabled: { type: 'boolean', default: true },
-      limits: section({ requests_per_minute: wholeFrom1(300), in_flight: wholeFrom1(30), ...merged('limits') }),
-      timeouts: section(merged('timeouts')),
-      ...merged('properties'),
+      limits: section({ requests_per_minute: wholeFrom1(300), in_flight: wholeFrom1(30), ...mergeParts('limits') }),
+      timeouts: section(mergeParts('timeouts')),
+      ...mergeParts('properties'),
     },
     allOf: PARTS.map(({ endpointsByAdapter, required }) => ({
       if: { properties: { adapter: { enum: Object.keys(endpointsByAdapter) } } },

@@ -7,8 +7,8 @@ import { mediaConfig } from '@reelgate/media/config';
 import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { ComparedConfig } from './findings/finding.ts';
-import { findingsIn } from './findings/findings-in.ts';
-import { internalCallersOf } from './internal-callers.ts';
+import { listFindings } from './findings/findings-in.ts';
+import { readInternalCallers } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
 /** Lines with file, line, key and what would be right. */
@@ -41,22 +41,22 @@ export function checkConfig(
     () => mediaConfig(value),
     () => tasksConfig(value, checked.public_url),
     () => grpcConfig(value),
-    () => internalCallersOf(file, checked.internal_callers),
+    () => readInternalCallers(file, checked.internal_callers),
   ];
-  const findings = findingsIn(checked).map(({ refused, keys, message }) => ({
+  const findings = listFindings(checked).map(({ refused, keys, message }) => ({
     refused,
     line: file.fault(keys, message).message,
   }));
-  const linesOf = (refused: boolean): string[] =>
+  const listLines = (refused: boolean): string[] =>
     findings.flatMap((finding) => (finding.refused === refused ? [finding.line] : []));
   return {
-    refused: [...readers.flatMap((read) => refusalOf(file, read)), ...linesOf(true)],
-    warnings: linesOf(false),
+    refused: [...readers.flatMap((read) => collectRefusals(file, read)), ...listLines(true)],
+    warnings: listLines(false),
   };
 }
 
 /** Adds file and line to the refusal of a settings reader, which names only the key. */
-function refusalOf(file: ConfigFile, read: () => unknown): string[] {
+function collectRefusals(file: ConfigFile, read: () => unknown): string[] {
   try {
     read();
     return [];
@@ -64,12 +64,12 @@ function refusalOf(file: ConfigFile, read: () => unknown): string[] {
     if (!(error instanceof ConfigError)) throw error;
     if (file.files.some((name) => error.message.startsWith(`${name}:`))) return [error.message];
     const [, dotted = '', expected = error.message] = /^(\S+): ([^]*)$/.exec(error.message) ?? [];
-    return [file.fault(keysIn(file.value, dotted), expected).message];
+    return [file.fault(findKeys(file.value, dotted), expected).message];
   }
 }
 
 /** The keys of a path such as `prices.gpt-4.1.hold`. They are found in the value, because a key may hold dots. */
-function keysIn(value: unknown, dotted: string): Keys {
+function findKeys(value: unknown, dotted: string): Keys {
   const keys: (string | number)[] = [];
   let within = value;
   let rest = dotted;

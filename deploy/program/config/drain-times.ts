@@ -18,18 +18,18 @@ interface DrainSettings {
   readonly timeoutMs: number;
 }
 
-type Drained = Readonly<Record<keyof Drains, { readonly drain: DrainEntry }>> & {
+type DrainConfig = Readonly<Record<keyof Drains, { readonly drain: DrainEntry }>> & {
   readonly channels: readonly { readonly timeouts?: { readonly submit?: string } }[];
 };
 
-export function drainsOf(config: Drained): Drains {
+export function readDrains(config: DrainConfig): Drains {
   const submits = config.channels.map(({ timeouts }) => parseDuration(timeouts?.submit ?? '') ?? SUBMIT_MS);
   const longest = Math.max(SUBMIT_MS, ...submits) + SUBMIT_MARGIN_MS;
-  const settingsOf = ({ lead, timeout }: DrainEntry): DrainSettings => ({
+  const readSettings = ({ lead, timeout }: DrainEntry): DrainSettings => ({
     leadMs: lead === undefined ? undefined : parseDuration(lead),
     timeoutMs: parseDuration(timeout ?? '') ?? longest,
   });
-  return Object.fromEntries(DRAINED.map((name) => [name, settingsOf(config[name].drain)])) as Drains;
+  return Object.fromEntries(DRAINED.map((name) => [name, readSettings(config[name].drain)])) as Drains;
 }
 
 /** `isApart`: the service runs in a process of its own. */

@@ -1,7 +1,7 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
-import { scopeOfWord, wordOfScope } from '@reelgate/platform/rpc/scopes';
+import { parseScope, toScopeWord } from '@reelgate/platform/rpc/scopes';
 import { Secret } from '@reelgate/platform/secret';
 import { IDENTITIES } from '../identities.ts';
 
@@ -16,7 +16,7 @@ const GRANTABLE = [
   Scope.ACCOUNT_READ,
   Scope.TOKENS_WRITE,
   Scope.OPERATOR,
-].map(wordOfScope);
+].map(toScopeWord);
 
 /** The scopes of a caller that names none: it may read tasks and nothing else. */
 export const internalCallersSchema = {
@@ -43,7 +43,7 @@ export const internalCallersSchema = {
         type: 'array',
         minItems: 1,
         items: { type: 'string' },
-        default: [wordOfScope(Scope.TASKS_READ)],
+        default: [toScopeWord(Scope.TASKS_READ)],
         description: `some of: ${GRANTABLE.join(', ')}`,
       },
     },
@@ -59,7 +59,7 @@ export interface InternalCallerEntry {
 }
 
 /** The callers of the checked configuration. Throws a ConfigError for faults that the schema cannot find. */
-export function internalCallersOf(file: ConfigFile, entries: readonly InternalCallerEntry[]): readonly KnownCaller[] {
+export function readInternalCallers(file: ConfigFile, entries: readonly InternalCallerEntry[]): readonly KnownCaller[] {
   return entries.map((entry, index) => {
     const fault = (key: string, expected: string): Error => file.fault(['internal_callers', index, key], expected);
     if ((IDENTITIES as readonly string[]).includes(entry.name))
@@ -68,13 +68,13 @@ export function internalCallersOf(file: ConfigFile, entries: readonly InternalCa
       name: entry.name,
       key: entry.key === undefined ? undefined : new Secret(entry.key),
       certificate: entry.certificate,
-      accounts: accountsOf(entry, fault),
-      scopes: scopesOf(file, entry, index),
+      accounts: readAccounts(entry, fault),
+      scopes: readScopes(file, entry, index),
     };
   });
 }
 
-function accountsOf(
+function readAccounts(
   { accounts }: InternalCallerEntry,
   fault: (key: string, expected: string) => Error,
 ): KnownCaller['accounts'] {
@@ -83,10 +83,10 @@ function accountsOf(
   return '*';
 }
 
-function scopesOf(file: ConfigFile, { scopes }: InternalCallerEntry, caller: number): ReadonlySet<Scope> {
+function readScopes(file: ConfigFile, { scopes }: InternalCallerEntry, caller: number): ReadonlySet<Scope> {
   return new Set(
     scopes.map((word, index) => {
-      const scope = scopeOfWord(word);
+      const scope = parseScope(word);
       if (scope !== undefined && GRANTABLE.includes(word)) return scope;
       const wrong = scope === undefined ? `unknown scope ${word}` : `only the services have ${word}`;
       throw file.fault(

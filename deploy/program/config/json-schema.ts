@@ -38,15 +38,15 @@ export function configJsonSchema(): Schema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'The configuration of Reelgate',
-    ...published(CONFIG_SCHEMA),
+    ...publishSchema(CONFIG_SCHEMA),
     definitions: {
       variable_or_empty: { anyOf: [{ type: 'string', pattern: VARIABLE_PATTERN }, { enum: ['', null] }] },
     },
   };
 }
 
-function published(schema: Schema): Schema {
-  const alternatives = alternativesOf(schema);
+function publishSchema(schema: Schema): Schema {
+  const alternatives = listAlternatives(schema);
   const description = schema['description'] ?? FORMATS[String(schema['format'])]?.['description'];
   const notes = {
     ...(description === undefined ? {} : { description }),
@@ -63,23 +63,23 @@ function published(schema: Schema): Schema {
 }
 
 /** One schema for each type that a value can have. */
-function alternativesOf(schema: Schema): Schema[] {
+function listAlternatives(schema: Schema): Schema[] {
   if (schema['enum'] !== undefined) return [{ enum: schema['enum'] }];
   return [schema['type']].flat().map((type) => {
     const kept = (KEYWORDS[String(type)] ?? []).flatMap((keyword) =>
-      schema[keyword] === undefined ? [] : Object.entries(translated(keyword, schema[keyword])),
+      schema[keyword] === undefined ? [] : Object.entries(translateKeyword(keyword, schema[keyword])),
     );
     return { type, ...Object.fromEntries(kept) };
   });
 }
 
-function translated(keyword: string, value: unknown): Schema {
+function translateKeyword(keyword: string, value: unknown): Schema {
   if (keyword === 'format') return { pattern: FORMATS[String(value)]?.['pattern'] };
   if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object'))
-    return { [keyword]: published(value as Schema) };
+    return { [keyword]: publishSchema(value as Schema) };
   if (keyword !== 'properties') return { [keyword]: value };
   const properties = Object.entries(value as Readonly<Record<string, Schema>>);
-  return { properties: Object.fromEntries(properties.map(([name, inner]) => [name, published(inner)])) };
+  return { properties: Object.fromEntries(properties.map(([name, inner]) => [name, publishSchema(inner)])) };
 }
 
 function isNested({ type }: Schema): boolean {

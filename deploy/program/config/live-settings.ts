@@ -38,14 +38,14 @@ export interface LiveSettings {
   readonly profiles: boolean;
 }
 
-interface Checked {
+interface CheckedConfig {
   readonly log: { readonly access: AccessMode };
   readonly diagnosis: { readonly profiles: boolean };
 }
 
 /** Reads the settings from a value that the schema has accepted. */
 export function liveSettings(value: unknown): LiveSettings {
-  const { log, diagnosis } = value as Checked;
+  const { log, diagnosis } = value as CheckedConfig;
   return { access: log.access, profiles: diagnosis.profiles };
 }
 

@@ -10,14 +10,14 @@ const IN_QUERY = /(:\/\/[^?\s]*\?).*$/;
 
 /** A configuration without its secrets, for people to read. */
 export function maskSecrets(value: unknown): unknown {
-  return masked(value, '', false);
+  return maskValue(value, '', false);
 }
 
-function masked(value: unknown, name: string, isInSecrets: boolean): unknown {
-  if (Array.isArray(value)) return value.map((one) => masked(one, name, isInSecrets));
+function maskValue(value: unknown, name: string, isInSecrets: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, name, isInSecrets));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, masked(inner, key, isInSecrets || hidesAll(key, inner))]),
+      Object.entries(value).map(([key, inner]) => [key, maskValue(inner, key, isInSecrets || hidesAll(key, inner))]),
     );
   if (isInSecrets || (typeof value === 'string' && SECRET_NAME.test(name))) return MASK;
   return typeof value === 'string' ? maskAddress(value) : value;

@@ -15,10 +15,10 @@ type Section = Readonly<Record<string, unknown>>;
  * the named service reads them. Undefined: one program with all services.
  */
 export function pendingSettings(started: unknown, now: unknown, service: ServiceName | undefined): readonly string[] {
-  return changedKeys(readBy(started, service), readBy(now, service), '');
+  return listChangedKeys(selectReadKeys(started, service), selectReadKeys(now, service), '');
 }
 
-function readBy(value: unknown, service: ServiceName | undefined): Section {
+function selectReadKeys(value: unknown, service: ServiceName | undefined): Section {
   const others = service === undefined ? [] : SERVICE_NAMES.filter((name) => name !== service);
   const [gateway, services] = EVERY_PROCESS_READS;
   const kept = Object.entries(value as Section).filter(
@@ -28,11 +28,11 @@ function readBy(value: unknown, service: ServiceName | undefined): Section {
   return { [gateway]: { [services]: called }, ...Object.fromEntries(kept) };
 }
 
-function changedKeys(before: unknown, after: unknown, at: string): readonly string[] {
+function listChangedKeys(before: unknown, after: unknown, at: string): readonly string[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (!isSection(before) || !isSection(after)) return [at];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return keys.flatMap((key) => changedKeys(before[key], after[key], at === '' ? key : `${at}.${key}`));
+  return keys.flatMap((key) => listChangedKeys(before[key], after[key], at === '' ? key : `${at}.${key}`));
 }
 
 function isSection(value: unknown): value is Section {

@@ -16,23 +16,23 @@ import type { TraceConfig } from '@reelgate/platform/trace/trace-schema';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
-import { resolvedFiles } from '@reelgate/platform/tls/tls-material';
+import { resolveFiles } from '@reelgate/platform/tls/tls-material';
 import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 import { readAllowedHosts } from './allowed-hosts.ts';
-import { unusableTargets } from './service-targets.ts';
+import { findUnusableTargets } from './service-targets.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
-import { drainsOf } from './drain-times.ts';
+import { readDrains } from './drain-times.ts';
 import type { Drains } from './drain-times.ts';
 import { CONFIG_SCHEMA } from './config-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
-import { internalCallersOf } from './internal-callers.ts';
+import { readInternalCallers } from './internal-callers.ts';
 import type { CalledService, ServiceName } from '../service-names.ts';
 import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 import { liveSettings } from './live-settings.ts';
 import type { LiveSettings } from './live-settings.ts';
-import { withResolvedPaths } from './resolve-paths.ts';
+import { resolvePaths } from './resolve-paths.ts';
 
 export { SERVICE_NAMES } from '../service-names.ts';
 export type { CalledService, ServiceName } from '../service-names.ts';
@@ -113,7 +113,7 @@ export interface ProgramConfig {
   readonly warnings: readonly string[];
 }
 
-interface Checked extends ComparedConfig {
+interface CheckedConfig extends ComparedConfig {
   readonly allowed_hosts: readonly string[];
   readonly data_dir: string;
   readonly signing_key?: string;
@@ -143,16 +143,16 @@ export function readProgramConfig(environment: Readonly<Record<string, string | 
     environment,
     ENTRY_KEYS,
   );
-  const checked = file.value as Checked;
+  const checked = file.value as CheckedConfig;
   const { refused: faults, warnings } = checkConfig(file, checked);
-  const refused = [...faults, ...unusableTargets(file, checked.gateway.services, environment)];
+  const refused = [...faults, ...findUnusableTargets(file, checked.gateway.services, environment)];
   if (refused.length > 0) throw new RefusedConfig(refused, warnings);
   return programConfig(file, warnings);
 }
 
 /** Reads the program's own keys of a file that the checks have accepted. */
 export function programConfig(file: ConfigFile, warnings: readonly string[]): ProgramConfig {
-  const checked = withResolvedPaths(file.value as Checked, (keys, relative) => file.resolve(keys, relative));
+  const checked = resolvePaths(file.value as CheckedConfig, (keys, relative) => file.resolve(keys, relative));
   const sandboxed = checked.channels.filter(({ base_url }) => base_url.endsWith(checked.sandbox?.listen ?? '//'));
   const grpc = grpcConfig(checked);
   const { connectionAgeMs } = grpc;
@@ -168,19 +168,19 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
     otherSigningKeys: checked.other_signing_keys.map(({ key, accept }) => ({ key: new Secret(key), accept })),
     serviceKey: checked.service_key === undefined ? undefined : new Secret(checked.service_key),
     isServiceKeyRequired: checked.require_service_key,
-    bus: checked.bus === undefined ? undefined : busSettings(checked.bus, resolvedAt(file, ['bus', 'tls'])),
+    bus: checked.bus === undefined ? undefined : busSettings(checked.bus, newFileResolver(file, ['bus', 'tls'])),
     allowedHosts: readAllowedHosts(checked),
     ports: {
-      tasks: { ...portsOf(checked.tasks, resolvedAt(file, ['tasks', 'tls'])), connectionAgeMs },
-      billing: { ...portsOf(checked.billing, resolvedAt(file, ['billing', 'tls'])), connectionAgeMs },
-      media: { ...portsOf(checked.media, resolvedAt(file, ['media', 'tls'])), connectionAgeMs },
+      tasks: { ...readPorts(checked.tasks, newFileResolver(file, ['tasks', 'tls'])), connectionAgeMs },
+      billing: { ...readPorts(checked.billing, newFileResolver(file, ['billing', 'tls'])), connectionAgeMs },
+      media: { ...readPorts(checked.media, newFileResolver(file, ['media', 'tls'])), connectionAgeMs },
     },
-    services: servicesOf(checked, resolvedAt(file, ['gateway', 'services', 'tls'])),
+    services: readServices(checked, newFileResolver(file, ['gateway', 'services', 'tls'])),
     grpc,
     tracing: traceConfig(checked),
     live: liveSettings(checked),
-    drains: drainsOf(checked),
-    internalCallers: internalCallersOf(file, checked.internal_callers),
+    drains: readDrains(checked),
+    internalCallers: readInternalCallers(file, checked.internal_callers),
     sandbox: checked.sandbox === undefined ? undefined : parseHostPort(checked.sandbox.listen),
     sandboxKey: sandboxed[0]?.api_key ?? 'sandbox',
     sandboxChannels: sandboxed.map(({ id }) => id),
@@ -188,23 +188,23 @@ export function programConfig(file: ConfigFile, warnings: readonly string[]): Pr
   };
 }
 
-function resolvedAt(file: ConfigFile, section: Keys): ResolveFile {
+function newFileResolver(file: ConfigFile, section: Keys): ResolveFile {
   return (key, relative) => file.resolve([...section, key], relative);
 }
 
-function portsOf({ listen, http, tls }: ComparedConfig['billing'], resolved: ResolveFile): Ports {
+function readPorts({ listen, http, tls }: ComparedConfig['billing'], resolved: ResolveFile): Ports {
   return {
     rpc: listen === undefined ? undefined : parseHostPort(listen),
     http: http === undefined ? undefined : parseHostPort(http),
-    tls: tls === undefined ? undefined : listenerTls(tls, resolved),
+    tls: tls === undefined ? undefined : readListenerTls(tls, resolved),
   };
 }
 
-function listenerTls(
+function readListenerTls(
   { client_ca: ca, client_certificates: asked, ...own }: ListenerTlsEntry,
   resolved: ResolveFile,
 ): ListenerTls {
-  const files = resolvedFiles({ ...own, ca }, (key, file) => resolved(key === 'ca' ? 'client_ca' : key, file));
+  const files = resolveFiles({ ...own, ca }, (key, file) => resolved(key === 'ca' ? 'client_ca' : key, file));
   return { files, clientCertificates: ca === undefined ? 'none' : asked };
 }
 
@@ -212,21 +212,21 @@ function listenerTls(
  * A target under `gateway.services` is used as it is; a list becomes a target. A service without one is called where it
  * listens.
  */
-function servicesOf(
-  { gateway: { services }, tasks, billing, media }: Checked,
+function readServices(
+  { gateway: { services }, tasks, billing, media }: CheckedConfig,
   resolved: ResolveFile,
 ): ProgramConfig['services'] {
   const scheme = services.tls === undefined ? 'http' : 'https';
   return {
-    tasks: targetOf(services.tasks) ?? reachable(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
-    billing: targetOf(services.billing) ?? reachable(billing.listen) ?? DEFAULT_ADDRESSES.billing,
-    media: targetOf(services.media) ?? reachable(media.listen) ?? DEFAULT_ADDRESSES.media,
-    mediaHttp: `${scheme}://${services.media_http ?? reachable(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
-    tls: services.tls === undefined ? undefined : resolvedFiles(services.tls, resolved),
+    tasks: readTarget(services.tasks) ?? toReachableAddress(tasks.listen) ?? DEFAULT_ADDRESSES.tasks,
+    billing: readTarget(services.billing) ?? toReachableAddress(billing.listen) ?? DEFAULT_ADDRESSES.billing,
+    media: readTarget(services.media) ?? toReachableAddress(media.listen) ?? DEFAULT_ADDRESSES.media,
+    mediaHttp: `${scheme}://${services.media_http ?? toReachableAddress(media.http) ?? DEFAULT_ADDRESSES.mediaHttp}`,
+    tls: services.tls === undefined ? undefined : resolveFiles(services.tls, resolved),
   };
 }
 
-function targetOf(entry: TargetEntry | undefined): string | undefined {
+function readTarget(entry: TargetEntry | undefined): string | undefined {
   return entry === undefined ? undefined : parseTarget(entry)?.target;
 }
 
@@ -234,6 +234,6 @@ function targetOf(entry: TargetEntry | undefined): string | undefined {
  * The one program and the command line call a service that listens on every address on the loopback address. For a
  * process of its own, `assertCallable` refuses such an address.
  */
-function reachable(listen: string | undefined): string | undefined {
+function toReachableAddress(listen: string | undefined): string | undefined {
   return listen?.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }

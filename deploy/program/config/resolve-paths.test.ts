@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withResolvedPaths } from './resolve-paths.ts';
+import { resolvePaths } from './resolve-paths.ts';
 
 test('the files that addresses name are relative to the file of the key; the rest stays as it is', () => {
   const value = {
@@ -9,7 +9,7 @@ test('the files that addresses name are relative to the file of the key; the res
     media: { blobs: 's3://bucket/a?endpoint=https://s3.example&ca=tls/ca.crt' },
   };
 
-  const { tasks, billing, media, ...rest } = withResolvedPaths(value, (keys, file) =>
+  const { tasks, billing, media, ...rest } = resolvePaths(value, (keys, file) =>
     `/${keys.join('/')}/${file}`.replace(/.*\/\//, '/'),
   );
 
@@ -28,5 +28,5 @@ test('the files that addresses name are relative to the file of the key; the res
 test('a folder of blobs and an address without files stay as they are', () => {
   const value = { media: { blobs: './blobs' }, tasks: { database: 'postgres://db/tasks' }, billing: {} };
 
-  expect(withResolvedPaths(value, () => 'other')).toEqual(value);
+  expect(resolvePaths(value, () => 'other')).toEqual(value);
 });

@@ -17,19 +17,19 @@ const ADDRESSES: readonly (readonly [section: string, key: string, names: readon
 const SYSTEM = 'system';
 
 /** Makes the paths in the addresses of a checked configuration absolute. */
-export function withResolvedPaths<V extends object>(value: V, resolve: (keys: Keys, file: string) => string): V {
+export function resolvePaths<V extends object>(value: V, resolve: (keys: Keys, file: string) => string): V {
   const whole = value as Value;
   const changed: Record<string, unknown> = { ...whole };
   for (const [name, key, names] of ADDRESSES) {
     const section = (changed[name] ?? {}) as Value;
     const address = section[key];
     if (typeof address === 'string')
-      changed[name] = { ...section, [key]: resolvedQuery(address, names, (file) => resolve([name, key], file)) };
+      changed[name] = { ...section, [key]: resolveQuery(address, names, (file) => resolve([name, key], file)) };
   }
   return changed as V;
 }
 
-function resolvedQuery(address: string, names: readonly string[], resolve: (file: string) => string): string {
+function resolveQuery(address: string, names: readonly string[], resolve: (file: string) => string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
   const named = names.filter((name) => ![null, SYSTEM].includes(url.searchParams.get(name)));

@@ -7,19 +7,22 @@ const SERVICES = ['tasks', 'billing', 'media'] as const;
 const ASKS_NAME_SERVERS = 'GRPC_NODE_USE_ALTERNATIVE_RESOLVER';
 
 /** One line for each target that cannot be called: file, line, key, and what would be right. */
-export function unusableTargets(
+export function findUnusableTargets(
   file: Pick<ConfigFile, 'fault'>,
   services: Readonly<Partial<Record<(typeof SERVICES)[number], TargetEntry>>>,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   return SERVICES.flatMap((name) => {
     const entry = services[name];
-    const expected = entry === undefined ? undefined : faultOf(entry, environment);
+    const expected = entry === undefined ? undefined : describeTargetFault(entry, environment);
     return expected === undefined ? [] : [file.fault(['gateway', 'services', name], expected).message];
   });
 }
 
-function faultOf(entry: TargetEntry, environment: Readonly<Record<string, string | undefined>>): string | undefined {
+function describeTargetFault(
+  entry: TargetEntry,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
   const parsed = parseTarget(entry);
   if (parsed === undefined) return `expected ${TARGET_EXPECTED}`;
   return parsed.nameServer === undefined || environment[ASKS_NAME_SERVERS] === 'true'

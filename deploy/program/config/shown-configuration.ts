@@ -1,33 +1,33 @@
 import type { GatewayClients } from '@reelgate/gateway/app';
-import type { Starting } from '../starting.ts';
+import type { StartParts } from '../starting.ts';
 import type { ConfigState } from '../watch-config.ts';
 import { PROGRAM_VERSION } from '../version.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { RELOADED } from './pending-settings.ts';
 import type { ProgramConfig } from './program-config.ts';
 
-type Shown = ReturnType<GatewayClients['operator']['configuration']>;
+type ConfigurationView = ReturnType<GatewayClients['operator']['configuration']>;
 type Section = Readonly<Record<string, unknown>>;
 
 /** Creates the function through which the gateway shows the configuration. */
-export function configurationOf({
+export function newConfigurationReader({
   config,
   foundation,
   diagnosis,
-}: Pick<Starting, 'config' | 'foundation' | 'diagnosis'>): () => Shown {
+}: Pick<StartParts, 'config' | 'foundation' | 'diagnosis'>): () => ConfigurationView {
   const startedAt = foundation.clock.now();
-  return () => shownConfiguration(config, diagnosis.configuration(), startedAt);
+  return () => describeConfiguration(config, diagnosis.configuration(), startedAt);
 }
 
 /**
  * Describes the configuration that the process runs with: the keys that a reload applies as they were last applied, and
  * the rest as it was at the start.
  */
-export function shownConfiguration(
+export function describeConfiguration(
   started: Pick<ProgramConfig, 'value' | 'file' | 'warnings'>,
   state: ConfigState | undefined,
   startedAt: number,
-): Shown {
+): ConfigurationView {
   const before = started.value as Section;
   const newest = (state?.value ?? started.value) as Section;
   const reloaded = Object.entries(newest).filter(([key]) => RELOADED.includes(key));

@@ -19,7 +19,7 @@ const CALLS_KEYS: Keys = ['gateway', 'services', 'tls'];
  * Lists what is used when all services run as one program, or the named one alone. In one program no call leaves the
  * process.
  */
-export function usedTls(
+export function listUsedTls(
   { ports, services }: Pick<ProgramConfig, 'ports' | 'services'>,
   service: ServiceName | undefined,
 ): readonly UsedTls[] {
@@ -38,7 +38,7 @@ export function usedTls(
 
 /** Refuses files that this process cannot start with. */
 export function checkTlsFiles(config: ProgramConfig, service: ServiceName | undefined, now: number): void {
-  for (const used of usedTls(config, service)) readOrFault(config, used, now);
+  for (const used of listUsedTls(config, service)) readOrFault(config, used, now);
 }
 
 /** The certificates of the command line's calls, which live as long as a command. */
@@ -54,11 +54,11 @@ function readOrFault({ file }: ProgramConfig, { name, keys, files }: UsedTls, no
     return readTlsFiles(files, now);
   } catch (error) {
     if (!(error instanceof TlsFault)) throw error;
-    throw file.fault([...keys, keyOf(error.file, name)], `the file ${error.message}`);
+    throw file.fault([...keys, toConfigKey(error.file, name)], `the file ${error.message}`);
   }
 }
 
 /** Returns the key of the file in the configuration. */
-function keyOf(file: TlsFile, name: UsedTls['name']): string {
+function toConfigKey(file: TlsFile, name: UsedTls['name']): string {
   return file === 'ca' && name !== 'calls' ? 'client_ca' : file;
 }

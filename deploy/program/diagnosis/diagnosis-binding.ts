@@ -51,7 +51,8 @@ export function diagnosisBinding(options: DiagnosisOptions): Binding {
         at: timestampFromMs(clock.now()),
       };
     },
-    profile: ({ kind, seconds }, { caller, signal }) => profiled(options, orderOf(kind, seconds), caller.name, signal),
+    profile: ({ kind, seconds }, { caller, signal }) =>
+      streamProfile(options, toProfileOrder(kind, seconds), caller.name, signal),
   });
 }
 
@@ -65,7 +66,7 @@ async function isReadyWithin(isReady: ReadyCheck, clock: Pick<Clock, 'sleep'>, m
   }
 }
 
-async function* profiled(
+async function* streamProfile(
   { service, log, profiles }: DiagnosisOptions,
   order: ProfileOrder,
   caller: string,
@@ -79,7 +80,7 @@ async function* profiled(
   }
 }
 
-function orderOf(kind: ProfileKind, seconds: number): ProfileOrder {
+function toProfileOrder(kind: ProfileKind, seconds: number): ProfileOrder {
   return kind === ProfileKind.HEAP
     ? { kind: 'heap' }
     : { kind: 'cpu', seconds: seconds === 0 ? PROFILE_SECONDS.default : seconds };

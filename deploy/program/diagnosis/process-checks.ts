@@ -4,7 +4,7 @@ import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-check
 import { tracesCheck } from '@reelgate/platform/diagnosis/traces-check';
 import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import type { Bus } from '@reelgate/platform/bus/bus';
-import { nameOfUrl } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeServer } from '@reelgate/platform/lifecycle/when-reachable';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
@@ -33,13 +33,13 @@ export interface ProcessParts {
 export function processChecks(parts: ProcessParts): readonly SelfCheck[] {
   const { config, bus, tls, clock, diagnosis, recentDrops } = parts;
   return [
-    { part: 'configuration', check: async () => ofConfiguration(diagnosis.configuration()) },
-    { part: 'data folder', check: async () => ofData(config.dataDir) },
-    ...(config.bus === undefined ? [] : [{ part: 'bus', check: async () => ofBus(config.bus, bus) }]),
+    { part: 'configuration', check: async () => checkConfiguration(diagnosis.configuration()) },
+    { part: 'data folder', check: async () => checkDataFolder(config.dataDir) },
+    ...(config.bus === undefined ? [] : [{ part: 'bus', check: async () => checkBus(config.bus, bus) }]),
     tracesCheck(recentDrops),
     ...tls.current().map(({ name }) => ({
       part: `certificate of ${name}`,
-      check: async () => ofCertificate(tls, name, clock.now()),
+      check: async () => checkCertificate(tls, name, clock.now()),
     })),
   ];
 }
@@ -63,7 +63,7 @@ export function peerChecks(connections: Readonly<Record<string, GrpcConnection>>
   }));
 }
 
-function ofConfiguration(state: ConfigState | undefined): Verdict {
+function checkConfiguration(state: ConfigState | undefined): Verdict {
   if (state?.refused !== undefined)
     return {
       grade: 'warn',
@@ -79,7 +79,7 @@ function ofConfiguration(state: ConfigState | undefined): Verdict {
   return ok('the files are in use');
 }
 
-function ofData(folder: string): Verdict {
+function checkDataFolder(folder: string): Verdict {
   const shared = findShared(folder, SEARCHED_MAX);
   if (shared.length === 0) return ok(`only its own user reads ${folder}`);
   return {
@@ -89,8 +89,8 @@ function ofData(folder: string): Verdict {
   };
 }
 
-function ofBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict {
-  const servers = (settings?.servers ?? []).map((server) => nameOfUrl('NATS', server.reveal())).join(', ');
+function checkBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict {
+  const servers = (settings?.servers ?? []).map((server) => describeServer('NATS', server.reveal())).join(', ');
   return bus.ready()
     ? ok(`${servers} is connected`)
     : {
@@ -100,7 +100,7 @@ function ofBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict
       };
 }
 
-function ofCertificate(tls: Pick<ProgramTls, 'current'>, name: string, now: number): Verdict {
+function checkCertificate(tls: Pick<ProgramTls, 'current'>, name: string, now: number): Verdict {
   const expiresAt = tls.current().find((one) => one.name === name)?.expiresAt;
   if (expiresAt === undefined) return ok('has no end');
   const leftMs = expiresAt - now;

@@ -2,19 +2,19 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import type { ServiceName } from '../config/program-config.ts';
-import type { Starting } from '../starting.ts';
+import type { StartParts } from '../starting.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
 /** The foundation of a service, whose parts add the checks of that service. */
-export function checkedFoundation(
-  { foundation, diagnosis }: Pick<Starting, 'foundation' | 'diagnosis'>,
+export function withChecks(
+  { foundation, diagnosis }: Pick<StartParts, 'foundation' | 'diagnosis'>,
   service: ServiceName,
 ): Foundation {
   return { ...foundation, checks: diagnosis.checksOf(service) };
 }
 
 /** A service with the RPCs of its diagnosis. */
-export function diagnosable<S extends Pick<RunningService, 'bindings'>>(
+export function withDiagnosis<S extends Pick<RunningService, 'bindings'>>(
   diagnosis: Pick<ProcessDiagnosis, 'bindingOf'>,
   name: ServiceName,
   service: S,
@@ -25,7 +25,7 @@ export function diagnosable<S extends Pick<RunningService, 'bindings'>>(
 
 /** On its admin port the gateway serves the RPCs of its diagnosis, and its own routes for operators. */
 export function serveDiagnosis(
-  { foundation: { log, metrics, tracing }, ports, diagnosis, identify }: Starting,
+  { foundation: { log, metrics, tracing }, ports, diagnosis, identify }: StartParts,
   isReady: ReadyCheck,
   { routes }: Pick<RunningService, 'routes'>,
 ): void {

@@ -6,7 +6,7 @@ import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { modelOfKey } from './billing-metrics.ts';
+import { toModelLabel } from './billing-metrics.ts';
 import { CENT, DOLLAR, books, expectSound } from '../testing/books.ts';
 import { CHAT_PRICES, callOrder } from '../testing/call-orders.ts';
 import { describeOnEngines, opener } from '../testing/describe-on-engines.ts';
@@ -213,5 +213,5 @@ test.each([
   ['__', 'removed'],
   ['', 'removed'],
 ])('the price key %j has the model %j in the metrics', (key, model) => {
-  expect(modelOfKey(key, new Set(['Alpha-H3', 'a__b']))).toBe(model);
+  expect(toModelLabel(key, new Set(['Alpha-H3', 'a__b']))).toBe(model);
 });

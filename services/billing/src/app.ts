@@ -72,7 +72,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     lifecycle.add('database', () => sql.close());
     let current = config;
     const moneyCounts = startMoneyCounts(sql, foundation, lifecycle);
-    const deps = depsOn(sql, { ...config, moneyCounts, now: () => current }, foundation);
+    const deps = buildDeps(sql, { ...config, moneyCounts, now: () => current }, foundation);
     await deps.prices.put(config.prices, clock.now());
     const newKeys = await putAccounts(deps, config.accounts, { makeKeys: true });
     const subscription = await bus.subscribe(TaskFinishedSchema, GROUP, onTaskFinished(deps));
@@ -141,7 +141,7 @@ function startMoneyCounts(sql: Sql, { clock, log, newId }: Foundation, lifecycle
   return counter;
 }
 
-function depsOn(
+function buildDeps(
   sql: Sql,
   { overrunFactor, sendAheadMax, moneyCounts, now }: BillingConfig & CurrentConfig,
   { bus, clock, log, metrics, newId, random, acceptedKeys }: Foundation,

@@ -1,7 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { Point } from '@reelgate/platform/metrics/sampled-gauges';
-import { modelOfKey } from './billing-metrics.ts';
+import { toModelLabel } from './billing-metrics.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import type { HeldMoney, ReadHeldMoney } from './store/balances/held-money.ts';
 
@@ -19,14 +19,14 @@ export function watchHeldMoney(
         labelNames: ['model', 'currency'],
       },
     ],
-    async () => [heldPoints(await readHeld(), models())],
+    async () => [toGaugePoints(await readHeld(), models())],
   );
 }
 
-function heldPoints(held: readonly HeldMoney[], models: ReadonlySet<string>): Point[] {
+function toGaugePoints(held: readonly HeldMoney[], models: ReadonlySet<string>): Point[] {
   const points = new Map<string, { readonly labels: readonly string[]; value: number }>();
   for (const { priceKey, currency, units } of held) {
-    const labels = [modelOfKey(priceKey, models), currency];
+    const labels = [toModelLabel(priceKey, models), currency];
     const point = points.get(labels.join(' ')) ?? { labels, value: 0 };
     point.value += units;
     points.set(labels.join(' '), point);

@@ -20,7 +20,7 @@ export interface Measures {
   /** Calls whose usage was more than their charge. */
   readonly callOverrun: () => void;
   /** Money that was charged now, by no earlier call. */
-  readonly charged: (charge: Charged) => void;
+  readonly charged: (charge: NewCharge) => void;
   /** Counts the cost of charged work at its upstream. */
   readonly upstreamCost: (cost: Cost) => void;
 }
@@ -32,7 +32,7 @@ export interface Cost {
   readonly amount: Nanos;
 }
 
-export interface Charged {
+export interface NewCharge {
   readonly priceKey: string;
   readonly currency: string;
   readonly basis: string;
@@ -43,14 +43,14 @@ export type Count = (outcome: string, times?: number) => void;
 
 /** `models` are those of the configuration. */
 export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<string>): Measures {
-  const counting = (name: string, help: string): Count => {
+  const outcomeCounter = (name: string, help: string): Count => {
     const counter = metrics.counter(name, help, ['outcome']);
     counter.begin(() => [[ERROR]]);
     return (outcome, times = 1) => {
       counter.labels(outcome).inc(times);
     };
   };
-  const total = (name: string, help: string): ((times?: number) => void) => {
+  const plainCounter = (name: string, help: string): ((times?: number) => void) => {
     const counter = metrics.counter(name, help).labels();
     return (times = 1) => {
       counter.inc(times);
@@ -68,31 +68,31 @@ export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<stri
   );
   return {
     upstreamCost: ({ channel, priceKey, currency, amount }) => {
-      cost.labels(channel, modelOfKey(priceKey, models()), currency).inc(unitsOf(amount));
+      cost.labels(channel, toModelLabel(priceKey, models()), currency).inc(toUnits(amount));
     },
     charged: ({ priceKey, basis, currency, amount }) => {
-      settled.labels(modelOfKey(priceKey, models()), basis, currency).inc(unitsOf(amount));
+      settled.labels(toModelLabel(priceKey, models()), basis, currency).inc(toUnits(amount));
     },
-    hold: counting('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
-    extension: counting('reelgate_billing_extensions_total', 'Calls that extend a hold, by outcome'),
-    settlement: counting('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
-    release: counting('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
-    callPlacement: counting(
+    hold: outcomeCounter('reelgate_billing_holds_total', 'Calls that place a hold, by outcome'),
+    extension: outcomeCounter('reelgate_billing_extensions_total', 'Calls that extend a hold, by outcome'),
+    settlement: outcomeCounter('reelgate_billing_settlements_total', 'Calls that settle a hold, by outcome'),
+    release: outcomeCounter('reelgate_billing_releases_total', 'Calls that release a hold, by outcome'),
+    callPlacement: outcomeCounter(
       'reelgate_billing_call_placements_total',
       'Placed calls of the synchronous routes, by outcome',
     ),
-    callEnd: counting('reelgate_billing_call_ends_total', 'Settled calls of the synchronous routes, by basis'),
-    callLapse: total(
+    callEnd: outcomeCounter('reelgate_billing_call_ends_total', 'Settled calls of the synchronous routes, by basis'),
+    callLapse: plainCounter(
       'reelgate_billing_call_lapses_total',
       'Lapsed calls of the synchronous routes, charged their hold',
     ),
-    callOverrun: total('reelgate_billing_call_overruns_total', 'Calls whose usage was more than their charge'),
-    authentication: counting('reelgate_billing_authentications_total', 'Authenticated keys, by outcome'),
+    callOverrun: plainCounter('reelgate_billing_call_overruns_total', 'Calls whose usage was more than their charge'),
+    authentication: outcomeCounter('reelgate_billing_authentications_total', 'Authenticated keys, by outcome'),
   };
 }
 
 /** The configured model to which a price key belongs: a part of the key before two underscores, or the whole. */
-export function modelOfKey(priceKey: string, models: ReadonlySet<string>): string {
+export function toModelLabel(priceKey: string, models: ReadonlySet<string>): string {
   for (let end = priceKey.length; end > 0; end = priceKey.lastIndexOf('__', end - 1)) {
     const model = priceKey.slice(0, end);
     if (models.has(model)) return model;
@@ -101,12 +101,16 @@ export function modelOfKey(priceKey: string, models: ReadonlySet<string>): strin
 }
 
 /** For metrics alone: the exact amounts are in the ledger. */
-function unitsOf(amount: Nanos): number {
+function toUnits(amount: Nanos): number {
   return Number(amount) / NANOS_PER_UNIT;
 }
 
 /** Runs the work and counts its outcome. */
-export async function measured<T>(count: Count, work: () => Promise<T>, describe: (result: T) => string): Promise<T> {
+export async function runAndCount<T>(
+  count: Count,
+  work: () => Promise<T>,
+  describe: (result: T) => string,
+): Promise<T> {
   try {
     const result = await work();
     count(describe(result));

@@ -13,7 +13,7 @@ export function unknownKey(): Problem {
   });
 }
 
-export function disabledToken(because: 'revoked' | 'expired'): Problem {
+export function tokenDisabled(because: 'revoked' | 'expired'): Problem {
   return new Problem({
     kind: 'forbidden',
     reason: 'token_disabled',
@@ -71,15 +71,15 @@ export function unknownHold(): Problem {
 }
 
 /** The hold was released, before or after it was placed. The task cannot be submitted under it. */
-export function voidedHold(): Problem {
+export function holdVoided(): Problem {
   return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this task has been released' });
 }
 
-export function endedHold(): Problem {
+export function holdEnded(): Problem {
   return new Problem({ kind: 'conflict', reason: 'hold_ended', message: 'the hold of this task has ended' });
 }
 
-export function takenTaskId(): Problem {
+export function taskIdTaken(): Problem {
   return new Problem({
     kind: 'conflict',
     reason: 'task_id_taken',
@@ -88,7 +88,7 @@ export function takenTaskId(): Problem {
   });
 }
 
-export function takenCallId(): Problem {
+export function callIdTaken(): Problem {
   return new Problem({
     kind: 'conflict',
     reason: 'call_id_taken',
@@ -98,11 +98,11 @@ export function takenCallId(): Problem {
 }
 
 /** The call was released, before or after it was placed. It cannot be sent to an upstream. */
-export function voidedCall(): Problem {
+export function callVoided(): Problem {
   return new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'the hold of this call has been released' });
 }
 
-export function reusedRequestId(): Problem {
+export function requestIdReused(): Problem {
   return new Problem({
     kind: 'conflict',
     reason: 'request_id_reused',

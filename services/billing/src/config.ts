@@ -6,7 +6,7 @@ import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-set
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
 import type { TokenRight, WebhookRight } from './domain/token.ts';
-import { isKeyOf } from './domain/usage.ts';
+import { canBePriceKey } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
 import type { UpstreamPrices } from './domain/upstream-cost.ts';
@@ -31,7 +31,7 @@ export interface BillingConfig {
 }
 
 /** The value after the schema check. */
-interface Checked {
+interface CheckedConfig {
   readonly billing: StoreEntry & { readonly overrun_factor: number; readonly send_ahead_max: string };
   readonly prices: Readonly<Record<string, TermsEntry>>;
   readonly accounts: readonly CheckedAccount[];
@@ -75,12 +75,12 @@ type Path = readonly (string | number)[];
  * duplicate ids and keys.
  */
 export function billingConfig(value: unknown): BillingConfig {
-  const { billing, prices, accounts, models = {}, channels = [] } = value as Checked;
+  const { billing, prices, accounts, models = {}, channels = [] } = value as CheckedConfig;
   const named = [
-    ...pathsOf(models, ['models']),
-    ...channels.flatMap((channel, at) => pathsOf(channel.models, ['channels', at, 'models'])),
+    ...listNamedModels(models, ['models']),
+    ...channels.flatMap((channel, at) => listNamedModels(channel.models, ['channels', at, 'models'])),
   ];
-  assertApart(named);
+  assertNoSharedKeys(named);
   for (const [key, entry] of Object.entries(prices)) {
     assertTerms(entry, ['prices', key]);
   }
@@ -97,12 +97,12 @@ export function billingConfig(value: unknown): BillingConfig {
   return {
     store: storeSettings(billing, { name: 'billing', migrations: MIGRATIONS }),
     overrunFactor: billing.overrun_factor,
-    sendAheadMax: amount(billing.send_ahead_max, ['billing', 'send_ahead_max']),
+    sendAheadMax: readAmount(billing.send_ahead_max, ['billing', 'send_ahead_max']),
     prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
       id,
       currency,
-      credit: amount(credit, ['accounts', at, 'credit']),
+      credit: readAmount(credit, ['accounts', at, 'credit']),
       tokens: tokens.map((token, index) => tokenEntry(token, ['accounts', at, 'tokens', index])),
     })),
     models: new Set(named.map(({ model }) => model)),
@@ -118,8 +118,8 @@ function tokenEntry(
     key: key === undefined ? undefined : new Secret(key),
     models,
     name,
-    limit: limit === undefined ? undefined : amount(limit, [...path, 'limit']),
-    expiresAt: expires === undefined ? undefined : time(expires, [...path, 'expires']),
+    limit: limit === undefined ? undefined : readAmount(limit, [...path, 'limit']),
+    expiresAt: expires === undefined ? undefined : readTime(expires, [...path, 'expires']),
     limits: {
       createsPerMinute: limits.creates_per_minute,
       readsPerMinute: limits.reads_per_minute,
@@ -138,8 +138,8 @@ function upstreamTerms(
   return new Map(
     Object.entries(prices).map(([key, entry]) => {
       const at = [...path, 'upstream_prices', key];
-      if (!Object.keys(models).some((model) => model === key || isKeyOf(model, key)))
-        throw fault(at, 'expected a price key of a model of the channel');
+      if (!Object.keys(models).some((model) => model === key || canBePriceKey(model, key)))
+        throw toConfigError(at, 'expected a price key of a model of the channel');
       assertTerms(entry, at);
       return [key, parseTerms(entry)];
     }),
@@ -151,7 +151,7 @@ interface NamedModel {
   readonly path: Path;
 }
 
-function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonly NamedModel[] {
+function listNamedModels(models: Readonly<Record<string, unknown>>, path: Path): readonly NamedModel[] {
   return Object.keys(models).map((model) => ({ model, path: [...path, model] }));
 }
 
@@ -159,11 +159,11 @@ function pathsOf(models: Readonly<Record<string, unknown>>, path: Path): readonl
  * In a price key, two underscores end the model's name. Without this check, the prices and statements of two models
  * could share a key.
  */
-function assertApart(models: readonly NamedModel[]): void {
+function assertNoSharedKeys(models: readonly NamedModel[]): void {
   for (const { model, path } of models) {
-    const other = models.find((one) => isKeyOf(one.model, model));
+    const other = models.find((one) => canBePriceKey(one.model, model));
     if (other !== undefined)
-      throw fault(
+      throw toConfigError(
         path,
         `expected a name that does not begin with ${other.model}__, which begins the price keys of ${other.model}`,
       );
@@ -173,35 +173,35 @@ function assertApart(models: readonly NamedModel[]): void {
 /** Refuses terms that no price can have. */
 function assertTerms(entry: TermsEntry, path: Path): void {
   assertAmounts(entry, path);
-  assertHoldStands(entry, path);
+  assertHoldApplies(entry, path);
 }
 
 /** Each string of a price is a decimal. */
 function assertAmounts(entry: unknown, path: Path): void {
-  if (typeof entry === 'string') amount(entry, path);
+  if (typeof entry === 'string') readAmount(entry, path);
   if (typeof entry !== 'object' || entry === null) return;
   for (const [key, inner] of Object.entries(entry)) assertAmounts(inner, [...path, key]);
 }
 
 /** A `hold` replaces unknown tokens or seconds, so one of the two must have a price. */
-function assertHoldStands({ hold, per_million_tokens: tokens, per_second: seconds }: TermsEntry, path: Path): void {
+function assertHoldApplies({ hold, per_million_tokens: tokens, per_second: seconds }: TermsEntry, path: Path): void {
   if (hold !== undefined && tokens === undefined && seconds === undefined)
-    throw fault(path, 'expected per_million_tokens or per_second beside hold');
+    throw toConfigError(path, 'expected per_million_tokens or per_second beside hold');
 }
 
-function amount(text: string, path: Path): Nanos {
+function readAmount(text: string, path: Path): Nanos {
   const nanos = parseAmount(text);
-  if (nanos === undefined) throw fault(path, 'expected at most "1000000000"');
+  if (nanos === undefined) throw toConfigError(path, 'expected at most "1000000000"');
   return nanos;
 }
 
 /** A day without a time means midnight UTC. Refuses a day that does not exist, such as 2027-02-30. */
-function time(text: string, path: Path): number {
+function readTime(text: string, path: Path): number {
   const ms = Date.parse(text);
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const midnight = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(ms) || Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day))
-    throw fault(path, 'expected a day that exists, such as 2027-01-31');
+    throw toConfigError(path, 'expected a day that exists, such as 2027-01-31');
   return ms;
 }
 
@@ -212,11 +212,11 @@ function assertDistinct(
   const seen = new Set<string>();
   for (const { value, path } of items) {
     if (value === undefined) continue;
-    if (seen.has(value)) throw fault(path, `expected ${expected}`);
+    if (seen.has(value)) throw toConfigError(path, `expected ${expected}`);
     seen.add(value);
   }
 }
 
-function fault(path: Path, expected: string): ConfigError {
+function toConfigError(path: Path, expected: string): ConfigError {
   return new ConfigError(`${path.join('.')}: ${expected}`);
 }

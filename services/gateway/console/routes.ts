@@ -34,13 +34,13 @@ export function findPage(pages: readonly PageRoute[], path: string): FoundPage {
     .replace(/\/$/, '')
     .split('/');
   for (const route of pages) {
-    const params = paramsOf(route.path.split('/'), segments);
+    const params = matchParams(route.path.split('/'), segments);
     if (params !== undefined) return { route, params };
   }
   return { route: NOT_FOUND, params: {} };
 }
 
-function paramsOf(
+function matchParams(
   pattern: readonly string[],
   segments: readonly string[],
 ): Readonly<Record<string, string>> | undefined {
@@ -48,13 +48,13 @@ function paramsOf(
   const params: Record<string, string> = {};
   for (const [at, part] of pattern.entries()) {
     const segment = segments[at] ?? '';
-    if (part.startsWith(':') && segment !== '') params[part.slice(1)] = decoded(segment);
+    if (part.startsWith(':') && segment !== '') params[part.slice(1)] = decodeSegment(segment);
     else if (part !== segment) return undefined;
   }
   return params;
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

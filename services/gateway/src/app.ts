@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { aborted } from '@reelgate/platform/lifecycle/drain';
+import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
@@ -12,7 +12,7 @@ import { deriveSecret } from '@reelgate/platform/secret';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { jobsClient } from './clients/jobs-client.ts';
-import { signedLinks } from './clients/signed-links.ts';
+import { newLinkSigner } from './clients/signed-links.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
@@ -27,18 +27,18 @@ import { onTokenChanged } from './events/on-token-changed.ts';
 import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
 import { openStreamPermits } from './http/event-stream/stream-permits.ts';
-import { watchHeld } from './http/gateway-gauges.ts';
+import { registerGauges } from './http/gateway-gauges.ts';
 import type { GatewayParts } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
-import { beginRequests } from './http/request-counter.ts';
+import { initRequestCounts } from './http/request-counter.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
 import { openWaitPermits } from './http/routes/wait-permits.ts';
 import { startJobs } from './jobs/start-jobs.ts';
-import { cachedPrincipals } from './operations/principals.ts';
-import { cachedTaskReader } from './operations/read-task.ts';
+import { cachePrincipals } from './operations/principals.ts';
+import { cacheTaskReads } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
 import { startRelay } from './relay/start-relay.ts';
@@ -80,13 +80,13 @@ export async function startGateway(
     let catalogue = config.catalogue;
     const { redis, limits } = await openRedis(config, foundation, lifecycle);
     const counters = openRateCounters(redis, foundation, lifecycle);
-    const principals = cachedPrincipals(billingAuthenticate(clients.billing), clock);
-    const reader = cachedTaskReader(clients.tasks, clock);
+    const principals = cachePrincipals(billingAuthenticate(clients.billing), clock);
+    const reader = cacheTaskReads(clients.tasks, clock);
     const changes = openTaskChanges();
     const stopping = new AbortController();
     const { relay, channels, realtime, pauses } = await startRelay(config, foundation, clients, { limits, lifecycle });
     foundation.checks?.add(relayCheck(channels));
-    const links = signedLinks(foundation.publicUrl, linkKey(foundation.signingKey));
+    const links = newLinkSigner(foundation.publicUrl, linkKey(foundation.signingKey));
     const parts: GatewayParts = {
       clock,
       newId,
@@ -109,8 +109,8 @@ export async function startGateway(
       ...openBounds(config, clock),
       callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
     };
-    watchHeld(metrics, parts);
-    await hearEvents(foundation, parts, lifecycle);
+    registerGauges(metrics, parts);
+    await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
@@ -120,7 +120,7 @@ export async function startGateway(
     const pool = await startJobs(config, foundation, parts, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
     const routes = [...api, ...consoles.clientRoutes];
-    beginRequests(metrics, routes);
+    initRequestCounts(metrics, routes);
     const serving = { clock, newId, log, tracing, readSource: parts.readSource };
     const app = koaApp({
       routes,
@@ -139,7 +139,7 @@ export async function startGateway(
       stopping.abort();
     });
     const endWaits = async ({ closing }: Drain): Promise<void> => {
-      await aborted(closing);
+      await waitForAbort(closing);
       stopping.abort();
       await realtime.stop();
     };
@@ -148,7 +148,7 @@ export async function startGateway(
       routes: [consoles.operator.route],
       ready: async () => true,
       port: server.port,
-      url: urlOf(config.listen.host, server.port),
+      url: formatUrl(config.listen.host, server.port),
       stop: () => lifecycle.stop(),
       drain: async (drain) => {
         await Promise.all([pool.stop(drain.over), deliveries.stop(drain.over), endWaits(drain), server.drain(drain)]);
@@ -173,7 +173,7 @@ function openRedis(
   return openLimits(foundation, lifecycle, { service: 'gateway', url, deadlineMs });
 }
 
-async function hearEvents(
+async function subscribeToEvents(
   { bus, tracing }: Foundation,
   { reader, changes, principals }: GatewayParts,
   lifecycle: Lifecycle,
@@ -208,6 +208,6 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
   return counters;
 }
 
-function urlOf(host: string, port: number): string {
+function formatUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

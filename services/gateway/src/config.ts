@@ -11,7 +11,7 @@ import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-c
 import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
-import { defaultsOf } from './domain/model-defaults.ts';
+import { chooseDefaults } from './domain/model-defaults.ts';
 import type { Model, Models } from './domain/model-defaults.ts';
 
 /** The JSON Schema of the operators, who sign in at the console of the admin port. */
@@ -35,9 +35,9 @@ export const operatorsSchema = {
   },
 } as const;
 
-export { operatorsOf } from './console/operator/operators-of.ts';
+export { listOperators as operatorsOf } from './console/operator/operators-of.ts';
 export { relayChannelSchema } from './relay/channels/channel-config.ts';
-export { priceKeysOf as relayPriceKeys } from './relay/charges/price-keys.ts';
+export { listPriceKeys as relayPriceKeys } from './relay/charges/price-keys.ts';
 
 const TRUSTED_PROXIES_MAX = 64;
 const COUNT_MAX = 2 ** 31 - 1;
@@ -187,7 +187,7 @@ interface CheckedChannel {
   readonly models?: Readonly<Record<string, string>>;
 }
 
-interface Checked {
+interface CheckedConfig {
   readonly gateway: {
     readonly listen: string;
     readonly admin?: string;
@@ -225,10 +225,10 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     async: jobs,
     webhooks,
     console: pages,
-  } = (value as Checked).gateway;
+  } = (value as CheckedConfig).gateway;
   return {
-    listen: hostPort(listen),
-    admin: admin === undefined ? undefined : hostPort(admin),
+    listen: readHostPort(listen),
+    admin: admin === undefined ? undefined : readHostPort(admin),
     trustedProxies,
     adminUrl,
     redis: redis === undefined ? undefined : new Secret(redis),
@@ -245,7 +245,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     console: {
       isForClients: pages.clients,
       sessionMs: parseDuration(pages.session) ?? 0,
-      operators: ((value as Checked).operators ?? []).map(({ name, key, role }) => ({
+      operators: ((value as CheckedConfig).operators ?? []).map(({ name, key, role }) => ({
         name,
         role,
         key: new Secret(key),
@@ -257,7 +257,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
 
 /** Reads the part that a reload can change. */
 export function readCatalogue(value: unknown): Catalogue {
-  const { models = {}, channels = [] } = value as Checked;
+  const { models = {}, channels = [] } = value as CheckedConfig;
   const enabled = channels.filter((channel) => channel.enabled !== false);
   return {
     models: new Map(Object.entries(models).map(([id, model]) => [id, toModel(model)])),
@@ -268,10 +268,10 @@ export function readCatalogue(value: unknown): Catalogue {
 
 function toModel({ duration: [min, max], resolutions, ratios, defaults }: CheckedModel): Model {
   const model = { duration: { min, max }, resolutions, ratios };
-  return { ...model, defaults: defaultsOf(model, defaults) };
+  return { ...model, defaults: chooseDefaults(model, defaults) };
 }
 
-function hostPort(text: string): HostPort {
+function readHostPort(text: string): HostPort {
   const parsed = parseHostPort(text);
   if (parsed === undefined) throw new Error(`expected host:port, got ${text}`);
   return parsed;

@@ -8,16 +8,16 @@ import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
 import { restoreCall } from '../src/http/relay/restore-call.ts';
 import type { RunJobDeps } from '../src/jobs/run-job.ts';
 import type { CallSink } from '../src/relay/answers/call-sink.ts';
-import type { CallEnd, Relay } from '../src/relay/relay.ts';
+import type { AnswerEnd, Relay } from '../src/relay/relay.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import type { FakeJobs } from './fake-jobs.ts';
 import { fakeMedia } from './fake-services.ts';
 import type { FakeMedia } from './fake-services.ts';
 
-const WHOLE: CallEnd = { status: 200, how: 'whole', usage: undefined };
+const WHOLE: AnswerEnd = { status: 200, how: 'whole', usage: undefined };
 
 /** What the upstream does with a call that reaches it. */
-export type Upstream = (sink: CallSink, gone: AbortSignal) => Promise<CallEnd>;
+export type Upstream = (sink: CallSink, gone: AbortSignal) => Promise<AnswerEnd>;
 
 export const answers =
   (status: number, body: string | Buffer, type = 'application/json'): Upstream =>

@@ -3,8 +3,8 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { acceptedLinkKeys } from '@reelgate/platform/links/link-keys';
-import { nameOfUrl, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
+import { listAcceptedLinkKeys } from '@reelgate/platform/links/link-keys';
+import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import { scopeCheck } from '@reelgate/platform/rpc/access';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
@@ -13,8 +13,8 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { Scope } from '@reelgate/proto/access/v1/access';
 import { blobFolder } from './blobs/blob-folder.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
-import { guardedBlobs } from './blobs/guarded-blobs.ts';
-import { guardedIncoming } from './blobs/guarded-incoming.ts';
+import { guardBlobs } from './blobs/guarded-blobs.ts';
+import { guardIncoming } from './blobs/guarded-incoming.ts';
 import { openIncoming } from './blobs/incoming.ts';
 import type { Incoming } from './blobs/incoming.ts';
 import { openBlobs } from './blobs/open-blobs.ts';
@@ -36,13 +36,13 @@ import { mediaRoutes } from './http/routes.ts';
 import { collectGarbage } from './operations/garbage/collect-garbage.ts';
 import { ingestResult } from './operations/results/ingest-result.ts';
 import type { IngestOrder } from './operations/results/ingest-result.ts';
-import { keptResults } from './operations/results/watch-kept-results.ts';
+import { newResultCounter } from './operations/results/watch-kept-results.ts';
 import { linkObject } from './operations/staging/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { findFfmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
-import { nameOf, stageMedia } from './operations/staging/stage-media.ts';
+import { hashReference, stageMedia } from './operations/staging/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
 import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
@@ -89,8 +89,8 @@ export async function startMedia(
     const scratch = path.join(folder, 'incoming');
     const blobs = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
     const opened = { ...callers, sql, lifecycle, ffmpeg, confinement, folder, scratch, blobs };
-    const media = build(config, foundation, opened);
-    if (config.blobs.kind === 's3') await untilBucket(config.blobs, media, foundation);
+    const media = buildMedia(config, foundation, opened);
+    if (config.blobs.kind === 's3') await waitForBucket(config.blobs, media, foundation);
     return media;
   } catch (error) {
     await lifecycle.stop();
@@ -99,16 +99,16 @@ export async function startMedia(
 }
 
 /** A bucket that refuses the credentials ends the start. */
-async function untilBucket(
+async function waitForBucket(
   { address: { bucket, endpoint } }: Extract<MediaConfig['blobs'], { readonly kind: 's3' }>,
   { ready }: Pick<RunningMedia, 'ready'>,
   { clock, log }: Foundation,
 ): Promise<void> {
-  const dependency = endpoint === undefined ? `the bucket ${bucket}` : nameOfUrl(`the bucket ${bucket}`, endpoint);
+  const dependency = endpoint === undefined ? `the bucket ${bucket}` : describeServer(`the bucket ${bucket}`, endpoint);
   await whenReachable(ready, { clock, log, dependency, isAway: (error) => !isForbidden(error) });
 }
 
-interface Opened extends MediaCallers {
+interface OpenedParts extends MediaCallers {
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
   readonly ffmpeg: Promise<Ffmpeg | undefined>;
@@ -119,16 +119,16 @@ interface Opened extends MediaCallers {
   readonly blobs: BlobStore;
 }
 
-function build(
+function buildMedia(
   config: MediaConfig,
   foundation: Foundation,
-  { sql, lifecycle, ffmpeg, confinement, identify, folder, scratch, blobs: opened }: Opened,
+  { sql, lifecycle, ffmpeg, confinement, identify, folder, scratch, blobs: opened }: OpenedParts,
 ): RunningMedia {
   const { clock, log, newId } = foundation;
   const stopping = new AbortController();
   const faults = storageFaults(log);
-  const incoming = guardedIncoming(openIncoming(scratch, newId), faults);
-  const blobs = guardedBlobs(opened, faults);
+  const incoming = guardIncoming(openIncoming(scratch, newId), faults);
+  const blobs = guardBlobs(opened, faults);
   const parsing = { clock, log, newId, folder, lifecycle, ffmpeg, confinement, checks: foundation.checks };
   const { pools, thumbnails } = openParsing(config.probe, parsing);
   const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
@@ -136,7 +136,7 @@ function build(
   const deps = {
     ...foundation,
     ...config,
-    linkKeys: acceptedLinkKeys(foundation.acceptedKeys),
+    linkKeys: listAcceptedLinkKeys(foundation.acceptedKeys),
     store: sqlMediaStore(sql),
     blobs,
     incoming,
@@ -173,7 +173,7 @@ function build(
     clock,
     log,
     idleMs: COUNT_IDLE_MS,
-    pass: keptResults(sqlKeptResults(sql), foundation),
+    pass: newResultCounter(sqlKeptResults(sql), foundation),
   });
   lifecycle.add('count of results', () => results.stop());
 
@@ -189,7 +189,7 @@ function build(
         blobs,
         stage: (order, signal) =>
           flights.run(
-            `stage ${order.accountId} ${order.taskId} ${nameOf(order)}`,
+            `stage ${order.accountId} ${order.taskId} ${hashReference(order)}`,
             (left) => stageMedia(deps, { ...order, signal: left }),
             signal,
           ),

@@ -151,7 +151,7 @@ export interface CheckedS3 {
 }
 
 /** A configuration that passed the schema, with its defaults. */
-export interface Checked {
+export interface CheckedConfig {
   /** Of the tasks service, which has its schema. */
   readonly webhooks?: { readonly allow?: readonly string[] };
   readonly media: StoreEntry & {

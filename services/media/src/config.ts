@@ -8,7 +8,7 @@ import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseS3Address } from './blobs/s3-address.ts';
 import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
-import type { AllowEntry, Checked, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
+import type { AllowEntry, CheckedConfig, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
 import type { ConfinementLevel } from './probe/confinement/levels.ts';
@@ -107,7 +107,7 @@ export interface MediaConfig {
 
 /** Converts a configuration that passed the schema. */
 export function mediaConfig(value: unknown): MediaConfig {
-  const { media, webhooks } = value as Checked;
+  const { media, webhooks } = value as CheckedConfig;
   return {
     listen: hostPort(media.listen),
     http: hostPort(media.http),
@@ -133,7 +133,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     },
     probe: probeConfig(media.probe),
     fetch: fetchConfig(media.fetch),
-    webhooks: { allow: (webhooks?.allow ?? []).map(receiver) },
+    webhooks: { allow: (webhooks?.allow ?? []).map(parseReceiver) },
   };
 }
 
@@ -148,7 +148,7 @@ function inlineConfig(inline: Values): MediaConfig['inline'] {
   return config;
 }
 
-function probeConfig(probe: Checked['media']['probe']): ProbeConfig {
+function probeConfig(probe: CheckedConfig['media']['probe']): ProbeConfig {
   return {
     timeoutMs: ms(probe.timeout),
     heapBytes: size(probe.heap),
@@ -162,7 +162,7 @@ function probeConfig(probe: Checked['media']['probe']): ProbeConfig {
   };
 }
 
-function blobsConfig({ blobs, s3 }: Checked['media']): BlobsConfig {
+function blobsConfig({ blobs, s3 }: CheckedConfig['media']): BlobsConfig {
   if (blobs?.startsWith('s3://') !== true) return { kind: 'folder', path: blobs };
   return { kind: 's3', address: parseS3Address(blobs), credentials: s3 === undefined ? undefined : s3Credentials(s3) };
 }
@@ -176,7 +176,7 @@ function s3Credentials({ access_key_id: id, secret_access_key: key, session_toke
 }
 
 /** An entry that only resembles an address would be an exception without effect. */
-function exception(entry: AllowEntry, at: number): FetchException {
+function parseException(entry: AllowEntry, at: number): FetchException {
   const [key, host, purpose] = typeof entry === 'string' ? ['', entry] : ['.host', entry.host, entry.for];
   const parsed = parseHostPort(host);
   if (parsed === undefined || !isAddress(parsed.host))
@@ -185,7 +185,7 @@ function exception(entry: AllowEntry, at: number): FetchException {
 }
 
 /** The host as the URL parser reads it in the URL of a receiver: `127.1` is `127.0.0.1`. */
-function receiver(entry: string, at: number): HostPort {
+function parseReceiver(entry: string, at: number): HostPort {
   const port = parseHostPort(entry)?.port ?? 0;
   const host = URL.parse(`http://${entry}/`)?.hostname.replace(/^\[|\]$/g, '');
   if (port === 0 || host === undefined || host === '')
@@ -194,19 +194,19 @@ function receiver(entry: string, at: number): HostPort {
 }
 
 /** With an entry that only resembles an address, every lookup would fail. */
-function dnsServer(entry: string, at: number): string {
+function parseDnsServer(entry: string, at: number): string {
   const parsed = parseHostPort(entry) ?? parseHostPort(`${entry}:${DNS_PORT}`);
   if (parsed === undefined || !isAddress(parsed.host))
     throw new ConfigError(`media.fetch.dns_servers.${at}: expected ${DNS_SERVER}`);
   return entry;
 }
 
-function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
+function fetchConfig(fetch: CheckedConfig['media']['fetch']): FetchConfig {
   return {
-    allow: fetch.allow.map(exception),
+    allow: fetch.allow.map(parseException),
     ports: fetch.ports,
     redirectsMax: fetch.max_redirects,
-    dnsServers: fetch.dns_servers.map(dnsServer),
+    dnsServers: fetch.dns_servers.map(parseDnsServer),
     inFlight: {
       total: number(fetch.in_flight['total']),
       perAccount: number(fetch.in_flight['per_account']),
@@ -231,11 +231,11 @@ function fetchConfig(fetch: Checked['media']['fetch']): FetchConfig {
 
 const hostPort = (text: string | undefined): HostPort | undefined =>
   text === undefined ? undefined : parseHostPort(text);
-const ms = (text: string | undefined): number => checked(parseDuration(text ?? ''));
-const size = (text: string | undefined): number => checked(parseBytes(text ?? ''));
-const number = (value: number | undefined): number => checked(value);
+const ms = (text: string | undefined): number => requireValue(parseDuration(text ?? ''));
+const size = (text: string | undefined): number => requireValue(parseBytes(text ?? ''));
+const number = (value: number | undefined): number => requireValue(value);
 
-function checked(value: number | undefined): number {
+function requireValue(value: number | undefined): number {
   if (value === undefined) throw new Error('the media section of the configuration was not checked against its schema');
   return value;
 }

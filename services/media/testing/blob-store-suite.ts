@@ -30,7 +30,7 @@ export function describeBlobStore(opened: () => Opened): void {
     const { blobs } = opened();
     await kept(key('a'), Buffer.from('0123456789'));
 
-    expect(await blobs.sizeOf(key('a'))).toBe(10);
+    expect(await blobs.findSize(key('a'))).toBe(10);
     expect([await blobs.has(key('a'), 10), await blobs.has(key('a'), 9)]).toEqual([true, false]);
     expect((await bytesOf(await blobs.open(key('a')))).toString()).toBe('0123456789');
     expect((await bytesOf(await blobs.open(key('a'), { start: 2, end: 4 }))).toString()).toBe('234');
@@ -51,7 +51,7 @@ export function describeBlobStore(opened: () => Opened): void {
     const { blobs } = opened();
     await kept(key('empty'), Buffer.alloc(0));
 
-    expect(await blobs.sizeOf(key('empty'))).toBe(0);
+    expect(await blobs.findSize(key('empty'))).toBe(0);
     expect(await bytesOf(await blobs.open(key('empty')))).toHaveLength(0);
   });
 
@@ -59,7 +59,7 @@ export function describeBlobStore(opened: () => Opened): void {
     const bytes = Buffer.alloc(20 * 1024 * 1024 + 7, 'large');
     await kept(key('large'), bytes);
 
-    expect(await opened().blobs.sizeOf(key('large'))).toBe(bytes.byteLength);
+    expect(await opened().blobs.findSize(key('large'))).toBe(bytes.byteLength);
     expect((await bytesOf(await opened().blobs.open(key('large')))).equals(bytes)).toBe(true);
     expect(
       (await bytesOf(await opened().blobs.open(key('large'), { start: 16_000_000, end: 16_999_999 }))).equals(
@@ -105,7 +105,7 @@ export function describeBlobStore(opened: () => Opened): void {
   test('an unknown key is empty for every call', async () => {
     const { blobs } = opened();
 
-    expect(await blobs.sizeOf(key('nothing'))).toBeUndefined();
+    expect(await blobs.findSize(key('nothing'))).toBeUndefined();
     expect(await blobs.open(key('nothing'))).toBeUndefined();
     expect(await blobs.withFile(key('nothing'), async () => 'ran')).toBeUndefined();
     await expect(blobs.remove(key('nothing'))).resolves.toBeUndefined();
@@ -127,7 +127,7 @@ export function describeBlobStore(opened: () => Opened): void {
 
     await blobs.remove(key('c'));
 
-    expect(await blobs.sizeOf(key('c'))).toBeUndefined();
+    expect(await blobs.findSize(key('c'))).toBeUndefined();
     expect((await bytesOf(stream)).equals(bytes)).toBe(true);
   });
 
@@ -137,10 +137,10 @@ export function describeBlobStore(opened: () => Opened): void {
 
     await file.discard();
 
-    expect(await opened().blobs.sizeOf(key('d'))).toBe(4);
+    expect(await opened().blobs.findSize(key('d'))).toBe(4);
   });
 
   test.each(['', '..', '../../etc/passwd', 'a/b', 'AB', 'x'.repeat(200)])('%j is not a key', async (bad) => {
-    await expect((async () => opened().blobs.sizeOf(bad))()).rejects.toThrow('not a blob key');
+    await expect((async () => opened().blobs.findSize(bad))()).rejects.toThrow('not a blob key');
   });
 }

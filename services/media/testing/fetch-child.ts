@@ -7,7 +7,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
-import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
+import { fetchGuarded } from '../src/fetch/transfers/guarded-fetch.ts';
 import { orderOf } from './fetch-order.ts';
 
 /*
@@ -37,7 +37,7 @@ const deps = {
 
 async function outcomeOf(url: string): Promise<string> {
   try {
-    const file = await guardedFetch(deps, orderOf(url, LIMITS));
+    const file = await fetchGuarded(deps, orderOf(url, LIMITS));
     return readFileSync(file.path, 'utf8');
   } catch (error) {
     return (error as { code: string }).code;

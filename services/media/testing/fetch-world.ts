@@ -9,7 +9,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
 import { FetchFault } from '../src/fetch/fetch-fault.ts';
-import { guardedFetch } from '../src/fetch/transfers/guarded-fetch.ts';
+import { fetchGuarded } from '../src/fetch/transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from '../src/fetch/transfers/guarded-fetch.ts';
 import { orderOf } from './fetch-order.ts';
 import { startFakeDns } from './fake-dns.ts';
@@ -94,7 +94,7 @@ async function openFetchWorld(): Promise<FetchWorld> {
       ...over,
     };
     try {
-      const file = await guardedFetch(deps, { ...orderOf(url, LIMITS), ...over });
+      const file = await fetchGuarded(deps, { ...orderOf(url, LIMITS), ...over });
       const bytes = readFileSync(file.path);
       await file.discard();
       return { bytes };

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '@reelgate/platform/log';
 import { findConfinement } from '../src/probe/confinement/confinement.ts';
-import { limitedCommand } from '../src/probe/confinement/limited-command.ts';
+import { confineCommand } from '../src/probe/confinement/limited-command.ts';
 
 const MIB = 1024 ** 2;
 const PERL = '/usr/bin/perl';
@@ -33,7 +33,7 @@ await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
 const found = await findConfinement(silentLog);
 const confinement =
   least === 'process' ? ({ ...found, level: 'process', prefix: [], launcher: undefined } as const) : found;
-const [program, ...args] = limitedCommand(
+const [program, ...args] = confineCommand(
   confinement,
   { processorMs: 20_000, fileBytes: MIB, dataBytes: 1024 * MIB },
   { readable: [at('in'), script], writable: [at('out')] },

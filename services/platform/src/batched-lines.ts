@@ -15,7 +15,7 @@ export interface BatchedLines {
 }
 
 /** The standard output. A process that exits writes what waits; one that is killed loses the last moment. */
-export function batchedLines(): BatchedLines {
+export function openBatchedLines(): BatchedLines {
   const out = pino.destination({ dest: STANDARD_OUTPUT, sync: false });
   let lines = '';
   let isWaiting = false;

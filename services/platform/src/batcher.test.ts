@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eventLoopTicks, newBatcher } from './batcher.ts';
+import { waitForTicks, newBatcher } from './batcher.ts';
 import { currentContext, inRequest, inTrace } from './request-context.ts';
 
 /** Each batch ends when the test says so. */
@@ -8,7 +8,7 @@ function scripted({ batchMax = 500, concurrency = 2, ticks = 1 } = {}) {
   const { add, flush } = newBatcher<number, number>({
     batchMax,
     concurrency,
-    fill: () => eventLoopTicks(ticks),
+    fill: () => waitForTicks(ticks),
     send: (batch) => {
       const end = Promise.withResolvers<readonly number[]>();
       batches.push({ batch, end });
@@ -107,7 +107,7 @@ test('a batch of one request is sent for that request, and a batch of several re
   const { add } = newBatcher<string, true>({
     batchMax: 10,
     concurrency: 1,
-    fill: () => eventLoopTicks(1),
+    fill: () => waitForTicks(1),
     send: async (batch) => {
       await tick();
       sent.push({ batch, ...currentContext() });

@@ -15,7 +15,7 @@ export interface BatcherOptions<In, Out> {
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
 
-interface Waiting<In, Out> {
+interface WaitingItem<In, Out> {
   readonly item: In;
   readonly context: WorkContext;
   readonly resolve: (answer: Out) => void;
@@ -30,7 +30,7 @@ export interface Batcher<In, Out> {
 }
 
 /** A few ticks of the event loop take microseconds in an idle program; a busy one collects many calls meanwhile. */
-export async function eventLoopTicks(count: number): Promise<void> {
+export async function waitForTicks(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -39,12 +39,12 @@ export async function eventLoopTicks(count: number): Promise<void> {
  * the concurrency limit, items wait, and are sent together when a batch has ended.
  */
 export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: BatcherOptions<In, Out>): Batcher<In, Out> {
-  let waiting: Waiting<In, Out>[] = [];
+  let waiting: WaitingItem<In, Out>[] = [];
   let running = 0;
   let isFilling = false;
   let isBusy = false;
 
-  const run = async (batch: readonly Waiting<In, Out>[]): Promise<void> => {
+  const run = async (batch: readonly WaitingItem<In, Out>[]): Promise<void> => {
     running += 1;
     isBusy = batch.length > 1;
     try {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { derivedId, hasOwnForm, newIds, newKey, systemRandom, timeOfId } from './ids.ts';
+import { deriveId, hasOwnForm, newIds, newKey, systemRandom, readIdTime } from './ids.ts';
 import type { Random } from './ids.ts';
 
 const SHAPE = /^thing_[0-9a-v]{26}$/;
@@ -37,7 +37,7 @@ describe('an id', () => {
   );
 
   test('tells when it was made, and another text tells nothing', () => {
-    expect([timeOfId(newIds(fakeClock(NOON))('thing')), timeOfId('thing_1'), timeOfId('')]).toEqual([
+    expect([readIdTime(newIds(fakeClock(NOON))('thing')), readIdTime('thing_1'), readIdTime('')]).toEqual([
       NOON,
       undefined,
       undefined,
@@ -96,9 +96,9 @@ describe('an id', () => {
 });
 
 test('an id of a name is the same each time, and another for another name', () => {
-  expect(derivedId('evt', 'acme credit_1')).toMatch(/^evt_[0-9a-v]{26}$/);
-  expect(derivedId('evt', 'acme credit_1')).toBe(derivedId('evt', 'acme credit_1'));
-  expect(derivedId('evt', 'acme credit_2')).not.toBe(derivedId('evt', 'acme credit_1'));
+  expect(deriveId('evt', 'acme credit_1')).toMatch(/^evt_[0-9a-v]{26}$/);
+  expect(deriveId('evt', 'acme credit_1')).toBe(deriveId('evt', 'acme credit_1'));
+  expect(deriveId('evt', 'acme credit_2')).not.toBe(deriveId('evt', 'acme credit_1'));
 });
 
 describe('a key', () => {

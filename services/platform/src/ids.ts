@@ -65,7 +65,7 @@ export function firstIdAt(prefix: string, ms: number): string {
 }
 
 /** Returns the time at which an id was made, in milliseconds since 1970; undefined if the id contains no time. */
-export function timeOfId(id: string): number | undefined {
+export function readIdTime(id: string): number | undefined {
   const letters = /_([0-9a-v]{26})$/.exec(id)?.[1];
   if (letters === undefined) return undefined;
   // these letters have 50 bits, of which the first 48 are the time
@@ -73,7 +73,7 @@ export function timeOfId(id: string): number | undefined {
 }
 
 /** An id that is always the same for a name: a prefix and 26 characters of its SHA-256. It says no time. */
-export function derivedId(prefix: string, name: string): string {
+export function deriveId(prefix: string, name: string): string {
   const digest = createHash('sha256').update(name).digest();
   return `${prefix}_${base32(digest).slice(0, ID_LETTERS)}`;
 }

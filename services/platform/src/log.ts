@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
-import { batchedLines } from './batched-lines.ts';
+import { openBatchedLines } from './batched-lines.ts';
 import { currentRequestId, currentTraceId, outsideRequests } from './request-context.ts';
 
 /** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
@@ -44,7 +44,7 @@ export interface ProgramLog extends Log {
 /** Lines that are written for a request have its id, and the id of its trace if that is recorded. */
 export function openLog(name: string, level: LogLevel): ProgramLog {
   let least = LEVELS.indexOf(level);
-  const out = batchedLines();
+  const out = openBatchedLines();
   const lines = pino(
     {
       level: 'debug',

@@ -11,7 +11,7 @@ export function noteDeadline(signal: AbortSignal, deadline: number): void {
  * Computes the deadline of a call that is made with the signal of another one: after `timeoutMs`, and at the deadline
  * of the other call at the latest. Returns undefined if neither limits it.
  */
-export function deadlineWithin(signal: AbortSignal | undefined, timeoutMs: number | undefined): number | undefined {
+export function computeDeadline(signal: AbortSignal | undefined, timeoutMs: number | undefined): number | undefined {
   const passed = signal === undefined ? undefined : deadlines.get(signal);
   if (timeoutMs === undefined) return passed;
   return Math.min(systemClock.now() + timeoutMs, passed ?? Infinity);
@@ -33,7 +33,7 @@ export function workMsWithin(signal: AbortSignal | undefined, msMax: number): nu
 }
 
 /** Aborted when one of the two is. It carries the deadline of the call's signal. */
-export function eitherSignal(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+export function combineSignals(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   if (call === undefined) return other;
   const either = AbortSignal.any([call, other]);
   noteDeadline(either, deadlines.get(call) ?? Infinity);

@@ -5,7 +5,7 @@ const current = new AsyncLocalStorage<string>();
 const currentTrace = new AsyncLocalStorage<string>();
 
 /** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
-export function requestIdIn(header: string | readonly string[] | undefined): string {
+export function readRequestId(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && VALID.test(header) ? header : '';
 }
 

@@ -2,7 +2,7 @@ import { format, inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { Secret, deriveSecret, sameSecret } from './secret.ts';
+import { Secret, deriveSecret, isSameSecret } from './secret.ts';
 
 const secret = new Secret('hunter2');
 /** A secret where the type expects a text, as after a mistake. */
@@ -72,9 +72,9 @@ describe('comparing secrets', () => {
   test('tells whether two texts of any length are equal', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (left, right) => {
-        expect(sameSecret(left, right)).toBe(left === right);
-        expect(sameSecret(left, left)).toBe(true);
-        expect(sameSecret(left, `${left}${right}`)).toBe(right === '');
+        expect(isSameSecret(left, right)).toBe(left === right);
+        expect(isSameSecret(left, left)).toBe(true);
+        expect(isSameSecret(left, `${left}${right}`)).toBe(right === '');
       }),
     );
   });

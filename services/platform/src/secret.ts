@@ -41,7 +41,7 @@ export function deriveSecret(key: SigningKey, purpose: string): Secret {
 }
 
 /** Compares in constant time. */
-export function sameSecret(left: string, right: string): boolean {
+export function isSameSecret(left: string, right: string): boolean {
   const key = 'compare';
   return timingSafeEqual(
     createHmac('sha256', key).update(left).digest(),

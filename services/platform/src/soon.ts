@@ -1,7 +1,7 @@
 /** A value that is often there at once. Awaiting it would make each request pay for the rare one that must wait. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** Goes on with a value: now if it is there, otherwise as soon as it is. */
-export function whenThere<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> {
+export function thenMaybe<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

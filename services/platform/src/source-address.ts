@@ -33,21 +33,21 @@ export function sourceReader(trustedProxies: readonly string[]): ReadSource {
   return ({ socket, headers }) => {
     const peer = readPeer(socket.remoteAddress);
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
-    return forwarded === '' ? peer : walk(peer, forwarded, isTrusted);
+    return forwarded === '' ? peer : walkProxies(peer, forwarded, isTrusted);
   };
 }
 
 /** The address of the other end of a connection. */
 export function readPeer(remoteAddress: string | undefined): string {
-  return plainAddress(remoteAddress ?? '') ?? UNKNOWN;
+  return normalizeAddress(remoteAddress ?? '') ?? UNKNOWN;
 }
 
-function walk(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
+function walkProxies(peer: string, forwarded: string, isTrusted: (address: string) => boolean): string {
   let source = peer;
   let end = forwarded.length;
   for (let hop = 0; hop < HOPS_MAX && end > 0 && isTrusted(source); hop += 1) {
     const comma = forwarded.lastIndexOf(',', end - 1);
-    const before = plainAddress(forwarded.slice(comma + 1, end).trim());
+    const before = normalizeAddress(forwarded.slice(comma + 1, end).trim());
     // the proxy does not say who called it, so it stands for all its callers
     if (before === undefined) return source;
     source = before;
@@ -79,16 +79,16 @@ function networkCheck(networks: readonly string[]): (address: string) => boolean
 /** The network that an address is counted as: one IPv4 address, or a /64 of IPv6. */
 export function sourceNetwork(address: string): string {
   if (!address.includes(':')) return address;
-  return `${groupsOf(address).slice(0, NETWORK_GROUPS).join(':')}::/64`;
+  return `${parseIpv6Groups(address).slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
 /** One spelling for each address; IPv4 for one that is mapped into IPv6. Undefined: it is no address. */
-function plainAddress(text: string): string | undefined {
+function normalizeAddress(text: string): string | undefined {
   const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (bracketed ?? dotted ?? text).split('%', 1);
   const family = isIP(address);
   if (family !== 6) return family === 0 ? undefined : address;
-  const full = groupsOf(address).join(':');
+  const full = parseIpv6Groups(address).join(':');
   const [, high, low] = MAPPED.exec(full) ?? [];
   if (high === undefined || low === undefined) return full;
   const bits = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
@@ -96,7 +96,7 @@ function plainAddress(text: string): string | undefined {
 }
 
 /** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
+function parseIpv6Groups(address: string): string[] {
   const hex = address.replace(/[\d.]+\.\d+$/, (dotted) => {
     const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
     return [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(':');

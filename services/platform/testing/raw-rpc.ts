@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
 import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
-import { errorOfStatus } from '../src/rpc/grpc-status.ts';
+import { decodeStatus } from '../src/rpc/grpc-status.ts';
 import { fromConnectError } from '../src/rpc/problems.ts';
 
 const DEADLINE_MS = 20_000;
@@ -137,7 +137,7 @@ async function firstError(response: Response): Promise<WireError | undefined> {
 
 function outcomeOf(error: ServiceError): Outcome {
   const [details] = error.metadata.get('grpc-status-details-bin');
-  const status = errorOfStatus(error.code, error.details, Buffer.isBuffer(details) ? details : undefined);
+  const status = decodeStatus(error.code, error.details, Buffer.isBuffer(details) ? details : undefined);
   const { reason, field } = status === undefined ? {} : fromConnectError(status);
   return { code: GRPC_CODES[error.code] ?? String(error.code), message: error.details, reason, field };
 }

@@ -30,14 +30,14 @@ import type { TasksConfig } from './config.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
 import { tasksMetrics, watchReplicas } from './tasks-metrics.ts';
 import { announceAttention } from './events/operator-events.ts';
-import { announceChanged, finishedEvent } from './events/task-events.ts';
+import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
 import { mediaUrls } from './media-url.ts';
 import { openTokens } from './open-tokens.ts';
 import { openContent } from './operations/content/open-content.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
-import { pausedChannels } from './operations/operators/paused-channels.ts';
+import { openPausedChannels } from './operations/operators/paused-channels.ts';
 import { endLeases } from './operations/recovery/end-leases.ts';
 import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
@@ -96,7 +96,7 @@ export async function startTasks(
   const chance = chanceFrom(foundation.random);
   let liveProcesses = (): number => 1;
   const operators = sqlOperators(sql, newId);
-  const paused = pausedChannels(operators);
+  const paused = openPausedChannels(operators);
   const channels = await openChannels(config, foundation, lifecycle, {
     chance,
     replicas: () => liveProcesses(),
@@ -225,7 +225,7 @@ function taskDeps(
   const media = mediaClient(peers.media);
   return {
     ...parts,
-    store: tellAttention(sqlTaskStore(sql, newId, finishedEvent), announceAttention(bus)),
+    store: tellAttention(sqlTaskStore(sql, newId, toFinishedEvent), announceAttention(bus)),
     billing: billingClient(peers.billing),
     media,
     clock,

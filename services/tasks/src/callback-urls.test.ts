@@ -5,7 +5,7 @@ import { signName } from '@reelgate/platform/links/signed-name';
 import { callbackUrls } from './callback-urls.ts';
 
 const key = new Secret('signing key');
-const { urlOf, attemptOf } = callbackUrls('https://gateway.example', acceptOnly(key));
+const { buildUrl: urlOf, readAttempt: attemptOf } = callbackUrls('https://gateway.example', acceptOnly(key));
 const tokenOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
 
 describe('the callback address of an attempt', () => {

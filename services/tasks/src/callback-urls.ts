@@ -1,6 +1,6 @@
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
-import { signName, signedNameIn } from '@reelgate/platform/links/signed-name';
+import { signName, readSignedName } from '@reelgate/platform/links/signed-name';
 import type { CallbackUrls } from './operations/deps.ts';
 
 const PURPOSE = 'upstream-callbacks';
@@ -11,9 +11,9 @@ export function callbackUrls(publicUrl: string, { signatures }: AcceptedKeys): C
   const key = deriveSecret(signatures[0], PURPOSE);
   const accepted = signatures.map((one) => deriveSecret(one, PURPOSE));
   return {
-    urlOf: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${number}`)}`,
-    attemptOf: (token) => {
-      const { taskId, number } = NAME.exec(signedNameIn(accepted, token) ?? '')?.groups ?? {};
+    buildUrl: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${number}`)}`,
+    readAttempt: (token) => {
+      const { taskId, number } = NAME.exec(readSignedName(accepted, token) ?? '')?.groups ?? {};
       return taskId === undefined ? undefined : { taskId, number: Number(number) };
     },
   };

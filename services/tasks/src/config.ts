@@ -5,14 +5,14 @@ import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-setting
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { Secret } from '@reelgate/platform/secret';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
-import { channelSettings, isVideoChannel } from './channels/channel-config.ts';
+import { toChannelSettings, isVideoChannel } from './channels/channel-config.ts';
 import type { CheckedChannel } from './channels/channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
-import { closed, duration, name, whole } from './schema-parts.ts';
+import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
 import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
@@ -29,16 +29,16 @@ const POLL_DEFAULTS = { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30
 /** The configuration keys that this service owns. */
 export const tasksSchema = {
   tasks: {
-    ...closed({
+    ...objectSchema({
       listen: { type: 'string', format: 'host-port' },
       http: { type: 'string', format: 'host-port' },
       tls: listenerTlsSchema,
       drain: drainSchema(),
       ...storeSchema,
       redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
-      in_flight: { ...closed({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
+      in_flight: { ...objectSchema({ per_token: whole(1, 20), total: whole(1, 1000) }), default: {} },
       poll: {
-        ...closed({
+        ...objectSchema({
           first: duration(POLL_DEFAULTS.first),
           factor: { type: 'number', minimum: 1, maximum: 10, default: POLL_DEFAULTS.factor },
           max: duration(POLL_DEFAULTS.max),
@@ -49,7 +49,7 @@ export const tasksSchema = {
       },
       retention: duration('90d'),
       jobs: {
-        ...closed({
+        ...objectSchema({
           per_token: whole(1, 100),
           total: whole(1, 10_000),
           lease: duration('20s'),
@@ -64,7 +64,7 @@ export const tasksSchema = {
   models: {
     type: 'object',
     default: {},
-    additionalProperties: closed(
+    additionalProperties: objectSchema(
       {
         kind: { enum: ['video'], description: 'video; only video models have an entry under models' },
         duration: {
@@ -77,7 +77,7 @@ export const tasksSchema = {
         resolutions: names,
         ratios: names,
         defaults: {
-          ...closed({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }),
+          ...objectSchema({ duration: { type: 'integer', minimum: 1 }, resolution: name, ratio: name }),
           default: {},
         },
       },
@@ -150,7 +150,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     ),
     channels: channels
       .filter(isVideoChannel)
-      .map((channel) => channelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+      .map((channel) => toChannelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
     channelIds: channels.map(({ id }) => id),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };

@@ -18,6 +18,6 @@ export function duration(byDefault: string): object {
 }
 
 /** An object with these keys and no others. */
-export function closed(properties: object, required: readonly string[] = [], more: object = {}): object {
+export function objectSchema(properties: object, required: readonly string[] = [], more: object = {}): object {
   return { type: 'object', additionalProperties: false, properties, required, ...more };
 }

@@ -30,7 +30,7 @@ export function tasksSelfChecks(
     {
       part: 'attention',
       check: async () => {
-        const waiting = await store.open();
+        const waiting = await store.listOpenAttention();
         const [oldest] = waiting;
         if (oldest === undefined) return ok('nothing waits for a person');
         const since = new Date(oldest.since).toISOString();
@@ -44,7 +44,7 @@ export function tasksSelfChecks(
         describeLate(await checks.lateTasks(clock.now() - softDeadlineMs), clock.now(), softDeadlineMs),
     },
     ...backlogChecks({ channels, clock }, stores),
-    { part: 'attempts', check: async () => attempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
+    { part: 'attempts', check: async () => judgeRecentAttempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
   ];
 }
 
@@ -70,7 +70,7 @@ function backlogChecks(
       warnMs: MINUTE_MS,
       failMs: 5 * MINUTE_MS,
       advice: 'look at billing and its database; the log of tasks names each task that could not be settled',
-      read: async () => ({ oldestAt: (await backlog.unsettled()).oldest }),
+      read: async () => ({ oldestAt: (await backlog.countUnsettled()).oldest }),
     }),
     backlogCheck({
       part: 'polls',
@@ -126,7 +126,7 @@ function inWords(ms: number): string {
 }
 
 /** One verdict for each channel of which too many attempts failed. */
-function attempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
+function judgeRecentAttempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
   const failing = [...Map.groupBy(recent, ({ channel }) => channel)].flatMap(([channel, all]): Verdict[] => {
     const bad = all.filter(({ outcome }) => outcome === 'refused' || outcome === 'unknown');
     if (all.length < ATTEMPTS_MIN || bad.length / all.length <= REFUSED_SHARE_MAX) return [];
@@ -136,7 +136,7 @@ function attempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[
         grade: lost > 0 ? 'fail' : 'warn',
         detail:
           `channel ${channel}: of ${all.length} attempts in 15 minutes ${bad.length} were not accepted, ` +
-          `${lost} without an answer; the last one: ${shortened(bad[0]?.error ?? '')}`,
+          `${lost} without an answer; the last one: ${shortenError(bad[0]?.error ?? '')}`,
         advice: `reelgate channel test ${channel}; the upstream's status`,
       },
     ];
@@ -144,7 +144,7 @@ function attempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[
   return failing.length > 0 ? failing : ok(`${recent.length} in 15 minutes, no channel stands out`);
 }
 
-function shortened(text: string): string {
+function shortenError(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length <= ERROR_SHOWN_MAX ? line : `${line.slice(0, ERROR_SHOWN_MAX)}…`;
 }

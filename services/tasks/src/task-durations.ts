@@ -1,17 +1,17 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { sampledTraceId } from '@reelgate/platform/trace/traceparent';
+import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Task } from './domain/task.ts';
 import type { Counts } from './operations/deps.ts';
 import type { Finish, PhaseTimes } from './store/task-store.ts';
-import { shownModel } from './configured-names.ts';
-import type { Configured } from './configured-names.ts';
+import { toModelLabel } from './configured-names.ts';
+import type { ConfiguredNames } from './configured-names.ts';
 
 const WHOLE_SECONDS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 900, 1800, 3600];
 const LAG_SECONDS = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
 const PHASE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Measures how long tasks took: from their creation, in each phase, and from their end at the upstream. */
-export function taskDurations(metrics: Metrics, configured: Configured): Counts['finished'] {
+export function taskDurations(metrics: Metrics, configured: ConfiguredNames): Counts['finished'] {
   const whole = metrics.histogram(
     'reelgate_task_seconds',
     'Time from the creation of a task to its end',
@@ -34,11 +34,11 @@ export function taskDurations(metrics: Metrics, configured: Configured): Counts[
   return (task, finish, times) => {
     const { kind, model } = task.order;
     const channel = task.mapping?.channel ?? 'none';
-    const shown = shownModel(model, configured);
-    const traceId = sampledTraceId(task.trace);
+    const shown = toModelLabel(model, configured);
+    const traceId = readSampledTraceId(task.trace);
     whole.labels(kind, shown, channel, finish.state).observe(seconds(task.createdAt, finish.at), traceId);
     if (finish.state === 'completed')
-      for (const [phase, took] of phasesOf(task, finish, times))
+      for (const [phase, took] of measurePhases(task, finish, times))
         inPhase.labels(shown, channel, phase).observe(took, traceId);
     if (finish.upstreamEndedAt !== undefined)
       lag.labels(channel).observe(seconds(finish.upstreamEndedAt, finish.at), traceId);
@@ -52,7 +52,7 @@ type Phase = 'submit' | 'queue' | 'work' | 'fetch';
  * time in its queue counts as work. If the upstream does not report when it ended, the fetch begins with the poll that
  * saw the end.
  */
-function phasesOf(
+function measurePhases(
   { createdAt }: Pick<Task, 'createdAt'>,
   { at, upstreamEndedAt, fetchMs = 0 }: Finish,
   { acceptedAt, workingAt }: PhaseTimes,

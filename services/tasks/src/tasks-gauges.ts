@@ -35,7 +35,7 @@ export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, cl
       { name: 'reelgate_attention_oldest_seconds', help: `How long the first of them has waited, ${WHOLE}` },
     ],
     async () => {
-      const { count, oldest } = await tasks.attention();
+      const { count, oldest } = await tasks.countAttention();
       return [[only(count)], [only(age(oldest))]];
     },
   );
@@ -46,7 +46,7 @@ export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, cl
         help: `Age of the oldest end of a task whose money is not settled, ${WHOLE}`,
       },
     ],
-    async () => [[only(age((await tasks.unsettled()).oldest))]],
+    async () => [[only(age((await tasks.countUnsettled()).oldest))]],
   );
   watchJobs(sampler, jobs, age);
 }

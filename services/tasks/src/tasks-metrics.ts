@@ -8,8 +8,8 @@ import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/paused-channels.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
-import { shownModel } from './configured-names.ts';
-import type { Configured } from './configured-names.ts';
+import { toModelLabel } from './configured-names.ts';
+import type { ConfiguredNames } from './configured-names.ts';
 import { taskDurations } from './task-durations.ts';
 
 const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refused', 'unknown'];
@@ -17,7 +17,7 @@ const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refu
 /** The counters of this service. What alerts watch begins at 0. */
 export function tasksMetrics(
   metrics: Metrics,
-  configured: Configured,
+  configured: ConfiguredNames,
 ): Omit<Counts, 'refused' | 'refusedBy' | 'settled'> & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
@@ -57,7 +57,7 @@ export function tasksMetrics(
       attempts.labels(channel, outcome).inc();
     },
     created: ({ order: { kind, model } }) => {
-      created.labels(kind, shownModel(model, configured)).inc();
+      created.labels(kind, toModelLabel(model, configured)).inc();
     },
     finished: (task, finish, times) => {
       finished.labels(task.order.kind, finish.state).inc();

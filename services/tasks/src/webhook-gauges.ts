@@ -18,7 +18,7 @@ export function watchWebhooks(
       { name: 'reelgate_events_undispatched_oldest_seconds', help: `Age of the oldest of them, ${WHOLE}` },
     ],
     async () => {
-      const { count, oldestAt } = await webhooks.undispatchedEvents();
+      const { count, oldestAt } = await webhooks.countUndispatchedEvents();
       return [[{ labels: [], value: count }], age(oldestAt)];
     },
   );
@@ -28,12 +28,12 @@ export function watchWebhooks(
       { name: 'reelgate_webhook_due_lag_seconds', help: `How late the oldest due delivery is, ${WHOLE}` },
     ],
     async () => {
-      const { count, oldestDueAt } = await webhooks.pendingDeliveries();
+      const { count, oldestDueAt } = await webhooks.countPendingDeliveries();
       return [[{ labels: [], value: count }], age(oldestDueAt)];
     },
   );
   sampler.add(
     [{ name: 'reelgate_webhook_endpoints_off', help: `Webhook endpoints that are disabled, ${WHOLE}` }],
-    async () => [[{ labels: [], value: await webhooks.disabledEndpoints() }]],
+    async () => [[{ labels: [], value: await webhooks.countDisabledEndpoints() }]],
   );
 }

@@ -21,7 +21,7 @@ export function webhookSelfChecks({
       warnMs: MINUTE_MS / 2,
       failMs: 5 * MINUTE_MS,
       advice: 'look at the log of tasks for failed passes of the worker `event dispatch`',
-      read: () => webhooks.undispatchedEvents(),
+      read: () => webhooks.countUndispatchedEvents(),
     }),
     backlogCheck({
       part: 'webhooks',
@@ -30,7 +30,7 @@ export function webhookSelfChecks({
       warnMs: 2 * MINUTE_MS,
       failMs: 10 * MINUTE_MS,
       advice: 'add replicas of the gateway, whose workers send the deliveries; its log names failed passes',
-      read: async () => ({ oldestAt: due((await webhooks.pendingDeliveries()).oldestDueAt, clock.now()) }),
+      read: async () => ({ oldestAt: due((await webhooks.countPendingDeliveries()).oldestDueAt, clock.now()) }),
     }),
   ];
 }

@@ -1,12 +1,12 @@
 import { ConfigError } from '@reelgate/platform/config/config-error';
 import { parseDuration, parseHostPort } from '@reelgate/platform/config/units';
-import { closed, duration, whole } from './schema-parts.ts';
+import { objectSchema, duration, whole } from './schema-parts.ts';
 
 const RECEIVER = 'a host and a port such as hooks.internal:8443 or 127.0.0.1:9000';
 
 /** The section `webhooks`. Media reads `allow` too. */
 export const webhooksSchema: object = {
-  ...closed({
+  ...objectSchema({
     allow: {
       type: 'array',
       default: [],
@@ -34,14 +34,14 @@ export interface WebhookSettings {
 
 export function webhookSettings(entry: WebhooksEntry): WebhookSettings {
   return {
-    allow: new Set(entry.allow.map(receiver)),
+    allow: new Set(entry.allow.map(parseReceiver)),
     retentionMs: parseDuration(entry.retention) ?? 0,
     endpointsPerAccount: entry.endpoints_per_account,
   };
 }
 
 /** An entry as the host and the port of a URL are read: `0x7f.1:80` is `127.0.0.1:80`. */
-function receiver(entry: string, at: number): string {
+function parseReceiver(entry: string, at: number): string {
   const host = URL.parse(`http://${entry}`)?.hostname;
   const port = parseHostPort(entry)?.port ?? 0;
   if (host === undefined || port === 0) throw new ConfigError(`webhooks.allow.${at}: expected ${RECEIVER}`);

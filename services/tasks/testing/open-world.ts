@@ -17,13 +17,13 @@ import type { ChannelSettings } from '../src/channels/channel.ts';
 import { openChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';
 import type { Task } from '../src/domain/task.ts';
-import { finishedEvent } from '../src/events/task-events.ts';
+import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest } from '../src/operations/creates/admit-create.ts';
-import type { Created } from '../src/operations/creates/create-task.ts';
+import type { CreateResult } from '../src/operations/creates/create-task.ts';
 import type { Deps, Limits } from '../src/operations/deps.ts';
 import type { OperatorDeps } from '../src/operations/operators/operator-deps.ts';
-import { pausedChannels } from '../src/operations/operators/paused-channels.ts';
+import { openPausedChannels } from '../src/operations/operators/paused-channels.ts';
 import { sqlOperators } from '../src/store/operators/sql-operators.ts';
 import { sqlBacklog } from '../src/store/tasks/sql-backlog.ts';
 import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';
@@ -68,7 +68,7 @@ export interface World extends Omit<Outside, 'folder'> {
   /** What was announced and what was counted. */
   readonly announced: readonly Pick<Task, 'id' | 'accountId' | 'state'>[];
   readonly counted: readonly string[];
-  create(order?: Order, changes?: Partial<CreateRequest>): Promise<Created>;
+  create(order?: Order, changes?: Partial<CreateRequest>): Promise<CreateResult>;
   /** Another process on the same durable state. */
   restart(): Promise<World>;
 }
@@ -112,10 +112,10 @@ async function openWorld(
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
   const operators = sqlOperators(sql, newId);
-  const paused = pausedChannels(operators);
+  const paused = openPausedChannels(operators);
   await paused.read();
   const deps: Deps = {
-    store: recorded('store', sqlTaskStore(sql, newId, finishedEvent, SHARDS_MAX), journal),
+    store: recorded('store', sqlTaskStore(sql, newId, toFinishedEvent, SHARDS_MAX), journal),
     billing: recorded('billing', billing.port, journal),
     media: recorded('media', media.port, journal),
     mediaUrl: recorded('links', links, journal).mediaUrl,

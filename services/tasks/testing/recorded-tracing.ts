@@ -65,7 +65,7 @@ export function recordedTracing(now: () => number): RecordedTracing {
         ? NO_SPAN
         : { ...NO_SPAN, carrier, child: (name, options = {}) => begin(name, carrier, options) },
     mint: ({ carrier }) => (carrier === undefined ? undefined : carrierIn(carrier.slice(3, 35))),
-    written: (carrier, name, { parent, kind = 'internal', from, to, attributes = {}, links = [], failed }) => {
+    writeSpan: (carrier, name, { parent, kind = 'internal', from, to, attributes = {}, links = [], failed }) => {
       if (carrier !== undefined) spans.push({ name, carrier, parent, kind, from, to, attributes, links, failed });
     },
     stop: async () => undefined,

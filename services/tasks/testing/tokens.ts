@@ -3,10 +3,10 @@ import type { Tokens } from '../src/operations/cached-tokens.ts';
 
 /** Tokens with every right in every account, with the changes of the test. */
 export function someTokens(
-  known: Readonly<Record<string, Partial<Awaited<ReturnType<Tokens['of']>>>>> = {},
-): Pick<Tokens, 'of'> {
+  known: Readonly<Record<string, Partial<Awaited<ReturnType<Tokens['findRights']>>>>> = {},
+): Pick<Tokens, 'findRights'> {
   return {
-    of: async (tokenId, accountId) => {
+    findRights: async (tokenId, accountId) => {
       const rights = {
         accountId,
         models: ['*'],

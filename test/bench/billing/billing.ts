@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '@reelgate/platform/clock';
 import { billingAuthenticate } from '@reelgate/gateway/clients/billing-client';
-import { cachedPrincipals } from '@reelgate/gateway/operations/principals';
+import { cachePrincipals } from '@reelgate/gateway/operations/principals';
 import { callOrder, usedTokens } from '../../../services/billing/testing/call-orders.ts';
 import { KEY, order } from '../../../services/billing/testing/open-billing.ts';
 import { postgresServer } from '../../servers/postgres-server.ts';
@@ -129,7 +129,7 @@ async function calls({ name, on, bare }: Engine, size: number): Promise<readonly
  * Tokens known to the gateway, known only to billing, and unknown. The baselines are a digest and a read by an index.
  */
 async function authentications({ name, on, bare }: Engine): Promise<readonly Line[]> {
-  const principals = cachedPrincipals(billingAuthenticate(on.billing), systemClock);
+  const principals = cachePrincipals(billingAuthenticate(on.billing), systemClock);
   const digests = new Map([[createHash('sha256').update(KEY).digest('base64'), 1]]);
   const digest = async (): Promise<number> => digests.get(createHash('sha256').update(KEY).digest('base64')) ?? 0;
   const lookUp = async (): Promise<number> =>

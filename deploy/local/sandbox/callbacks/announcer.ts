@@ -2,7 +2,7 @@ import { deadline, type Clock } from '../clock.ts';
 import { dial } from '../dial.ts';
 import { callbackAnswerBytesMax, pushMsMax } from '../limits.ts';
 import type { TaskBook } from '../task-book.ts';
-import { isFinished, nextChangeAt, phaseOf } from '../task-life.ts';
+import { isFinished, nextChangeAt, findPhase } from '../task-life.ts';
 import { toWireTask, type LinkMaker } from '../task-view.ts';
 
 /** Posts a task to its callback address whenever its status changes. */
@@ -14,7 +14,7 @@ export type Announcer = {
   stop(): void;
 };
 
-type Followed = { status: string; forget: () => void; sent: Promise<void> };
+type FollowedTask = { status: string; forget: () => void; sent: Promise<void> };
 type AnnouncerParts = {
   readonly clock: Clock;
   readonly book: TaskBook;
@@ -23,7 +23,7 @@ type AnnouncerParts = {
 };
 
 export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Announcer {
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, FollowedTask>();
 
   const check = (taskId: string): void => {
     const known = followed.get(taskId);
@@ -32,7 +32,7 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
     known.forget();
     if (task === undefined || stopped.aborted) return void followed.delete(taskId);
     const now = clock.now();
-    const phase = phaseOf(task, now);
+    const phase = findPhase(task, now);
     if (phase.status !== known.status && task.order.callbackUrl !== undefined) {
       const url = task.order.callbackUrl;
       const json = { task: toWireTask(task, now, linkTo) };

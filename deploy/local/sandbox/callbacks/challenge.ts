@@ -10,7 +10,7 @@ export async function checkCallbackUrl(url: string, clock: Clock, stopped: Abort
   const { signal, release } = deadline(clock, challengeMsMax, stopped);
   try {
     const answer = await dial({ method: 'POST', url, json: { challenge }, bytesMax: callbackAnswerBytesMax, signal });
-    if (answer.status === 200 && echoOf(answer.bytes) === challenge) return;
+    if (answer.status === 200 && readEcho(answer.bytes) === challenge) return;
   } catch {
     // The vendor refuses an unreachable, a slow and an unreadable address in the same way.
   } finally {
@@ -19,7 +19,7 @@ export async function checkCallbackUrl(url: string, clock: Clock, stopped: Abort
   throw new Refusal({ http: 400, type: 'bad_request_error', code: 2013, text: 'fail to check callback url' });
 }
 
-function echoOf(bytes: Buffer): unknown {
+function readEcho(bytes: Buffer): unknown {
   const answer: unknown = JSON.parse(bytes.toString('utf8'));
   return typeof answer === 'object' && answer !== null && 'challenge' in answer ? answer.challenge : undefined;
 }

@@ -27,7 +27,7 @@ export function chatAnswer({ model, text, tokensMax }: ChatOrder, nowMs: number)
   };
 }
 
-export function wholeChat({ head, words, finish, usage }: ChatAnswer): unknown {
+export function toChatBody({ head, words, finish, usage }: ChatAnswer): unknown {
   const message = { role: 'assistant', content: words.join(''), refusal: null };
   return {
     ...head,
@@ -38,7 +38,7 @@ export function wholeChat({ head, words, finish, usage }: ChatAnswer): unknown {
 }
 
 /** The same answer as server-sent events. */
-export function chatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
+export function toChatEvents({ head, words, finish, usage }: ChatAnswer, showsUsage: boolean): readonly string[] {
   const event = (choices: readonly object[], more: object = {}): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
   const delta = (piece: object, reason: string | null): string =>

@@ -16,32 +16,32 @@ export function readChatOrder(body: unknown): ChatOrder | string {
     stream_options: options,
     max_completion_tokens: most,
     max_tokens: legacyMost,
-  } = fieldsOf(body);
+  } = toFields(body);
   if (typeof model !== 'string' || model === '') return "'model' must be a string";
   if (!Array.isArray(messages) || messages.length === 0) return "'messages' must be a list with at least one message";
-  const asked = messages.map(fieldsOf).findLast(({ role }) => role === 'user');
+  const asked = messages.map(toFields).findLast(({ role }) => role === 'user');
   const tokensMax = most ?? legacyMost ?? Infinity;
   if (typeof tokensMax !== 'number' || tokensMax < 1) return "'max_completion_tokens' must be a positive number";
   return {
     model,
     tokensMax,
-    text: textOf(asked?.['content']),
+    text: readMessageText(asked?.['content']),
     stream: stream === true,
-    showsUsage: fieldsOf(options)['include_usage'] === true,
+    showsUsage: toFields(options)['include_usage'] === true,
   };
 }
 
 /** The text of a message. Its content is a text, or a list of parts of which some are texts. */
-function textOf(content: unknown): string {
+function readMessageText(content: unknown): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content)
     ? content
-        .map((part) => fieldsOf(part)['text'])
+        .map((part) => toFields(part)['text'])
         .filter((text) => typeof text === 'string')
         .join(' ')
     : '';
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+function toFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

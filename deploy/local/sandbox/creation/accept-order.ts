@@ -13,7 +13,7 @@ export async function acceptOrder(order: Order, script: Script, parts: SandboxPa
     order,
     script,
     createdAt: parts.clock.now(),
-    picture: pictureFor(order, script),
+    picture: planPicture(order, script),
     cancelledAt: undefined,
     reads: 0,
   };
@@ -28,14 +28,17 @@ function isFollowed({ order, script }: Task): boolean {
   return order.callbackUrl !== undefined && script.pushes;
 }
 
-function pictureFor(order: Order, { ending, recoverAfterMs }: Script): Picture {
+function planPicture(order: Order, { ending, recoverAfterMs }: Script): Picture {
   const succeeds = ending.as === 'succeeded' || (ending.as === 'other' && recoverAfterMs !== undefined);
   if (!succeeds || order.resolution === undefined) return { state: 'unneeded' };
   const { text, resolution, ratio, duration } = order;
-  return { state: 'awaited', order: { prompt: text, resolution, ratio, seconds: duration, caption: captionOf(order) } };
+  return {
+    state: 'awaited',
+    order: { prompt: text, resolution, ratio, seconds: duration, caption: writeCaption(order) },
+  };
 }
 
-function captionOf({ kind, roles }: Order): string {
+function writeCaption({ kind, roles }: Order): string {
   const counts = new Map<string, number>();
   for (const role of roles) counts.set(role, (counts.get(role) ?? 0) + 1);
   const media = [...counts].map(([role, count]) => `${count} ${role.replace('_', ' ')}${count > 1 ? 's' : ''}`);

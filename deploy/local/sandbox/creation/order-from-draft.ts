@@ -11,24 +11,24 @@ type Facts = Pick<Order, 'text' | 'roles' | 'duration' | 'ratio' | 'inputSeconds
 
 /** The order that the task keeps, with the facts of its source task or of its base video if it has one. */
 export async function orderFromDraft(draft: Draft, source: Task | undefined, parts: SandboxParts): Promise<Order> {
-  const facts = source === undefined ? await factsOf(draft, parts) : source.order;
+  const facts = source === undefined ? await collectFacts(draft, parts) : source.order;
   const { kind, model, resolution, callbackUrl } = draft;
   const { text, roles, duration, ratio, inputSeconds, inputAudioSeconds } = facts;
   return { kind, model, resolution, callbackUrl, text, roles, duration, ratio, inputSeconds, inputAudioSeconds };
 }
 
-async function factsOf(draft: Draft, parts: SandboxParts): Promise<Facts> {
+async function collectFacts(draft: Draft, parts: SandboxParts): Promise<Facts> {
   const inputs = draft.media.filter((item) => item.role !== 'base_video');
   const base = draft.media.find((item) => item.role === 'base_video');
   const [shape, inputSeconds, inputAudioSeconds] = await Promise.all([
     base === undefined
-      ? { duration: draft.duration ?? durationWhenUnknown, ratio: concrete(draft.ratio) }
-      : shapeOfBase(base, parts),
-    secondsOf(
+      ? { duration: draft.duration ?? durationWhenUnknown, ratio: chooseRatio(draft.ratio) }
+      : measureBaseShape(base, parts),
+    measureSeconds(
       inputs.filter((item) => item.form === 'video'),
       parts,
     ),
-    secondsOf(
+    measureSeconds(
       inputs.filter((item) => item.form === 'audio'),
       parts,
     ),
@@ -36,7 +36,7 @@ async function factsOf(draft: Draft, parts: SandboxParts): Promise<Facts> {
   return { text: draft.text, roles: inputs.map((item) => item.role), ...shape, inputSeconds, inputAudioSeconds };
 }
 
-async function shapeOfBase(base: MediaItem, parts: SandboxParts): Promise<Pick<Order, 'duration' | 'ratio'>> {
+async function measureBaseShape(base: MediaItem, parts: SandboxParts): Promise<Pick<Order, 'duration' | 'ratio'>> {
   const measured = await measureMedia(base, parts);
   if (measured === undefined) return { duration: durationWhenUnknown, ratio: adaptiveRatio };
   checkBaseVideo(measured);
@@ -47,11 +47,11 @@ async function shapeOfBase(base: MediaItem, parts: SandboxParts): Promise<Pick<O
   };
 }
 
-async function secondsOf(items: readonly MediaItem[], parts: SandboxParts): Promise<number> {
+async function measureSeconds(items: readonly MediaItem[], parts: SandboxParts): Promise<number> {
   const measured = await Promise.all(items.map((item) => measureMedia(item, parts)));
   return Math.round(measured.reduce((sum, media) => sum + (media?.seconds ?? 0), 0));
 }
 
-function concrete(ratio: Draft['ratio']): Order['ratio'] {
+function chooseRatio(ratio: Draft['ratio']): Order['ratio'] {
   return ratio === undefined || ratio === 'adaptive' ? adaptiveRatio : ratio;
 }

@@ -20,7 +20,7 @@ const fontFiles = [
 const fonts: Font[] = [];
 const glyphs = new Map<string, Glyph>();
 
-export function glyphOf(character: string, size: number): Glyph {
+export function findGlyph(character: string, size: number): Glyph {
   const key = `${size} ${character}`;
   const known = glyphs.get(key);
   if (known !== undefined) return known;
@@ -29,12 +29,12 @@ export function glyphOf(character: string, size: number): Glyph {
   return made;
 }
 
-export function widthOf(text: string, size: number): number {
-  return Array.from(text).reduce((width, character) => width + glyphOf(character, size).advance, 0);
+export function measureWidth(text: string, size: number): number {
+  return Array.from(text).reduce((width, character) => width + findGlyph(character, size).advance, 0);
 }
 
 function drawGlyph(character: string, size: number): Glyph {
-  const font = fontWith(character);
+  const font = findFont(character);
   const glyph = font.charToGlyph(character);
   return {
     shape: fillOutline(glyph.getPath(0, 0, size).commands),
@@ -42,7 +42,7 @@ function drawGlyph(character: string, size: number): Glyph {
   };
 }
 
-function fontWith(character: string): Font {
+function findFont(character: string): Font {
   for (const index of fontFiles.keys()) {
     const font = (fonts[index] ??= readFont(index));
     if (font.charToGlyph(character).index > 0) return font;

@@ -18,7 +18,7 @@ const nothing: Coverage = { left: 0, top: 0, width: 0, height: 0, alpha: new Uin
 
 /** Fills an outline by the non-zero rule, with several scan lines to a pixel and exact coverage along each line. */
 export function fillOutline(commands: readonly PathCommand[]): Coverage {
-  const edges = edgesOf(commands);
+  const edges = toEdges(commands);
   if (edges.length === 0) return nothing;
   const ends = edges.flatMap((edge) => [edge.top, edge.bottom]);
   const left = Math.floor(Math.min(...ends.map((point) => point.x)));
@@ -30,13 +30,13 @@ export function fillOutline(commands: readonly PathCommand[]): Coverage {
   for (let scan = 0; scan < height * scansPerPixel; scan += 1) {
     const y = top + (scan + 0.5) / scansPerPixel;
     const row = covered.subarray(Math.floor(scan / scansPerPixel) * width).subarray(0, width);
-    for (const [from, to] of spansAt(edges, y)) coverSpan(row, from - left, to - left);
+    for (const [from, to] of findSpans(edges, y)) coverSpan(row, from - left, to - left);
   }
   const alpha = Uint8Array.from(covered, (sum) => Math.min(255, Math.round((sum * 255) / scansPerPixel)));
   return { left, top, width, height, alpha };
 }
 
-function edgesOf(commands: readonly PathCommand[]): readonly Edge[] {
+function toEdges(commands: readonly PathCommand[]): readonly Edge[] {
   const edges: Edge[] = [];
   let start: Point = { x: 0, y: 0 };
   let pen = start;
@@ -71,7 +71,7 @@ function flatten(from: Point, command: Exclude<PathCommand, { type: 'Z' }>): rea
   }));
 }
 
-function spansAt(edges: readonly Edge[], y: number): readonly (readonly [number, number])[] {
+function findSpans(edges: readonly Edge[], y: number): readonly (readonly [number, number])[] {
   const crossings = edges
     .filter((edge) => edge.top.y <= y && y < edge.bottom.y)
     .map(({ top, bottom, winding }) => ({

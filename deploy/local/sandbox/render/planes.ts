@@ -14,7 +14,7 @@ export type Planes = FrameSize & {
 
 export type Colour = { readonly y: number; readonly u: number; readonly v: number };
 
-export function blankPlanes({ width, height }: FrameSize): Planes {
+export function newPlanes({ width, height }: FrameSize): Planes {
   const pixels = width * height;
   const bytes = new Uint8Array((pixels * 3) / 2);
   return {
@@ -28,7 +28,7 @@ export function blankPlanes({ width, height }: FrameSize): Planes {
 }
 
 /** A colour by hue (turns, 0 to 1), saturation and lightness, in the video's limited range (BT.709). */
-export function colourOf(hue: number, saturation: number, lightness: number): Colour {
+export function toColour(hue: number, saturation: number, lightness: number): Colour {
   const spread = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number): number => {
     const position = (offset + hue * 12) % 12;

@@ -1,9 +1,9 @@
 import { frameCount, framesPerSecond, frameSize } from './frame-format.ts';
-import { widthOf } from './glyphs.ts';
+import { measureWidth } from './glyphs.ts';
 import { promptShare, type PictureOrder } from './picture-order.ts';
 import {
-  blankPlanes,
-  colourOf,
+  newPlanes,
+  toColour,
   disc,
   paintCoverage,
   paintGradient,
@@ -16,18 +16,18 @@ import { fitText, paintBlock, paintLine, type Box } from './text-block.ts';
 /** The picture of one video: a background with the prompt, drawn once, and a few moving parts over it. */
 export type Scene = { readonly still: Planes; readonly paintFrame: (frame: number) => Planes };
 
-const white = colourOf(0, 0, 1);
+const white = toColour(0, 0, 1);
 const promptSizes = [2.4, 2, 1.7, 1.4, 1.2, 1, 0.85];
 const rollSeconds = 4;
 
-export function sceneOf(order: PictureOrder): Scene {
-  const still = blankPlanes(frameSize(order.resolution, order.ratio));
-  const layout = layoutOf(still);
+export function newScene(order: PictureOrder): Scene {
+  const still = newPlanes(frameSize(order.resolution, order.ratio));
+  const layout = computeLayout(still);
   const hue = promptShare(order.prompt, 0);
-  const accent = colourOf((hue + 0.45) % 1, 0.85, 0.65);
+  const accent = toColour((hue + 0.45) % 1, 0.85, 0.65);
   paintStill(still, order, layout, accent);
 
-  const moving = blankPlanes(still);
+  const moving = newPlanes(still);
   const frames = frameCount(order.seconds);
   const paintFrame = (frame: number): Planes => {
     moving.bytes.set(still.bytes);
@@ -48,7 +48,7 @@ type Layout = {
   readonly footer: number;
 };
 
-function layoutOf({ width, height }: Planes): Layout {
+function computeLayout({ width, height }: Planes): Layout {
   const unit = Math.min(width, height) / 24;
   const left = unit * 1.6;
   const inner = width - left * 2;
@@ -66,12 +66,12 @@ function layoutOf({ width, height }: Planes): Layout {
 function paintStill(still: Planes, order: PictureOrder, layout: Layout, accent: Colour): void {
   const { unit, left, width, headline, prompt } = layout;
   const hue = promptShare(order.prompt, 0);
-  paintGradient(still, colourOf(hue, 0.55, 0.26), colourOf((hue + 0.12) % 1, 0.6, 0.1));
+  paintGradient(still, toColour(hue, 0.55, 0.26), toColour((hue + 0.12) % 1, 0.6, 0.1));
 
   const size = unit * 0.85;
   const format = `${order.resolution} · ${order.ratio} · ${order.seconds} s`;
   paintLine(still, { text: 'REELGATE SANDBOX', size, x: left, baseline: headline }, accent);
-  paintLine(still, { text: format, size, x: left + width - widthOf(format, size), baseline: headline }, white);
+  paintLine(still, { text: format, size, x: left + width - measureWidth(format, size), baseline: headline }, white);
   paintLine(still, { text: order.caption, size: unit * 0.75, x: left, baseline: headline + unit * 1.2 }, accent);
   paintBlock(
     still,
@@ -104,7 +104,7 @@ function paintMoving(planes: Planes, layout: Layout, { frame, frames }: Moment, 
   const size = Math.round(unit);
   const count = `frame ${frame + 1} of ${frames}`;
   paintLine(planes, { text: timecode(frame), size, x: left, baseline: footer }, white);
-  paintLine(planes, { text: count, size, x: left + width - widthOf(count, size), baseline: footer }, white);
+  paintLine(planes, { text: count, size, x: left + width - measureWidth(count, size), baseline: footer }, white);
 }
 
 function timecode(frame: number): string {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { widthOf } from './glyphs.ts';
+import { measureWidth } from './glyphs.ts';
 import { fitText } from './text-block.ts';
 
 const box = { x: 0, y: 0, width: 600, height: 300 };
@@ -28,7 +28,7 @@ test.each([
 ])('no line of %s is wider than the box', (_name, text) => {
   const { size, lines } = fitText(text, box, sizes);
 
-  expect(lines.filter((line) => widthOf(line, size) > box.width)).toEqual([]);
+  expect(lines.filter((line) => measureWidth(line, size) > box.width)).toEqual([]);
 });
 
 test('line breaks are kept and invisible characters are removed', () => {

@@ -1,4 +1,4 @@
-import { glyphOf, widthOf } from './glyphs.ts';
+import { findGlyph, measureWidth } from './glyphs.ts';
 import { paintCoverage, type Colour, type Planes } from './planes.ts';
 
 export type TextBlock = { readonly size: number; readonly lines: readonly string[] };
@@ -42,7 +42,7 @@ export type Line = { readonly text: string; readonly size: number; readonly x: n
 export function paintLine(planes: Planes, { text, size, x, baseline }: Line, colour: Colour): void {
   let pen = x;
   for (const character of text) {
-    const glyph = glyphOf(character, size);
+    const glyph = findGlyph(character, size);
     paintCoverage(planes, glyph.shape, { x: pen, y: baseline }, colour);
     pen += glyph.advance;
   }
@@ -59,15 +59,15 @@ function wrapParagraph(paragraph: string, size: number, width: number): readonly
   let line = '';
   let used = 0;
   for (const piece of (paragraph.match(pieces) ?? []).flatMap((word) =>
-    widthOf(word.trimEnd(), size) > width ? Array.from(word) : [word],
+    measureWidth(word.trimEnd(), size) > width ? Array.from(word) : [word],
   )) {
-    if (line !== '' && used + widthOf(piece.trimEnd(), size) > width) {
+    if (line !== '' && used + measureWidth(piece.trimEnd(), size) > width) {
       lines.push(line.trimEnd());
       line = '';
       used = 0;
     }
     line += piece;
-    used += widthOf(piece, size);
+    used += measureWidth(piece, size);
   }
   return [...lines, line.trimEnd()];
 }

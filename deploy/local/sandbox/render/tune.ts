@@ -11,7 +11,7 @@ const rootHertz = 165;
 const scale = [0, 3, 5, 7, 10, 12]; // a minor pentatonic, in semitones
 
 /** A soft tune that the prompt determines: interleaved stereo, one plucked note every half second. */
-export function tuneOf(order: PictureOrder): Float32Array<ArrayBuffer> {
+export function composeTune(order: PictureOrder): Float32Array<ArrayBuffer> {
   const length = tuneLength(order.seconds);
   const samples = new Float32Array(length * channels);
   const noteLength = samplesPerSecond / notesPerSecond;

@@ -15,8 +15,8 @@ import {
 } from 'mediabunny';
 import { frameCount, framesPerSecond } from './frame-format.ts';
 import type { PictureOrder } from './picture-order.ts';
-import { sceneOf } from './scene.ts';
-import { channels, samplesPerSecond, tuneOf } from './tune.ts';
+import { newScene } from './scene.ts';
+import { channels, samplesPerSecond, composeTune } from './tune.ts';
 
 // The encoder's quickest setting. The file stays small all the same, because most of the picture stands still.
 const encoderSpeed = 10;
@@ -31,7 +31,7 @@ export async function renderVideo(order: PictureOrder): Promise<Uint8Array<Array
 }
 
 async function encodePictures(order: PictureOrder): Promise<Uint8Array> {
-  const scene = sceneOf(order);
+  const scene = newScene(order);
   const encoder = await h264.createH264MP4Encoder();
   encoder.width = scene.still.width;
   encoder.height = scene.still.height;
@@ -77,7 +77,7 @@ async function copyPackets(pictures: Uint8Array, to: EncodedVideoPacketSource): 
 
 async function addTune(order: PictureOrder, to: AudioSampleSource): Promise<void> {
   const sample = new AudioSample({
-    data: tuneOf(order),
+    data: composeTune(order),
     format: 'f32',
     numberOfChannels: channels,
     sampleRate: samplesPerSecond,

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents, wholeChat } from '../chat/chat-answer.ts';
+import { chatAnswer, toChatEvents, toChatBody } from '../chat/chat-answer.ts';
 import { readChatOrder } from '../chat/chat-order.ts';
 import { pause, type Clock } from '../clock.ts';
 import { json, type Answer } from '../http/answer.ts';
@@ -16,12 +16,12 @@ export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer
     };
   const answer = chatAnswer(order, clock.now());
   return order.stream
-    ? { as: 'events', events: spoken(chatEvents(answer, order.showsUsage), clock, stopped) }
-    : json(wholeChat(answer));
+    ? { as: 'events', events: paceEvents(toChatEvents(answer, order.showsUsage), clock, stopped) }
+    : json(toChatBody(answer));
 };
 
 /** Sends the events one by one, at the pace of speech. */
-async function* spoken(events: readonly string[], clock: Clock, stopped: AbortSignal): AsyncGenerator<string> {
+async function* paceEvents(events: readonly string[], clock: Clock, stopped: AbortSignal): AsyncGenerator<string> {
   for (const event of events) {
     yield event;
     await pause(clock, wordMs, stopped);

@@ -1,13 +1,13 @@
 import { json } from '../http/answer.ts';
 import { invalidParams, unknownTask } from '../refusal.ts';
-import { isFinished, phaseOf } from '../task-life.ts';
+import { isFinished, findPhase } from '../task-life.ts';
 import type { RouteHandler } from './route.ts';
 
 /** Cancels a queued task, deletes a finished one, and refuses all others. */
 export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => {
   const task = book.find(id);
   if (task === undefined) throw unknownTask();
-  const phase = phaseOf(task, clock.now());
+  const phase = findPhase(task, clock.now());
   if (phase.status === 'queued') {
     book.change(id, { cancelledAt: clock.now() });
     announcer.check(id);

@@ -2,7 +2,7 @@ import { json } from '../http/answer.ts';
 import { pageSizeMax } from '../limits.ts';
 import { invalidParams } from '../refusal.ts';
 import type { Task } from '../task.ts';
-import { phaseOf } from '../task-life.ts';
+import { findPhase } from '../task-life.ts';
 import { toWireTask } from '../task-view.ts';
 import type { RouteHandler } from './route.ts';
 
@@ -22,7 +22,7 @@ export const listTasks: RouteHandler = ({ query }, { book, clock, linkTo }) => {
 function isWanted(task: Task, query: URLSearchParams, now: number): boolean {
   const ids = query.getAll('filter.task_ids').flatMap((value) => value.split(','));
   const facts = {
-    'filter.status': phaseOf(task, now).status,
+    'filter.status': findPhase(task, now).status,
     'filter.model': task.order.model,
     'filter.task_type': task.order.kind,
   };

@@ -10,10 +10,10 @@ export const queryTask: RouteHandler = ({ id }, { book, clock, linkTo }) => {
   const { reads } = task.script;
   if (reads === undefined || task.reads >= reads.times) return json({ task: toWireTask(task, clock.now(), linkTo) });
   book.change(id, { reads: task.reads + 1 });
-  return troubled(reads);
+  return answerTrouble(reads);
 };
 
-function troubled(trouble: ReadTrouble): Answer {
+function answerTrouble(trouble: ReadTrouble): Answer {
   if (trouble.as === 'refusal') throw refusalBy(trouble.number) ?? internalError();
   return { as: trouble.as };
 }

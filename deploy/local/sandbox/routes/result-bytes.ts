@@ -11,15 +11,15 @@ export const resultBytes: RouteHandler = async ({ method, id, query, range }, { 
     return { as: 'text', status: 404, text: 'there is nothing here' };
   if (task.script.result === 'page') return { as: 'page' };
   const bytes = await renders.render(picture.order);
-  return sliced(bytes, range, {
+  return sliceBytes(bytes, range, {
     etag: `"${pictureKey(picture.order).slice(0, 32)}"`,
     torn: task.script.result === 'torn' && method === 'GET',
   });
 };
 
-type Serving = { readonly etag: string; readonly torn: boolean };
+type SliceOptions = { readonly etag: string; readonly torn: boolean };
 
-function sliced(bytes: Uint8Array, range: string | undefined, { etag, torn }: Serving): Answer {
+function sliceBytes(bytes: Uint8Array, range: string | undefined, { etag, torn }: SliceOptions): Answer {
   const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes', etag };
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
   if (first === '' && last === '') return { as: 'bytes', status: 200, headers, bytes, torn };

@@ -14,128 +14,132 @@ export const words: Readonly<Record<string, Word>> = {
   refuse: word(
     '[refuse:422]',
     'refused; by HTTP status or by vendor code (`[refuse:1008]`), 400 when left out',
-    numbered('400', (number) => ({ answer: { as: 'refusal', number } })),
+    applyNumber('400', (number) => ({ answer: { as: 'refusal', number } })),
   ),
   'refuse-once': word(
     '[refuse-once:429]',
     'refused the first time that this text comes (500 when left out), then accepted',
-    numbered('500', (number) => ({ answer: { as: 'refusal_once', number } })),
+    applyNumber('500', (number) => ({ answer: { as: 'refusal_once', number } })),
   ),
   'base-resp': word(
     '[base-resp:1008]',
     'HTTP 200 with `base_resp.status_code`, no task',
-    numbered('1008', (number) => ({ answer: { as: 'base_resp', number } })),
+    applyNumber('1008', (number) => ({ answer: { as: 'base_resp', number } })),
   ),
-  html: word('[html]', 'HTTP 200 with an HTML page, no task', fixed({ answer: { as: 'page' } })),
-  'no-id': word('[no-id]', 'HTTP 200 with `{}`, no task', fixed({ answer: { as: 'no_id' } })),
-  hang: word('[hang]', 'accepted, and never answered', fixed({ answer: { as: 'silence' } })),
-  reset: word('[reset]', 'accepted, then the connection is cut without an answer', fixed({ answer: { as: 'cut' } })),
+  html: word('[html]', 'HTTP 200 with an HTML page, no task', applyAlways({ answer: { as: 'page' } })),
+  'no-id': word('[no-id]', 'HTTP 200 with `{}`, no task', applyAlways({ answer: { as: 'no_id' } })),
+  hang: word('[hang]', 'accepted, and never answered', applyAlways({ answer: { as: 'silence' } })),
+  reset: word(
+    '[reset]',
+    'accepted, then the connection is cut without an answer',
+    applyAlways({ answer: { as: 'cut' } }),
+  ),
   late: word(
     '[late:20s]',
     'accepted, answered that much later',
-    timed((answerAfterMs) => ({ answerAfterMs })),
+    applyTime((answerAfterMs) => ({ answerAfterMs })),
   ),
   'no-source-id': word(
     '[r:no-source-id]',
     'a regeneration by `source_task_id` is refused, as for an account that may not use it; by `content` it works',
-    fixed({ sourceIdsAllowed: false }),
+    applyAlways({ sourceIdsAllowed: false }),
   ),
 
   // the task's life
   queue: word(
     '[queue:10s]',
     'stays queued that long',
-    timed((queuedMs) => ({ queuedMs })),
+    applyTime((queuedMs) => ({ queuedMs })),
   ),
   slow: word(
     '[slow:30s]',
     'stays running that long',
-    timed((runningMs) => ({ runningMs })),
+    applyTime((runningMs) => ({ runningMs })),
   ),
-  never: word('[never]', 'runs for ever', fixed({ ending: { as: 'never' } })),
+  never: word('[never]', 'runs for ever', applyAlways({ ending: { as: 'never' } })),
   fail: word(
     '[fail:1026]',
     'fails, with code 1027 when left out',
-    numbered('1027', (code) => ({ ending: { as: 'failed', code: String(code) } })),
+    applyNumber('1027', (code) => ({ ending: { as: 'failed', code: String(code) } })),
   ),
-  cancelled: word('[cancelled]', 'ends as `cancelled`', fixed({ ending: { as: 'cancelled' } })),
-  expired: word('[expired]', 'ends as `expired`', fixed({ ending: { as: 'expired' } })),
+  cancelled: word('[cancelled]', 'ends as `cancelled`', applyAlways({ ending: { as: 'cancelled' } })),
+  expired: word('[expired]', 'ends as `expired`', applyAlways({ ending: { as: 'expired' } })),
   unknown: word(
     '[unknown:paused]',
     'gets a status that no client knows, and keeps it',
-    named((status) => ({ ending: { as: 'other', status } })),
+    applyName((status) => ({ ending: { as: 'other', status } })),
   ),
   recover: word(
     '[recover:20s]',
     'with `[unknown:…]`: succeeds that long after its creation',
-    timed((recoverAfterMs) => ({ recoverAfterMs })),
+    applyTime((recoverAfterMs) => ({ recoverAfterMs })),
   ),
 
   // reading it
   'poll-error': word(
     '[poll-error:500x3]',
     'the first 3 reads are refused with 500',
-    counted(({ number, times }) => ({ reads: { as: 'refusal', number, times } })),
+    applyCount(({ number, times }) => ({ reads: { as: 'refusal', number, times } })),
   ),
   'poll-html': word(
     '[poll-html:2]',
     'the first 2 reads answer with an HTML page',
-    numbered('1', (times) => ({ reads: { as: 'page', times } })),
+    applyNumber('1', (times) => ({ reads: { as: 'page', times } })),
   ),
   'poll-reset': word(
     '[poll-reset:2]',
     'the first 2 reads are cut off',
-    numbered('1', (times) => ({ reads: { as: 'cut', times } })),
+    applyNumber('1', (times) => ({ reads: { as: 'cut', times } })),
   ),
-  'no-push': word('[no-push]', 'its callbacks are lost (the challenge is not)', fixed({ pushes: false })),
+  'no-push': word('[no-push]', 'its callbacks are lost (the challenge is not)', applyAlways({ pushes: false })),
 
   // its result
-  'no-usage': word('[no-usage]', 'succeeds with `usage: {}`', fixed({ usage: { told: false } })),
+  'no-usage': word('[no-usage]', 'succeeds with `usage: {}`', applyAlways({ usage: { told: false } })),
   seconds: word(
     '[seconds:3]',
     'reports that many seconds',
-    numbered('', (seconds, { usage }) => ({ usage: { ...usage, seconds } })),
+    applyNumber('', (seconds, { usage }) => ({ usage: { ...usage, seconds } })),
   ),
   tokens: word(
     '[tokens:500]',
     'reports that many tokens',
-    numbered('', (tokens, { usage }) => ({ usage: { ...usage, tokens } })),
+    applyNumber('', (tokens, { usage }) => ({ usage: { ...usage, tokens } })),
   ),
-  'no-url': word('[no-url]', 'succeeds without a result', fixed({ result: 'absent' })),
-  'dead-link': word('[dead-link]', 'the result link answers 404', fixed({ result: 'dead' })),
-  'html-link': word('[html-link]', 'the result link answers with an HTML page', fixed({ result: 'page' })),
-  'torn-link': word('[torn-link]', 'the result link breaks off half way', fixed({ result: 'torn' })),
+  'no-url': word('[no-url]', 'succeeds without a result', applyAlways({ result: 'absent' })),
+  'dead-link': word('[dead-link]', 'the result link answers 404', applyAlways({ result: 'dead' })),
+  'html-link': word('[html-link]', 'the result link answers with an HTML page', applyAlways({ result: 'page' })),
+  'torn-link': word('[torn-link]', 'the result link breaks off half way', applyAlways({ result: 'torn' })),
 };
 
 function word(written: string, does: string, change: Change): Word {
   return { written, does, change };
 }
 
-function fixed(part: Partial<Script>): Change {
+function applyAlways(part: Partial<Script>): Change {
   return () => part;
 }
 
-function timed(part: (ms: number) => Partial<Script>): Change {
+function applyTime(part: (ms: number) => Partial<Script>): Change {
   return (argument) => {
     const ms = readTime(argument);
     return ms === undefined ? undefined : part(ms);
   };
 }
 
-function numbered(otherwise: string, part: (number: number, script: Script) => Partial<Script>): Change {
+function applyNumber(otherwise: string, part: (number: number, script: Script) => Partial<Script>): Change {
   return (argument, script) => {
     const number = readNumber(argument === '' ? otherwise : argument);
     return number === undefined ? undefined : part(number, script);
   };
 }
 
-function counted(part: (count: { readonly number: number; readonly times: number }) => Partial<Script>): Change {
+function applyCount(part: (count: { readonly number: number; readonly times: number }) => Partial<Script>): Change {
   return (argument) => {
     const count = readNumberTimes(argument === '' ? '500' : argument);
     return count === undefined ? undefined : part(count);
   };
 }
 
-function named(part: (name: string) => Partial<Script>): Change {
+function applyName(part: (name: string) => Partial<Script>): Change {
   return (argument) => (/^[a-z_]{1,40}$/i.test(argument) ? part(argument) : undefined);
 }

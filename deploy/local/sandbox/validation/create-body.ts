@@ -3,7 +3,7 @@ import { invalidParams } from '../refusal.ts';
 import { concreteRatios, resolutions } from '../render/frame-format.ts';
 import { readContent, type Content } from './content.ts';
 import { ifPresent, readChoice, readFields, readFlag, readText, readWhole, type Fields } from './fields.ts';
-import { modeOf, type Mode } from './media-mix.ts';
+import { findMode, type Mode } from './media-mix.ts';
 import { isHttpUrl } from './media-url.ts';
 
 const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
@@ -36,7 +36,7 @@ function readGeneration(fields: Fields): Draft {
     ...readShared('generation', fields, content),
     resolution: readChoice(fields, 'resolution', resolutions),
     duration: readWhole(fields, 'duration', seconds),
-    ratio: readRatio(fields, modeOf(content.media)),
+    ratio: readRatio(fields, findMode(content.media)),
     sourceTaskId: undefined,
   };
 }
@@ -47,7 +47,7 @@ function readContextIr(fields: Fields): Draft {
     ...readShared('h3_context_ir', fields, content),
     resolution: undefined,
     duration: readWhole(fields, 'duration', seconds),
-    ratio: readRatio(fields, modeOf(content.media)),
+    ratio: readRatio(fields, findMode(content.media)),
     sourceTaskId: undefined,
   };
 }
@@ -69,7 +69,7 @@ function readRegeneration(fields: Fields): Draft {
 
 function readBaseContent(value: unknown): Content {
   const content = readContent(value, { textCodePointsMax: regenerationTextCodePointsMax, baseVideo: true });
-  modeOf(content.media);
+  findMode(content.media);
   if (!content.media.some((item) => item.role === 'base_video'))
     throw invalidParams('content must include exactly one video_url of role base_video');
   return content;

@@ -14,7 +14,7 @@ const countsMax: Readonly<Record<MediaRole, number>> = {
 };
 
 /** The vendor's mode to which the media belong. Media that fit no mode are refused. */
-export function modeOf(media: readonly MediaItem[]): Mode {
+export function findMode(media: readonly MediaItem[]): Mode {
   const inputs = media.filter((item) => item.role !== 'base_video');
   checkCounts(media);
   if (inputs.length === 0) return 'text';

@@ -3,7 +3,7 @@ import type { ComparedConfig, Finding } from './finding.ts';
 
 const EVERY_MODEL = '*';
 
-export function tokenModels({ accounts, channels }: ComparedConfig): readonly Finding[] {
+export function checkTokenModels({ accounts, channels }: ComparedConfig): readonly Finding[] {
   const known = new Set([EVERY_MODEL, ...channels.flatMap(({ models }) => Object.keys(models))]);
   return accounts.flatMap(({ tokens }, at) =>
     tokens.flatMap(({ models }, token) =>
@@ -21,7 +21,7 @@ export function tokenModels({ accounts, channels }: ComparedConfig): readonly Fi
   );
 }
 
-export function grantedAccounts({ accounts, channels }: ComparedConfig): readonly Finding[] {
+export function checkGrantedAccounts({ accounts, channels }: ComparedConfig): readonly Finding[] {
   const known = new Set(channels.flatMap(({ upstream_account: account }) => account ?? []));
   return accounts.flatMap(({ upstream_accounts: granted }, at) =>
     granted.flatMap((name, index) =>

@@ -1,7 +1,7 @@
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-export function callerNames({ internal_callers: callers }: ComparedConfig): readonly Finding[] {
+export function checkCallerNames({ internal_callers: callers }: ComparedConfig): readonly Finding[] {
   return (['name', 'key', 'certificate'] as const).flatMap((member) =>
     callers.flatMap((caller, at) => {
       if (caller[member] === undefined) return [];
@@ -11,7 +11,7 @@ export function callerNames({ internal_callers: callers }: ComparedConfig): read
   );
 }
 
-export function callerCredentials({
+export function checkCallerCredentials({
   internal_callers: callers,
   tasks,
   billing,

@@ -5,7 +5,7 @@ import { ALPHA_ONLY } from './alpha-only.ts';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-export function channelIds({ channels }: ComparedConfig): readonly Finding[] {
+export function checkChannelIds({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ id }, at) =>
     channels.findIndex((other) => other.id === id) < at
       ? [refuse(['channels', at, 'id'], `another channel is called ${id}; expected an id that no other channel has`)]
@@ -13,7 +13,7 @@ export function channelIds({ channels }: ComparedConfig): readonly Finding[] {
   );
 }
 
-export function channelModels({ channels, models }: ComparedConfig): readonly Finding[] {
+export function checkChannelModels({ channels, models }: ComparedConfig): readonly Finding[] {
   const known = Object.keys(models);
   return channels.flatMap((channel, at) =>
     (isRelayAdapter(channel.adapter) ? [] : Object.keys(channel.models)).flatMap((model) =>
@@ -29,7 +29,7 @@ export function channelModels({ channels, models }: ComparedConfig): readonly Fi
   );
 }
 
-export function channelEndpoints({ channels }: ComparedConfig): readonly Finding[] {
+export function checkChannelEndpoints({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ adapter, endpoints }, at) => {
     const known = adapterEndpoints(adapter);
     return endpoints.flatMap((endpoint, index) =>
@@ -45,7 +45,7 @@ export function channelEndpoints({ channels }: ComparedConfig): readonly Finding
   });
 }
 
-export function alphaEndpoints({ channels }: ComparedConfig): readonly Finding[] {
+export function checkAlphaEndpoints({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ endpoints, models }, at) =>
     endpoints.flatMap((endpoint, index) => {
       if (ALPHA_ONLY[endpoint] === undefined || Object.hasOwn(models, ALPHA)) return [];
@@ -60,7 +60,7 @@ export function alphaEndpoints({ channels }: ComparedConfig): readonly Finding[]
   );
 }
 
-export function callbackAddresses({ public_url: url, channels }: ComparedConfig): readonly Finding[] {
+export function checkCallbackAddresses({ public_url: url, channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ adapter, callbacks, enabled }, at) => {
     if (!callbacks || !enabled) return [];
     const keys: Keys = ['channels', at, 'callbacks'];

@@ -2,7 +2,7 @@ import { warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 /** An exception without a purpose lets every client reach the private address that only results need. */
-export function plainExceptions({ media }: ComparedConfig): readonly Finding[] {
+export function findPlainExceptions({ media }: ComparedConfig): readonly Finding[] {
   return media.fetch.allow.flatMap((entry, at) =>
     typeof entry === 'string'
       ? [

@@ -3,7 +3,7 @@ import { isRelayAdapter } from '../channels-schema.ts';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-export function modelRanges({ models }: ComparedConfig): readonly Finding[] {
+export function checkModelRanges({ models }: ComparedConfig): readonly Finding[] {
   return Object.entries(models).flatMap(
     ([
       id,
@@ -34,7 +34,7 @@ export function modelRanges({ models }: ComparedConfig): readonly Finding[] {
   );
 }
 
-export function unusedModels({ models, channels }: ComparedConfig): readonly Finding[] {
+export function findUnusedModels({ models, channels }: ComparedConfig): readonly Finding[] {
   return Object.keys(models).flatMap((id) => {
     const serving = channels.filter((channel) => Object.hasOwn(channel.models, id));
     if (serving.length === 0)

@@ -6,7 +6,7 @@ import type { ComparedConfig, Finding } from './finding.ts';
 const KEY_LENGTH_MIN = 32;
 
 /** Acts are recorded under the name, and the key alone says who signs in. */
-export function operatorNames({ operators }: ComparedConfig): readonly Finding[] {
+export function checkOperatorNames({ operators }: ComparedConfig): readonly Finding[] {
   return (['name', 'key'] as const).flatMap((member) =>
     operators.flatMap((operator, at) => {
       const isTaken = operators.findIndex((other) => other[member] === operator[member]) < at;
@@ -16,18 +16,18 @@ export function operatorNames({ operators }: ComparedConfig): readonly Finding[]
 }
 
 /** The messages name the operator or the caller, and never the key. */
-export function operatorKeys({ operators, internal_callers: callers }: ComparedConfig): readonly Finding[] {
+export function checkOperatorKeys({ operators, internal_callers: callers }: ComparedConfig): readonly Finding[] {
   return [
-    ...operators.flatMap(({ name, key }, at) => shortKey(['operators', at, 'key'], key, `the operator ${name}`)),
+    ...operators.flatMap(({ name, key }, at) => checkKeyLength(['operators', at, 'key'], key, `the operator ${name}`)),
     ...callers.flatMap(({ name, key, scopes = [] }, at) =>
       key !== undefined && scopes.includes('operator')
-        ? shortKey(['internal_callers', at, 'key'], key, `the caller ${name}, which has the scope operator`)
+        ? checkKeyLength(['internal_callers', at, 'key'], key, `the caller ${name}, which has the scope operator`)
         : [],
     ),
   ];
 }
 
-function shortKey(keys: Keys, key: string, whose: string): readonly Finding[] {
+function checkKeyLength(keys: Keys, key: string, whose: string): readonly Finding[] {
   if (key.length >= KEY_LENGTH_MIN) return [];
   const expected = `expected a key of at least ${KEY_LENGTH_MIN} characters for ${whose}`;
   return [refuse(keys, `${expected}; \`openssl rand -base64 32\` makes one`)];

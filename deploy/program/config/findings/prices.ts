@@ -4,7 +4,7 @@ import { ALPHA_ONLY } from './alpha-only.ts';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
-export function alphaPrices({ prices }: ComparedConfig): readonly Finding[] {
+export function checkAlphaPrices({ prices }: ComparedConfig): readonly Finding[] {
   return Object.keys(prices).flatMap((key) => {
     const end = Object.values(ALPHA_ONLY).find((ending) => key.endsWith(ending));
     if (end === undefined || key === ALPHA + end) return [];
@@ -14,15 +14,15 @@ export function alphaPrices({ prices }: ComparedConfig): readonly Finding[] {
   });
 }
 
-export function unpricedModels({ channels, prices }: ComparedConfig): readonly Finding[] {
+export function findUnpricedModels({ channels, prices }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ endpoints, models, enabled }, at) =>
     (enabled ? Object.keys(models) : []).flatMap((model) => {
       const unpriced = endpoints.filter((endpoint) => {
-        const keys = priceKeysOf(model, endpoint);
+        const keys = listPriceKeys(model, endpoint);
         return keys.length > 0 && !keys.some((key) => Object.hasOwn(prices, key));
       });
       if (unpriced.length === 0) return [];
-      const wanted = [...new Set(unpriced.map((endpoint) => priceKeysOf(model, endpoint).at(-1) ?? model))];
+      const wanted = [...new Set(unpriced.map((endpoint) => listPriceKeys(model, endpoint).at(-1) ?? model))];
       return [
         warn(
           ['channels', at, 'models', model],
@@ -34,10 +34,10 @@ export function unpricedModels({ channels, prices }: ComparedConfig): readonly F
   );
 }
 
-export function unusedPrices({ channels, prices }: ComparedConfig): readonly Finding[] {
+export function findUnusedPrices({ channels, prices }: ComparedConfig): readonly Finding[] {
   const used = new Set(
     channels.flatMap(({ endpoints, models }) =>
-      Object.keys(models).flatMap((model) => endpoints.flatMap((endpoint) => priceKeysOf(model, endpoint))),
+      Object.keys(models).flatMap((model) => endpoints.flatMap((endpoint) => listPriceKeys(model, endpoint))),
     ),
   );
   return Object.keys(prices).flatMap((key) =>
@@ -48,7 +48,7 @@ export function unusedPrices({ channels, prices }: ComparedConfig): readonly Fin
 }
 
 /** The keys that a price of a model at an endpoint may have, the most specific first. */
-function priceKeysOf(model: string, endpoint: string): readonly string[] {
+function listPriceKeys(model: string, endpoint: string): readonly string[] {
   if (endpoint === 'video.generation') return [model];
   const end = ALPHA_ONLY[endpoint];
   if (end !== undefined) return model === ALPHA ? [model + end] : [];

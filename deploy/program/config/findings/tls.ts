@@ -5,7 +5,7 @@ import type { ComparedConfig, Finding } from './finding.ts';
 const LISTENERS = ['tasks', 'billing', 'media'] as const;
 
 /** A certificate cannot be shown without its key. */
-export function clientPair({ gateway: { services } }: ComparedConfig): readonly Finding[] {
+export function checkClientPair({ gateway: { services } }: ComparedConfig): readonly Finding[] {
   const { certificate, key } = services.tls ?? {};
   return (certificate === undefined) === (key === undefined)
     ? []
@@ -13,7 +13,7 @@ export function clientPair({ gateway: { services } }: ComparedConfig): readonly 
 }
 
 /** Client certificates that no authority is named for are never asked for. */
-export function clientAuthorities(config: ComparedConfig): readonly Finding[] {
+export function checkClientAuthorities(config: ComparedConfig): readonly Finding[] {
   return LISTENERS.flatMap((name) => {
     const { tls } = config[name];
     return tls?.client_certificates === 'optional' && tls.client_ca === undefined
@@ -23,7 +23,7 @@ export function clientAuthorities(config: ComparedConfig): readonly Finding[] {
 }
 
 /** Encryption alone does not keep out a server in the middle. */
-export function unverifiedDatabases(config: ComparedConfig): readonly Finding[] {
+export function findUnverifiedDatabases(config: ComparedConfig): readonly Finding[] {
   return LISTENERS.flatMap((name) => {
     const { database } = config[name];
     return database !== undefined && isUnverified(database)
@@ -33,7 +33,7 @@ export function unverifiedDatabases(config: ComparedConfig): readonly Finding[] 
 }
 
 /** One side that speaks TLS and one that does not never understand each other. */
-export function bothSides(config: ComparedConfig): readonly Finding[] {
+export function checkBothSides(config: ComparedConfig): readonly Finding[] {
   const { services } = config.gateway;
   return LISTENERS.flatMap((name) => {
     const { tls, listen } = config[name];

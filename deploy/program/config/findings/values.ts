@@ -19,25 +19,27 @@ const ABOVE_ZERO: readonly (readonly string[])[] = [
   ['media', 'fetch', 'timeouts'],
 ];
 
-export function zeroes(config: ComparedConfig): readonly Finding[] {
+export function findZeroes(config: ComparedConfig): readonly Finding[] {
   const channelTimeouts = config.channels.map((_, at): Keys => ['channels', at, 'timeouts']);
-  return [...ABOVE_ZERO, ...channelTimeouts].flatMap((keys) => zeroesAt(keys, keys.reduce<unknown>(within, config)));
+  return [...ABOVE_ZERO, ...channelTimeouts].flatMap((keys) =>
+    findZeroesAt(keys, keys.reduce<unknown>(readMember, config)),
+  );
 }
 
-function within(value: unknown, key: string | number): unknown {
+function readMember(value: unknown, key: string | number): unknown {
   return typeof value === 'object' && value !== null
     ? (value as Readonly<Record<string | number, unknown>>)[key]
     : undefined;
 }
 
-function zeroesAt(keys: Keys, value: unknown): readonly Finding[] {
+function findZeroesAt(keys: Keys, value: unknown): readonly Finding[] {
   if (typeof value === 'object' && value !== null)
-    return Object.entries(value).flatMap(([key, inner]) => zeroesAt([...keys, key], inner));
+    return Object.entries(value).flatMap(([key, inner]) => findZeroesAt([...keys, key], inner));
   const isZero = typeof value === 'string' && (parseDuration(value) === 0 || parseBytes(value) === 0);
   return isZero ? [refuse(keys, `expected more than ${value}`)] : [];
 }
 
-export function pollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding[] {
+export function checkPollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding[] {
   const ms = (name: keyof typeof poll): number => parseDuration(poll[name]) ?? 0;
   return [
     ...(ms('first') > ms('max')

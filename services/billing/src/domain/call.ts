@@ -1,10 +1,10 @@
 import type { ChargeBasis, Settlement, ReportedUsage } from './hold.ts';
 import { AMOUNT_NANOS_MAX } from './money.ts';
 import type { Nanos } from './money.ts';
-import { amountOf } from './price.ts';
+import { computeAmount } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { isEstimated, usedFacts } from './used-facts.ts';
+import { isEstimated, applyUsage } from './used-facts.ts';
 
 /** The most calls of one batch, which the rules of the contract bound. */
 const BATCH_CALLS_MAX = 1000;
@@ -65,15 +65,15 @@ export function decideCall(
   const standing: CallCharge = { amount: held, basis: 'hold', uncharged: 0n, usage: undefined };
   if (!('usage' in end)) return standing;
   const { basis, usage } = end;
-  const used = usedFacts(facts, terms, usage);
+  const used = applyUsage(facts, terms, usage);
   if (used === undefined) return { ...standing, basis: isEstimated(facts, terms) ? 'estimate' : 'hold', usage };
-  const priced = amountOf(terms, used);
+  const priced = computeAmount(terms, used);
   const wanted = typeof priced === 'string' ? AMOUNT_NANOS_MAX : priced;
-  const most = smaller(basis === 'estimate' ? held : BigInt(overrunFactor) * held, CALL_NANOS_MAX);
-  const amount = smaller(wanted, most);
+  const most = minAmount(basis === 'estimate' ? held : BigInt(overrunFactor) * held, CALL_NANOS_MAX);
+  const amount = minAmount(wanted, most);
   return { amount, basis, uncharged: wanted - amount, usage };
 }
 
-function smaller(left: Nanos, right: Nanos): Nanos {
+function minAmount(left: Nanos, right: Nanos): Nanos {
   return left < right ? left : right;
 }

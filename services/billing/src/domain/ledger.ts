@@ -40,8 +40,8 @@ export interface Credit {
 
 export const SERVICE_ACTOR = 'billing';
 
-const availableBook = (accountId: string): string => `available:${accountId}`;
-const heldBook = (accountId: string): string => `held:${accountId}`;
+const toAvailableBook = (accountId: string): string => `available:${accountId}`;
+const toHeldBook = (accountId: string): string => `held:${accountId}`;
 const REVENUE_BOOK = 'revenue';
 const CREDIT_BOOK = 'credit';
 
@@ -56,31 +56,31 @@ export function creditEvent({ amount, ...credit }: Credit): FinancialEvent {
     kind: 'credit',
     taskId: undefined,
     postings: [
-      { book: availableBook(credit.accountId), amount },
+      { book: toAvailableBook(credit.accountId), amount },
       { book: CREDIT_BOOK, amount: -amount },
     ],
   };
 }
 
 export function holdEvent(hold: Hold): FinancialEvent {
-  return { ...eventOf(hold, 'hold', hold.placedAt), postings: reserve(hold, hold.amount) };
+  return { ...toTaskEvent(hold, 'hold', hold.placedAt), postings: toReservePostings(hold, hold.amount) };
 }
 
 /** The hold grows by the amount, or shrinks by a negative one. */
 export function extendEvent(hold: Hold, amount: Nanos, at: number): FinancialEvent {
-  return { ...eventOf(hold, 'extend', at), postings: reserve(hold, amount) };
+  return { ...toTaskEvent(hold, 'extend', at), postings: toReservePostings(hold, amount) };
 }
 
 /** Charges the amount and returns the rest of the hold. A charge above the hold is taken from the available money. */
 export function settleEvent(hold: Hold, charged: Nanos, at: number): FinancialEvent {
   return {
-    ...eventOf(hold, 'settle', at),
-    postings: charge(hold.accountId, hold.amount, charged),
+    ...toTaskEvent(hold, 'settle', at),
+    postings: toChargePostings(hold.accountId, hold.amount, charged),
   };
 }
 
 export function releaseEvent(hold: Hold, at: number): FinancialEvent {
-  return { ...eventOf(hold, 'release', at), postings: reserve(hold, -hold.amount) };
+  return { ...toTaskEvent(hold, 'release', at), postings: toReservePostings(hold, -hold.amount) };
 }
 
 /** The sum of the calls of one batch for one account. */
@@ -93,7 +93,7 @@ export interface CallsHeld {
 }
 
 export function callsHeldEvent({ held, ...batch }: CallsHeld): FinancialEvent {
-  return { ...eventOfBatch(batch, 'hold_calls'), postings: reserve(batch, held) };
+  return { ...toBatchEvent(batch, 'hold_calls'), postings: toReservePostings(batch, held) };
 }
 
 /** Charges the sum of a batch and returns the rest of its holds. */
@@ -102,14 +102,14 @@ export function callsSettledEvent({
   charged,
   ...batch
 }: CallsHeld & { readonly charged: Nanos }): FinancialEvent {
-  return { ...eventOfBatch(batch, 'settle_calls'), postings: charge(batch.accountId, held, charged) };
+  return { ...toBatchEvent(batch, 'settle_calls'), postings: toChargePostings(batch.accountId, held, charged) };
 }
 
 export function isBalanced(postings: readonly Posting[]): boolean {
   return postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n;
 }
 
-function eventOf(
+function toTaskEvent(
   hold: Hold,
   kind: 'hold' | 'extend' | 'settle' | 'release',
   at: number,
@@ -126,7 +126,7 @@ function eventOf(
   };
 }
 
-function eventOfBatch(
+function toBatchEvent(
   { batchId, accountId, currency, at }: Omit<CallsHeld, 'held'>,
   kind: 'hold_calls' | 'settle_calls',
 ): Omit<FinancialEvent, 'postings'> {
@@ -142,17 +142,17 @@ function eventOfBatch(
   };
 }
 
-function charge(accountId: string, held: Nanos, charged: Nanos): Posting[] {
+function toChargePostings(accountId: string, held: Nanos, charged: Nanos): Posting[] {
   return [
-    { book: heldBook(accountId), amount: -held },
+    { book: toHeldBook(accountId), amount: -held },
     { book: REVENUE_BOOK, amount: charged },
-    { book: availableBook(accountId), amount: held - charged },
+    { book: toAvailableBook(accountId), amount: held - charged },
   ];
 }
 
-function reserve({ accountId }: { readonly accountId: string }, amount: Nanos): Posting[] {
+function toReservePostings({ accountId }: { readonly accountId: string }, amount: Nanos): Posting[] {
   return [
-    { book: availableBook(accountId), amount: -amount },
-    { book: heldBook(accountId), amount },
+    { book: toAvailableBook(accountId), amount: -amount },
+    { book: toHeldBook(accountId), amount },
   ];
 }

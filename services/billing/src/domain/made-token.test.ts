@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excessOf } from './made-token.ts';
+import { findExcess } from './made-token.ts';
 import type { Rights } from './made-token.ts';
 import { NO_LIMITS } from './token.ts';
 import type { TokenLimits } from './token.ts';
@@ -33,7 +33,7 @@ test.each<readonly [string, Partial<Rights>]>([
   ['a limit up to the configured one', { limits: { ...MAKER.limits, readsPerMinute: 600 } }],
   ['a lower limit', { limits: { ...NO_LIMITS, createsPerMinute: 9 } }],
 ])('a token may give another one %s', (_what, wanted) => {
-  expect(excessOf({ ...SAME, ...wanted }, MAKER, CONFIGURED)).toBeUndefined();
+  expect(findExcess({ ...SAME, ...wanted }, MAKER, CONFIGURED)).toBeUndefined();
 });
 
 test.each<readonly [string, Partial<Rights>, string]>([
@@ -49,16 +49,16 @@ test.each<readonly [string, Partial<Rights>, string]>([
   ['a limit above the configured one', { limits: { ...MAKER.limits, readsPerMinute: 601 } }, 'limits.reads_per_minute'],
   ['a limit in place of one that is not known', { limits: { ...MAKER.limits, inFlight: 1 } }, 'limits.in_flight'],
 ])('a token may not give another one %s', (_what, wanted, field) => {
-  expect(excessOf({ ...SAME, ...wanted }, MAKER, CONFIGURED)?.field).toBe(field);
+  expect(findExcess({ ...SAME, ...wanted }, MAKER, CONFIGURED)?.field).toBe(field);
 });
 
 test('a token that may read tokens gives no right to change them', () => {
-  expect(excessOf(SAME, { ...MAKER, tokens: 'read' }, CONFIGURED)).toEqual({
+  expect(findExcess(SAME, { ...MAKER, tokens: 'read' }, CONFIGURED)).toEqual({
     field: 'tokens',
     message: 'must be at most read, the right of the token that makes it',
   });
 });
 
 test('a token for every model that never ends gives any model and any end', () => {
-  expect(excessOf({ ...FREE, models: ['Beta-V1'], expiresAt: 5 }, FREE, CONFIGURED)).toBeUndefined();
+  expect(findExcess({ ...FREE, models: ['Beta-V1'], expiresAt: 5 }, FREE, CONFIGURED)).toBeUndefined();
 });

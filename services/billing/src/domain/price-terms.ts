@@ -33,19 +33,20 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
   const { per_second: perSecond, images, per_million_tokens: tokens } = entry;
   return {
     perSecond: perSecond === undefined ? undefined : parseSeconds(perSecond),
-    perInputSecond: optional(entry.per_input_second),
-    images: images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: nanos(images.each) },
-    perRequest: optional(entry.per_request) ?? 0n,
+    perInputSecond: parseOptionalPrice(entry.per_input_second),
+    images:
+      images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: parsePrice(images.each) },
+    perRequest: parseOptionalPrice(entry.per_request) ?? 0n,
     perMillionTokens:
       tokens === undefined
         ? undefined
         : {
-            input: nanos(tokens.input),
-            cachedInput: nanos(tokens.cached_input ?? tokens.input),
-            output: nanos(tokens.output),
+            input: parsePrice(tokens.input),
+            cachedInput: parsePrice(tokens.cached_input ?? tokens.input),
+            output: parsePrice(tokens.output),
           },
-    perMillionCharacters: optional(entry.per_million_characters) ?? 0n,
-    hold: optional(entry.hold),
+    perMillionCharacters: parseOptionalPrice(entry.per_million_characters) ?? 0n,
+    hold: parseOptionalPrice(entry.hold),
   };
 }
 
@@ -53,28 +54,30 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
  * Reports whether two entries have the same prices. The order of keys and trailing zeros of decimals do not matter.
  */
 export function isSameTerms(left: TermsEntry, right: TermsEntry): boolean {
-  return canonical(left) === canonical(right);
+  return toCanonicalText(left) === toCanonicalText(right);
 }
 
 function parseSeconds(prices: string | Readonly<Record<string, string>>): SecondPrices {
-  if (typeof prices === 'string') return { every: nanos(prices) };
-  return { byResolution: new Map(Object.entries(prices).map(([resolution, price]) => [resolution, nanos(price)])) };
+  if (typeof prices === 'string') return { every: parsePrice(prices) };
+  return {
+    byResolution: new Map(Object.entries(prices).map(([resolution, price]) => [resolution, parsePrice(price)])),
+  };
 }
 
-function optional(text: string | undefined): Nanos | undefined {
-  return text === undefined ? undefined : nanos(text);
+function parseOptionalPrice(text: string | undefined): Nanos | undefined {
+  return text === undefined ? undefined : parsePrice(text);
 }
 
 /** The configuration has been checked, so a bad decimal here is a bug. */
-function nanos(text: string): Nanos {
+function parsePrice(text: string): Nanos {
   const amount = parseAmount(text);
   if (amount === undefined || amount < 0n) throw new RangeError(`not a price: ${text}`);
   return amount;
 }
 
-function canonical(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(formatAmount(nanos(value)));
+function toCanonicalText(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(formatAmount(parsePrice(value)));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${toCanonicalText(inner)}`).join(',')}}`;
 }

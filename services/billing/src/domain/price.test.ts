@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { priceFacts } from '../../testing/facts.ts';
 import { formatAmount } from './money.ts';
-import { amountOf } from './price.ts';
+import { computeAmount } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import { parseTerms } from './price-terms.ts';
 import type { TermsEntry } from './price-terms.ts';
@@ -12,7 +12,7 @@ const REGENERATION: TermsEntry = { per_second: '0.05' };
 const CONTEXT_IR: TermsEntry = { per_million_tokens: { input: '0.90', output: '3.60' }, hold: '0.05' };
 
 function priced(entry: TermsEntry, facts: Partial<PriceFacts>): string {
-  const amount = amountOf(parseTerms(entry), priceFacts(facts));
+  const amount = computeAmount(parseTerms(entry), priceFacts(facts));
   return typeof amount === 'bigint' ? formatAmount(amount) : amount;
 }
 
@@ -119,7 +119,7 @@ describe('the amount of an order', () => {
       per_input_second: '0.01',
     });
     const amount = (some: Partial<PriceFacts>): bigint =>
-      BigInt(amountOf(terms, priceFacts({ resolution: '2K', ...some })));
+      BigInt(computeAmount(terms, priceFacts({ resolution: '2K', ...some })));
 
     fc.assert(
       fc.property(facts, facts, (some, more) => {

@@ -37,7 +37,7 @@ export type PriceFault = 'no_resolution_price' | 'no_hold' | 'too_large';
 const MILLION = 1_000_000n;
 
 /** The amount of the facts. It is exact until it is rounded up once, at the end. */
-export function amountOf(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
+export function computeAmount(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
   const second = secondPrice(terms, facts.resolution);
   if (second === undefined) return 'no_resolution_price';
   if (terms.hold === undefined && !isBounded(terms, second, facts)) return 'no_hold';

@@ -1,11 +1,11 @@
 import type { ChargeBasis, Hold, ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
-import { amountOf } from './price.ts';
+import { computeAmount } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { isEstimated, usedFacts } from './used-facts.ts';
+import { isEstimated, applyUsage } from './used-facts.ts';
 
 /** The decision on a hold. */
-export type Ending =
+export type HoldDecision =
   | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
   /** The amount of the usage; undefined: beyond the largest amount. */
@@ -22,11 +22,16 @@ export interface SettlementRules {
  * Charges the reported usage under the frozen contract. Without usage it charges the frozen estimate. If facts of the
  * estimate are unknown, it charges the hold.
  */
-export function decideSettlement(hold: Hold, terms: PriceTerms, usage: ReportedUsage, rules: SettlementRules): Ending {
-  const used = usedFacts(hold.facts, terms, usage);
+export function decideSettlement(
+  hold: Hold,
+  terms: PriceTerms,
+  usage: ReportedUsage,
+  rules: SettlementRules,
+): HoldDecision {
+  const used = applyUsage(hold.facts, terms, usage);
   if (used === undefined)
     return { kind: 'charge', amount: hold.amount, basis: isEstimated(hold.facts, terms) ? 'estimate' : 'hold', usage };
-  const amount = amountOf(terms, used);
+  const amount = computeAmount(terms, used);
   if (typeof amount === 'string') return { kind: 'defer', amount: undefined };
   if (!rules.confirmed && amount > BigInt(rules.overrunFactor) * hold.amount) return { kind: 'defer', amount };
   return { kind: 'charge', amount, basis: 'usage', usage };

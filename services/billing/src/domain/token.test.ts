@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { disabledBecause } from './token.ts';
+import { findDisabledReason } from './token.ts';
 
 test.each([
   ['neither', undefined, undefined, undefined],
@@ -9,5 +9,5 @@ test.each([
   ['a revocation', undefined, 500, 'revoked'],
   ['both', 999, 500, 'revoked'],
 ] as const)('a token with %s', (_what, expiresAt, revokedAt, expected) => {
-  expect(disabledBecause({ expiresAt, revokedAt }, 1000)).toBe(expected);
+  expect(findDisabledReason({ expiresAt, revokedAt }, 1000)).toBe(expected);
 });

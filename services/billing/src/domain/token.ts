@@ -52,7 +52,7 @@ export interface Principal {
 }
 
 /** Returns the reason for which a token cannot be used now; undefined if it can be used. */
-export function disabledBecause(
+export function findDisabledReason(
   token: Pick<Token, 'expiresAt' | 'revokedAt'>,
   now: number,
 ): 'revoked' | 'expired' | undefined {

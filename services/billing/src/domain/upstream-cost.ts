@@ -1,9 +1,9 @@
 import type { ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
-import { amountOf } from './price.ts';
+import { computeAmount } from './price.ts';
 import type { PriceFacts, PriceFault } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { usedFacts } from './used-facts.ts';
+import { applyUsage } from './used-facts.ts';
 
 /**
  * The prices that each channel pays its upstream: the terms by channel and price key. A key without terms has no
@@ -12,6 +12,6 @@ import { usedFacts } from './used-facts.ts';
 export type UpstreamPrices = ReadonlyMap<string, ReadonlyMap<string, PriceTerms>>;
 
 /** The estimated cost of charged work. Like a charge, it is by the reported usage, or by the frozen facts. */
-export function upstreamCost(terms: PriceTerms, facts: PriceFacts, usage: ReportedUsage): Nanos | PriceFault {
-  return amountOf(terms, usedFacts(facts, terms, usage) ?? facts);
+export function computeUpstreamCost(terms: PriceTerms, facts: PriceFacts, usage: ReportedUsage): Nanos | PriceFault {
+  return computeAmount(terms, applyUsage(facts, terms, usage) ?? facts);
 }

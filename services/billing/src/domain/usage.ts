@@ -37,21 +37,25 @@ export const COUNT_MAX = 1_000_000_000n;
  * The quantities of one request: the reported ones, or the frozen facts where nothing was reported. A request that is
  * measured in tokens has no seconds.
  */
-export function quantitiesOf(charged: Nanos, facts: PriceFacts, usage: Partial<ReportedUsage> | undefined): Quantities {
-  const reported = { inputTokens: count(usage?.inputTokens), outputTokens: count(usage?.outputTokens) };
+export function computeQuantities(
+  charged: Nanos,
+  facts: PriceFacts,
+  usage: Partial<ReportedUsage> | undefined,
+): Quantities {
+  const reported = { inputTokens: clampCount(usage?.inputTokens), outputTokens: clampCount(usage?.outputTokens) };
   const isMeasured = areTokensKnown(reported);
   const tokens = isMeasured
     ? reported
-    : { inputTokens: count(facts.inputTokens), outputTokens: count(facts.outputTokens) };
-  const seconds = count(usage?.seconds);
+    : { inputTokens: clampCount(facts.inputTokens), outputTokens: clampCount(facts.outputTokens) };
+  const seconds = clampCount(usage?.seconds);
   return {
     requests: 1n,
     charged,
     ...tokens,
-    cachedInputTokens: count(usage?.cachedInputTokens),
-    seconds: seconds > 0n || isMeasured ? seconds : count(facts.seconds + facts.inputVideoSeconds),
-    images: count(usage?.images ?? facts.images),
-    characters: count(usage?.characters ?? facts.characters),
+    cachedInputTokens: clampCount(usage?.cachedInputTokens),
+    seconds: seconds > 0n || isMeasured ? seconds : clampCount(facts.seconds + facts.inputVideoSeconds),
+    images: clampCount(usage?.images ?? facts.images),
+    characters: clampCount(usage?.characters ?? facts.characters),
   };
 }
 
@@ -74,7 +78,7 @@ const OPERATION = '__';
  * The model of a price key: `Alpha-H3__regeneration` and `Alpha-H3` both belong to Alpha-H3. It is the longest known
  * model that the key begins with, or the text before the last two underscores.
  */
-export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string {
+export function toModel(priceKey: string, known: ReadonlySet<string>): string {
   if (known.has(priceKey)) return priceKey;
   const first = priceKey.lastIndexOf(OPERATION);
   for (let end = first; end > 0; end = priceKey.lastIndexOf(OPERATION, end - 1)) {
@@ -84,15 +88,15 @@ export function modelOfKey(priceKey: string, known: ReadonlySet<string>): string
 }
 
 /** Reports whether the other name could be a price key of the model. */
-export function isKeyOf(model: string, other: string): boolean {
+export function canBePriceKey(model: string, other: string): boolean {
   return other.startsWith(model + OPERATION);
 }
 
-export function hourOf(ms: number): number {
+export function floorToHour(ms: number): number {
   return ms - (ms % HOUR_MS);
 }
 
-function count(value: bigint | undefined): bigint {
+function clampCount(value: bigint | undefined): bigint {
   if (value === undefined || value < 0n) return 0n;
   return value > COUNT_MAX ? COUNT_MAX : value;
 }

@@ -7,13 +7,13 @@ import type { PriceTerms } from './price-terms.ts';
  * Returns the frozen facts with the measured ones in their place; undefined if nothing that the contract prices was
  * measured.
  */
-export function usedFacts(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
+export function applyUsage(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
   for (const measured of [
-    measuredSeconds(facts, terms, usage),
-    measuredTokens(terms, usage),
-    measuredImages(terms, usage),
-    measuredCharacters(terms, usage),
+    measureSeconds(facts, terms, usage),
+    measureTokens(terms, usage),
+    measureImages(terms, usage),
+    measureCharacters(terms, usage),
   ]) {
     if (measured !== undefined) used = { ...(used ?? facts), ...measured };
   }
@@ -32,7 +32,7 @@ export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
  * The total covers input and output. If input has a price of its own, the frozen input seconds are taken out of the
  * total.
  */
-function measuredSeconds(
+function measureSeconds(
   facts: PriceFacts,
   terms: PriceTerms,
   { seconds }: ReportedUsage,
@@ -43,7 +43,7 @@ function measuredSeconds(
   return { seconds: seconds - inputVideoSeconds, inputVideoSeconds };
 }
 
-function measuredTokens(terms: PriceTerms, usage: ReportedUsage): Partial<PriceFacts> | undefined {
+function measureTokens(terms: PriceTerms, usage: ReportedUsage): Partial<PriceFacts> | undefined {
   const inputTokens = atLeastZero(usage.inputTokens);
   const outputTokens = atLeastZero(usage.outputTokens);
   if (terms.perMillionTokens === undefined || inputTokens + outputTokens === 0n) return undefined;
@@ -51,11 +51,11 @@ function measuredTokens(terms: PriceTerms, usage: ReportedUsage): Partial<PriceF
   return { inputTokens, outputTokens, cachedInputTokens: cached < inputTokens ? cached : inputTokens };
 }
 
-function measuredImages(terms: PriceTerms, { images }: ReportedUsage): Partial<PriceFacts> | undefined {
+function measureImages(terms: PriceTerms, { images }: ReportedUsage): Partial<PriceFacts> | undefined {
   return terms.images.each === 0n || images === undefined || images < 0n ? undefined : { images };
 }
 
-function measuredCharacters(terms: PriceTerms, { characters }: ReportedUsage): Partial<PriceFacts> | undefined {
+function measureCharacters(terms: PriceTerms, { characters }: ReportedUsage): Partial<PriceFacts> | undefined {
   return terms.perMillionCharacters === 0n || characters === undefined || characters < 0n ? undefined : { characters };
 }
 

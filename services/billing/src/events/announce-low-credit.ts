@@ -17,12 +17,12 @@ export function announceLowCredit(bus: Pick<Bus, 'publish'>): (low: LowCredit) =
       creditNanos: credit,
       currency,
     });
-    await bus.publish(BalanceLowSchema, message, `${digestOf(accountId, creditKey)}${isRepeat ? ':repeat' : ''}`);
+    await bus.publish(BalanceLowSchema, message, `${toEventId(accountId, creditKey)}${isRepeat ? ':repeat' : ''}`);
   };
 }
 
 /** A credit's key holds what an operator named it, which a bus may not take as an id. */
-function digestOf(accountId: string, creditKey: string): string {
+function toEventId(accountId: string, creditKey: string): string {
   return createHash('sha256')
     .update(JSON.stringify([accountId, creditKey]))
     .digest('base64url');

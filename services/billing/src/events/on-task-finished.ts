@@ -1,6 +1,6 @@
 import type { Handler } from '@reelgate/platform/bus/bus';
 import { isProblem } from '@reelgate/platform/problem';
-import { inRequest, inTrace, requestIdIn } from '@reelgate/platform/request-context';
+import { inRequest, inTrace, readRequestId } from '@reelgate/platform/request-context';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';
@@ -18,17 +18,17 @@ type Deps = Pick<
 /** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
 export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
   return ({ requestId, ...finished }, span) =>
-    inRequest(requestIdIn(requestId), () => inTrace(span.traceId, () => settle(deps, { ...finished, span })));
+    inRequest(readRequestId(requestId), () => inTrace(span.traceId, () => settle(deps, { ...finished, span })));
 }
 
-async function settle(deps: Deps, { state, ...finished }: Finished & { readonly state: TaskState }): Promise<void> {
+async function settle(deps: Deps, { state, ...finished }: FinishedTask & { readonly state: TaskState }): Promise<void> {
   const { taskId, span } = finished;
   if (state === TaskState.FAILED) await inSettleSpan(span, () => releaseHold(deps, taskId));
-  else if (state === TaskState.COMPLETED) await settleWhatIsHeld(deps, finished);
+  else if (state === TaskState.COMPLETED) await settleCompletedTask(deps, finished);
   else deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed; its hold stays');
 }
 
-interface Finished {
+interface FinishedTask {
   readonly taskId: string;
   readonly usage?: Usage | undefined;
   /** Empty: none. */
@@ -37,7 +37,7 @@ interface Finished {
 }
 
 /** A hold is placed before the task is submitted, so a missing hold will never come, and the event is not retried. */
-async function settleWhatIsHeld(deps: Deps, { taskId, usage, channel, span }: Finished): Promise<void> {
+async function settleCompletedTask(deps: Deps, { taskId, usage, channel, span }: FinishedTask): Promise<void> {
   const used = {
     seconds: usage?.totalSeconds,
     inputTokens: usage?.promptTokens,

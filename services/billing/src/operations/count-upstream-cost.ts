@@ -1,7 +1,7 @@
 import type { ReportedUsage } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import { upstreamCost } from '../domain/upstream-cost.ts';
+import { computeUpstreamCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
 
 export interface ChargedWork {
@@ -30,7 +30,7 @@ export function countUpstreamCost(
   const { priceKey } = facts;
   const terms = upstreamPrices().get(channel)?.get(priceKey);
   if (terms === undefined) return;
-  const amount = upstreamCost(terms, facts, usage);
+  const amount = computeUpstreamCost(terms, facts, usage);
   if (typeof amount === 'string') {
     log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
     return;

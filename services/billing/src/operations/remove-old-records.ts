@@ -1,4 +1,4 @@
-import { DAY_MS, hourOf } from '../domain/usage.ts';
+import { DAY_MS, floorToHour } from '../domain/usage.ts';
 import type { BillingDeps } from './deps.ts';
 import { removeExpiredSessions } from './sessions/end-sessions.ts';
 
@@ -18,7 +18,7 @@ export async function removeOldRecords({
 }: Pick<BillingDeps, 'acts' | 'money' | 'sessions' | 'clock'>): Promise<number> {
   const now = clock.now();
   await removeExpiredSessions({ sessions, clock });
-  await money.removeBefore(hourOf(now - MONEY_KEPT_MS));
+  await money.removeBefore(floorToHour(now - MONEY_KEPT_MS));
   const removed = await acts.remove(now - ACTS_KEPT_MS, BATCH_MAX);
   return removed === BATCH_MAX ? BATCH_MAX : 0;
 }

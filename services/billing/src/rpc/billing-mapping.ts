@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { ChargeSchema, HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
@@ -26,7 +26,7 @@ const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
 
 export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } =
-    requiredField(facts, 'facts');
+    requireField(facts, 'facts');
   return {
     priceKey,
     resolution,

@@ -14,7 +14,7 @@ import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
 import { precludeHold } from '../operations/holds/preclude-hold.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
-import { settlementOf } from '../operations/holds/settlement-of.ts';
+import { readSettlement } from '../operations/holds/settlement-of.ts';
 import {
   fromWireFacts,
   toWireCharge,
@@ -62,7 +62,7 @@ export function billingService(deps: BillingDeps): Binding {
       const { record, lines } = await getHold(deps, taskId, (accountId) => {
         assertOwner(caller, accountId, 'task_id');
       });
-      const settlement = settlementOf(record);
+      const settlement = readSettlement(record);
       return {
         ...(record.state === 'void' ? {} : { hold: toWireHold(record.hold) }),
         ...(settlement === undefined ? {} : { settlement: toWireSettlement(settlement) }),

@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEnd as WireCallEnd, CallOrder, CallUsage } from '@reelgate/proto/billing/v1/call_service';
 import type { CallEnd } from '../domain/call.ts';
@@ -17,7 +17,7 @@ export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, la
     tokenId,
     priceKeys,
     facts: fromWireFacts(facts),
-    lapsesAt: timestampMs(requiredField(lapsesAt, 'lapses_at')),
+    lapsesAt: timestampMs(requireField(lapsesAt, 'lapses_at')),
   };
 }
 
@@ -30,17 +30,17 @@ export function fromWireEnd({ callId, basis, usage, channel: name }: WireCallEnd
 
 function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
   return {
-    seconds: bounded(usage?.seconds),
-    inputTokens: bounded(usage?.inputTokens),
-    outputTokens: bounded(usage?.outputTokens),
-    cachedInputTokens: bounded(usage?.cachedInputTokens),
-    images: bounded(usage?.images),
-    characters: bounded(usage?.characters),
+    seconds: readCount(usage?.seconds),
+    inputTokens: readCount(usage?.inputTokens),
+    outputTokens: readCount(usage?.outputTokens),
+    cachedInputTokens: readCount(usage?.cachedInputTokens),
+    images: readCount(usage?.images),
+    characters: readCount(usage?.characters),
   };
 }
 
 /** A negative count is ignored. */
-function bounded(count: bigint | undefined): bigint | undefined {
+function readCount(count: bigint | undefined): bigint | undefined {
   if (count === undefined || count < 0n) return undefined;
   return count > COUNT_MAX ? COUNT_MAX : count;
 }

@@ -4,7 +4,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { ruleCheckOf } from '@reelgate/platform/rpc/rules';
+import { compileRuleCheck } from '@reelgate/platform/rpc/rules';
 import { CallOrderSchema, CallService } from '@reelgate/proto/billing/v1/call_service';
 import type {
   CallOrder,
@@ -16,13 +16,13 @@ import type { Remainder } from '../domain/remainder.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { confirmCalls } from '../operations/calls/confirm-calls.ts';
 import { placeCalls } from '../operations/calls/place-calls.ts';
-import type { CallRequest, Placed, PlacedBatch } from '../operations/calls/place-calls.ts';
+import type { CallRequest, CallPlacement, PlacedBatch } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';
 import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
 import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
 /** The rules of one call. The server checks those of the batch. */
-const assertRules = ruleCheckOf(CallOrderSchema);
+const assertRules = compileRuleCheck(CallOrderSchema);
 const NOTHING_PLACED: PlacedBatch = { placed: [], unwritten: undefined, remainders: [] };
 const NO_RESULT = 'a call of the batch has no result';
 
@@ -38,7 +38,12 @@ export function callService(deps: BillingDeps): Binding {
       const refused = placed.flatMap((one, at) => toWireRefused(calls[at]?.callId ?? '', one));
       const answer = { held: placed.length - refused.length, unwrittenBatch: batch.unwritten ?? '' };
       return refusalsOnly
-        ? { ...answer, refused, heldNanos: placed.map(heldBy), remainders: batch.remainders.map(toWireRemainder) }
+        ? {
+            ...answer,
+            refused,
+            heldNanos: placed.map(readHeldAmount),
+            remainders: batch.remainders.map(toWireRemainder),
+          }
         : { ...answer, placed: placed.map(toWirePlaced) };
     },
     confirmCalls: async ({ unwrittenBatch }) => {
@@ -70,7 +75,7 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
   }
 }
 
-function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof PlacedCallSchema> {
+function toWirePlaced(placed: CallPlacement | undefined): MessageInitShape<typeof PlacedCallSchema> {
   if (placed === undefined) throw new Error(NO_RESULT);
   return {
     result:
@@ -80,7 +85,7 @@ function toWirePlaced(placed: Placed | undefined): MessageInitShape<typeof Place
   };
 }
 
-function heldBy(placed: Placed | undefined): bigint {
+function readHeldAmount(placed: CallPlacement | undefined): bigint {
   return placed !== undefined && 'held' in placed ? placed.held.amount : 0n;
 }
 
@@ -89,7 +94,10 @@ function toWireRemainder(remainder: Remainder): MessageInitShape<typeof Remainde
   return { accountId, tokenId, accountNanos, ...(tokenNanos === undefined ? {} : { tokenNanos }) };
 }
 
-function toWireRefused(callId: string, placed: Placed | undefined): MessageInitShape<typeof RefusedCallSchema>[] {
+function toWireRefused(
+  callId: string,
+  placed: CallPlacement | undefined,
+): MessageInitShape<typeof RefusedCallSchema>[] {
   if (placed === undefined) throw new Error(NO_RESULT);
   return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
 }

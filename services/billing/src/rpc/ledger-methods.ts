@@ -1,7 +1,7 @@
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getMoney } from '../operations/money/get-money.ts';
 import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
@@ -20,8 +20,8 @@ export function ledgerMethods(deps: BillingDeps): LedgerMethods {
     getMoney: async ({ from, to }) =>
       toWireMoney(
         await getMoney(deps, {
-          from: timestampMs(requiredField(from, 'from')),
-          to: timestampMs(requiredField(to, 'to')),
+          from: timestampMs(requireField(from, 'from')),
+          to: timestampMs(requireField(to, 'to')),
         }),
       ),
     verifyLedger: async ({ actor, diagnosis }, { caller, signal }) => {

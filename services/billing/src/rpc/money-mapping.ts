@@ -10,17 +10,17 @@ export function toWireMoney(money: Money): MessageInitShape<typeof GetMoneyRespo
   return {
     held: held.map(({ balance, held: nanos, ...of }) => ({
       ...of,
-      balanceNanos: bounded(balance),
-      heldNanos: bounded(nanos),
+      balanceNanos: clampToInt64(balance),
+      heldNanos: clampToInt64(nanos),
     })),
-    settled: settled.map(({ charged, ...of }) => ({ ...of, chargedNanos: bounded(charged) })),
+    settled: settled.map(({ charged, ...of }) => ({ ...of, chargedNanos: clampToInt64(charged) })),
     margins: margins.map(({ channel, priceKey, currency, requests, charged, cost }) => ({
       ...{ channel, priceKey, currency, requests },
-      chargedNanos: bounded(charged),
-      costNanos: bounded(cost),
+      chargedNanos: clampToInt64(charged),
+      costNanos: clampToInt64(cost),
     })),
     overruns,
-    overrunNanos: bounded(overrun),
+    overrunNanos: clampToInt64(overrun),
     lapses,
     ...(lastCheck === undefined ? {} : { lastCheck: toWireCheck(lastCheck) }),
   };
@@ -31,7 +31,7 @@ function toWireCheck({ at, tookMs, isOk, entries, faults, actor }: NonNullable<M
 }
 
 /** A sum over all accounts may leave 64 bits. */
-function bounded(sum: bigint): bigint {
+function clampToInt64(sum: bigint): bigint {
   if (sum > INT64_MAX) return INT64_MAX;
   return sum < -INT64_MAX ? -INT64_MAX : sum;
 }

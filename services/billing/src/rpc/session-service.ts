@@ -1,5 +1,5 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { SessionService } from '@reelgate/proto/billing/v1/session_service';
@@ -12,7 +12,7 @@ export function sessionService(deps: Pick<BillingDeps, 'sessions' | 'clock'>): B
     endSessions: async ({ subject, session: wire }) => {
       const session = wire && {
         digest: wire.digest,
-        expiresAt: timestampMs(requiredField(wire.expiresAt, 'session.expires_at')),
+        expiresAt: timestampMs(requireField(wire.expiresAt, 'session.expires_at')),
       };
       return { version: BigInt(await endSessions(deps, { subject, session })) };
     },

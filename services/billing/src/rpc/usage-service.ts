@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
@@ -22,9 +22,9 @@ export function usageService(deps: BillingDeps): Binding {
     getUsage: async ({ accountId, from, to, groupBy, splitBy }) => {
       const { lines, total, currency, isTruncated } = await getUsage(deps, {
         accountId,
-        from: timestampMs(requiredField(from, 'from')),
-        to: timestampMs(requiredField(to, 'to')),
-        groupBy: requiredField(GROUPS[groupBy], 'group_by'),
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+        groupBy: requireField(GROUPS[groupBy], 'group_by'),
         splitBy: GROUPS[splitBy],
       });
       return {

@@ -44,7 +44,7 @@ export function DataTable<Row>({
         ${rows.map(
           (row) =>
             html`<tr key=${keyOf(row)}>
-              ${columns.map((column) => cellOf(column, row))}
+              ${columns.map((column) => renderCell(column, row))}
             </tr>`,
         )}
       </tbody>
@@ -52,7 +52,7 @@ export function DataTable<Row>({
   </div>`;
 }
 
-function cellOf<Row>({ name, cell, isNumber, isHead }: Column<Row>, row: Row): VNode {
+function renderCell<Row>({ name, cell, isNumber, isHead }: Column<Row>, row: Row): VNode {
   const style = isNumber === true ? 'number' : undefined;
   return isHead === true
     ? html`<th scope="row" class=${style} data-name=${name}>${cell(row)}</th>`

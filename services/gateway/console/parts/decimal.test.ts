@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { decimalOf, nanosOf, shareText, sumOf } from './decimal.ts';
+import { formatDecimal, parseNanos, shareText, sumDecimals } from './decimal.ts';
 
 test.each([
   ['0', 0n],
@@ -13,15 +13,15 @@ test.each([
   ['1,50', undefined],
   ['0.0000000001', undefined],
 ])('%j is %p billionths', (decimal, nanos) => {
-  expect(nanosOf(decimal)).toBe(nanos);
+  expect(parseNanos(decimal)).toBe(nanos);
 });
 
 test.each(['0', '0.4', '-0.000000001', '9007199254740993.5'])('%j is written as it was read', (decimal) => {
-  expect(decimalOf(nanosOf(decimal) ?? 0n)).toBe(decimal);
+  expect(formatDecimal(parseNanos(decimal) ?? 0n)).toBe(decimal);
 });
 
 test('a sum is exact', () => {
-  expect(sumOf(['0.1', '0.2', '-0.05'])).toBe('0.25');
+  expect(sumDecimals(['0.1', '0.2', '-0.05'])).toBe('0.25');
 });
 
 test.each([

@@ -17,13 +17,13 @@ export function Pager({ path, query, after, older = words.pages.older }: PagerPr
   const isFirst = !query.has('after');
   if (isFirst && after === undefined) return null;
   return html`<p class="pager">
-    ${isFirst ? null : html`<a class="button" href=${addressOf(path, query, undefined)}>${words.pages.newest}</a>`}
-    ${after === undefined ? null : html`<a class="button" href=${addressOf(path, query, after)}>${older}</a>`}
+    ${isFirst ? null : html`<a class="button" href=${toPageAddress(path, query, undefined)}>${words.pages.newest}</a>`}
+    ${after === undefined ? null : html`<a class="button" href=${toPageAddress(path, query, after)}>${older}</a>`}
   </p>`;
 }
 
 /** The same list from another row on. */
-function addressOf(path: string, query: URLSearchParams, after: string | undefined): string {
+function toPageAddress(path: string, query: URLSearchParams, after: string | undefined): string {
   const next = new URLSearchParams(query);
   next.delete('after');
   if (after !== undefined) next.set('after', after);

@@ -18,11 +18,11 @@ export function Sparkline({ values }: { values: readonly number[] }): VNode {
     focusable="false"
   >
     <path class="base" d=${`M0 ${HEIGHT}H${width}`} />
-    <path class="bars" d=${barsOf(values)} />
+    <path class="bars" d=${toBarPath(values)} />
   </svg>`;
 }
 
-function barsOf(values: readonly number[]): string {
+function toBarPath(values: readonly number[]): string {
   const highest = Math.max(0, ...values);
   return values
     .map((value, at) => {

@@ -17,7 +17,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
   const base = useId();
   const shown = tabs.find(({ id }) => id === open) ?? tabs[0];
   const move = (event: KeyboardEvent): void => {
-    const to = tabOf(
+    const to = findTabByKey(
       event.key,
       tabs.findIndex((tab) => tab === shown),
       tabs.length,
@@ -54,7 +54,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): 
 }
 
 /** The tab that a key leads to; undefined: the key is for something else. */
-function tabOf(key: string, at: number, count: number): number | undefined {
+function findTabByKey(key: string, at: number, count: number): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;
   const step = STEPS[key];

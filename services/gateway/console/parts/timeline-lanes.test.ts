@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TimelineEntry } from '../api/task.ts';
-import { barOf, linesOf } from './timeline-lanes.ts';
+import { buildBar, buildLines } from './timeline-lanes.ts';
 
 const at = (step: TimelineEntry['step'], from: number, to?: number): TimelineEntry => ({
   lane: step === 'webhook' ? 'client' : step === 'held' ? 'money' : 'service',
@@ -9,7 +9,7 @@ const at = (step: TimelineEntry['step'], from: number, to?: number): TimelineEnt
   ...(to === undefined ? {} : { to }),
 });
 const drawn = (entries: readonly TimelineEntry[], now: number) =>
-  barOf(entries, now)?.lanes.map(({ lane, spans }) => [lane, ...spans.map(({ x, width }) => [x, width])]);
+  buildBar(entries, now)?.lanes.map(({ lane, spans }) => [lane, ...spans.map(({ x, width }) => [x, width])]);
 
 describe('the bar', () => {
   test('has a lane for each party, in proportion to the time', () => {
@@ -39,13 +39,13 @@ describe('the bar', () => {
   });
 
   test('is not there without a step', () => {
-    expect(barOf([], 0)).toBeUndefined();
+    expect(buildBar([], 0)).toBeUndefined();
   });
 });
 
 describe('gaps of the list', () => {
   const gaps = (entries: readonly TimelineEntry[], now: number) =>
-    linesOf(entries, now).flatMap((line) => (line.kind === 'gap' ? [[line.from, line.to]] : []));
+    buildLines(entries, now).flatMap((line) => (line.kind === 'gap' ? [[line.from, line.to]] : []));
 
   test.each<[string, readonly TimelineEntry[], unknown]>([
     ['ten seconds', [at('created', 0, 0), at('submitted', 10_000, 11_000)], [[0, 10_000]]],

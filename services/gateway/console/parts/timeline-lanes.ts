@@ -30,25 +30,25 @@ export type Line =
   | { readonly kind: 'gap'; readonly from: number; readonly to: number | undefined };
 
 /** The bar above the list. Unfinished steps reach to `now`. */
-export function barOf(entries: readonly TimelineEntry[], now: number): Bar | undefined {
+export function buildBar(entries: readonly TimelineEntry[], now: number): Bar | undefined {
   const work = entries.filter(({ lane }) => lane !== 'client');
   if (work.length === 0) return undefined;
   const from = Math.min(...work.map((entry) => entry.from));
-  const workEnd = Math.max(...work.map((entry) => endOf(entry, now)));
+  const workEnd = Math.max(...work.map((entry) => readEnd(entry, now)));
   const tail = workEnd + TAIL_SHARE * (workEnd - from);
   const drawn = entries.filter((entry) => entry.lane !== 'client' || entry.from <= tail);
-  const to = Math.max(from + 1, workEnd, ...drawn.map((entry) => Math.min(endOf(entry, now), tail)));
-  const spanOf = (entry: TimelineEntry): Span => {
+  const to = Math.max(from + 1, workEnd, ...drawn.map((entry) => Math.min(readEnd(entry, now), tail)));
+  const toSpan = (entry: TimelineEntry): Span => {
     const scaled = (at: number): number => Math.round((BAR_UNITS * (Math.min(at, to) - from)) / (to - from));
-    const width = Math.max(UNITS_MIN, scaled(endOf(entry, now)) - scaled(entry.from));
+    const width = Math.max(UNITS_MIN, scaled(readEnd(entry, now)) - scaled(entry.from));
     return { entry, x: Math.max(0, Math.min(scaled(entry.from), BAR_UNITS - width)), width };
   };
-  const lanes = ORDER.map((lane) => ({ lane, spans: drawn.filter((entry) => entry.lane === lane).map(spanOf) }));
+  const lanes = ORDER.map((lane) => ({ lane, spans: drawn.filter((entry) => entry.lane === lane).map(toSpan) }));
   return { from, to, lanes: lanes.filter(({ spans }) => spans.length > 0) };
 }
 
 /** The list, with the gaps between the steps of the work. */
-export function linesOf(entries: readonly TimelineEntry[], now: number): readonly Line[] {
+export function buildLines(entries: readonly TimelineEntry[], now: number): readonly Line[] {
   const lines: Line[] = [];
   const work = entries.filter(({ lane }) => lane === 'service' || lane === 'upstream');
   const last = work.at(-1);
@@ -56,7 +56,7 @@ export function linesOf(entries: readonly TimelineEntry[], now: number): readonl
   for (const entry of entries) {
     if (work.includes(entry)) {
       if (entry.from - reached >= GAP_MS) lines.push({ kind: 'gap', from: reached, to: entry.from });
-      reached = Math.max(reached, endOf(entry, now));
+      reached = Math.max(reached, readEnd(entry, now));
     }
     lines.push({ kind: 'entry', entry });
   }
@@ -70,6 +70,6 @@ export function isLong({ from, to }: TimelineEntry, now: number): boolean {
   return (to ?? now) - from >= GAP_MS;
 }
 
-export function endOf({ to }: TimelineEntry, now: number): number {
+export function readEnd({ to }: TimelineEntry, now: number): number {
   return to ?? now;
 }

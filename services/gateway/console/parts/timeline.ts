@@ -2,7 +2,7 @@ import type { TimelineEntry } from '../api/task.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { moneyText } from './money.ts';
-import { BAR_UNITS, barOf, endOf, isLong, linesOf } from './timeline-lanes.ts';
+import { BAR_UNITS, buildBar, readEnd, isLong, buildLines } from './timeline-lanes.ts';
 import type { Bar, Line } from './timeline-lanes.ts';
 import { timelineWords as words } from '../words.ts';
 import { clockText, durationText, utcText } from './time.ts';
@@ -13,13 +13,13 @@ const SHOWN_MS = 50;
 
 /** The life of a task: a bar for the proportions, and a list that says the same in words. */
 export function Timeline({ entries, now }: { entries: readonly TimelineEntry[]; now: number }): VNode {
-  const bar = barOf(entries, now);
+  const bar = buildBar(entries, now);
   const start = bar?.from ?? entries[0]?.from ?? now;
   if (entries.length === 0) return html`<p class="quiet">${words.empty}</p>`;
   return html`<div class="timeline">
     ${bar === undefined ? null : html`<${TimelineBar} bar=${bar} now=${now} />`}
     <ol>
-      ${linesOf(entries, now).map((line) => html`<${TimelineLine} key=${keyOf(line)} line=${line} start=${start} now=${now} />`)}
+      ${buildLines(entries, now).map((line) => html`<${TimelineLine} key=${toLineKey(line)} line=${line} start=${start} now=${now} />`)}
     </ol>
   </div>`;
 }
@@ -40,7 +40,7 @@ function TimelineBar({ bar, now }: { bar: Bar; now: number }): VNode {
                   width=${width}
                   height=${LANE_HEIGHT}
                 >
-                  <title>${textOf(entry, now)}</title>
+                  <title>${describeEntry(entry, now)}</title>
                 </rect>`,
             )}
           </svg>`,
@@ -62,20 +62,20 @@ function TimelineLine({ line, start, now }: { line: Line; start: number; now: nu
 }
 
 function EntryText({ entry, now }: { entry: TimelineEntry; now: number }): VNode {
-  const [label, duration] = partsOf(entry, now);
+  const [label, duration] = describeStep(entry, now);
   return html`${label}${duration === undefined ? null : html`<span class="quiet"> · ${duration}</span>`}`;
 }
 
 /** Returns the text of a step, and its duration. A long one is named by its duration. */
-function partsOf(entry: TimelineEntry, now: number): readonly [label: string, duration: string | undefined] {
-  const duration = durationOf(entry, now);
+function describeStep(entry: TimelineEntry, now: number): readonly [label: string, duration: string | undefined] {
+  const duration = describeDuration(entry, now);
   const long = entry.to !== undefined && isLong(entry, now) ? words.long[entry.step] : undefined;
   if (long !== undefined && duration !== undefined) return [long(duration), undefined];
-  return [labelOf(entry), entry.to === undefined && duration !== undefined ? words.soFar(duration) : duration];
+  return [labelStep(entry), entry.to === undefined && duration !== undefined ? words.soFar(duration) : duration];
 }
 
 /** Returns the name of a step, with its fact. */
-function labelOf({ step, to, detail = '' }: TimelineEntry): string {
+function labelStep({ step, to, detail = '' }: TimelineEntry): string {
   const [done, open] = words.steps[step];
   const label = to === undefined ? open : done;
   if (detail === '') return label;
@@ -83,13 +83,13 @@ function labelOf({ step, to, detail = '' }: TimelineEntry): string {
 }
 
 /** Returns the duration of a step; undefined if it takes no time, or if its time is that of the whole task. */
-function durationOf(entry: TimelineEntry, now: number): string | undefined {
+function describeDuration(entry: TimelineEntry, now: number): string | undefined {
   if (entry.step === 'held' || (entry.to !== undefined && entry.to - entry.from < SHOWN_MS)) return undefined;
-  return durationText(endOf(entry, now) - entry.from);
+  return durationText(readEnd(entry, now) - entry.from);
 }
 
-function textOf(entry: TimelineEntry, now: number): string {
-  return partsOf(entry, now).filter(Boolean).join(' · ');
+function describeEntry(entry: TimelineEntry, now: number): string {
+  return describeStep(entry, now).filter(Boolean).join(' · ');
 }
 
 function gapText({ from, to }: Extract<Line, { kind: 'gap' }>, now: number): string {
@@ -102,6 +102,6 @@ function amountText(detail: string): string {
   return moneyText(amount, currency);
 }
 
-function keyOf(line: Line): string {
+function toLineKey(line: Line): string {
   return line.kind === 'gap' ? `gap-${line.from}` : `${line.entry.step}-${line.entry.from}`;
 }

@@ -1,6 +1,6 @@
 import type { Token } from '../api/tokens.ts';
 
 /** The name of a token, or its id without one. */
-export function labelOf({ id, name }: Pick<Token, 'id' | 'name'>): string {
+export function labelToken({ id, name }: Pick<Token, 'id' | 'name'>): string {
   return name === '' ? id : name;
 }

@@ -49,7 +49,7 @@ export async function api<T>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (response.ok) return (await response.json()) as T;
-  const error = await refusalOf(response);
+  const error = await readApiError(response);
   if (endsSession(error) && path !== '/session') whenSignedOut();
   throw error;
 }
@@ -77,7 +77,7 @@ interface Refusal {
   readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string };
 }
 
-async function refusalOf(response: Response): Promise<ApiError> {
+async function readApiError(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Refusal;
   return new ApiError(body.error?.message ?? `the service answered ${response.status}`, {
     status: response.status,

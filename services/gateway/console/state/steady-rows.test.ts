@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { inPlace, newOnes } from './steady-rows.ts';
+import { updateInPlace, countNewRows } from './steady-rows.ts';
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id }));
 const idOf = ({ id }: { readonly id: string }): string => id;
@@ -14,7 +14,7 @@ test('a changed row changes in its place, and one that is gone stays as it was',
     { id: 'b', state: 'completed' },
   ];
 
-  expect(inPlace(kept, latest, idOf)).toEqual([
+  expect(updateInPlace(kept, latest, idOf)).toEqual([
     { id: 'b', state: 'completed' },
     { id: 'a', state: 'queued' },
   ]);
@@ -26,5 +26,5 @@ test.each([
   ['a whole page', rows('b', 'a'), rows('d', 'c'), 2],
   ['below, from the next page', rows('c', 'b'), rows('b', 'a'), 0],
 ])('new rows are counted: %s', (_what, kept, latest, count) => {
-  expect(newOnes(kept, latest, idOf)).toBe(count);
+  expect(countNewRows(kept, latest, idOf)).toBe(count);
 });

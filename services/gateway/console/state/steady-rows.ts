@@ -14,10 +14,10 @@ export interface SteadyRows<Row> {
  */
 export function useSteadyRows<Row>(latest: readonly Row[], idOf: (row: Row) => string): SteadyRows<Row> {
   const [kept, setKept] = useState(latest);
-  const shown = kept.length === 0 ? latest : inPlace(kept, latest, idOf);
+  const shown = kept.length === 0 ? latest : updateInPlace(kept, latest, idOf);
   return {
     shown,
-    waiting: newOnes(kept, latest, idOf),
+    waiting: countNewRows(kept, latest, idOf),
     accept: () => {
       setKept(latest);
     },
@@ -25,13 +25,17 @@ export function useSteadyRows<Row>(latest: readonly Row[], idOf: (row: Row) => s
 }
 
 /** The kept rows as they are now. */
-export function inPlace<Row>(kept: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string): readonly Row[] {
+export function updateInPlace<Row>(
+  kept: readonly Row[],
+  latest: readonly Row[],
+  idOf: (row: Row) => string,
+): readonly Row[] {
   const now = new Map(latest.map((row) => [idOf(row), row]));
   return kept.map((row) => now.get(idOf(row)) ?? row);
 }
 
 /** The rows above the first one that is known. Those below come from the next page, when older ones have gone. */
-export function newOnes<Row>(kept: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string): number {
+export function countNewRows<Row>(kept: readonly Row[], latest: readonly Row[], idOf: (row: Row) => string): number {
   const known = new Set(kept.map(idOf));
   const first = latest.findIndex((row) => known.has(idOf(row)));
   return kept.length === 0 ? 0 : first < 0 ? latest.length : first;

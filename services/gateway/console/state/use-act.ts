@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError, api } from './api.ts';
 
-export interface Acting<T> {
+export interface ActState<T> {
   readonly isBusy: boolean;
   /** The reason for which the last one was refused; undefined if it was not. */
   readonly fault: ApiError | undefined;
@@ -13,7 +13,7 @@ export interface Acting<T> {
 }
 
 /** Carries out an act at the API, once for any number of clicks. */
-export function useAct<T>(onDone: (answer: T) => void = () => undefined): Acting<T> {
+export function useAct<T>(onDone: (answer: T) => void = () => undefined): ActState<T> {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [answer, setAnswer] = useState<T | undefined>(undefined);

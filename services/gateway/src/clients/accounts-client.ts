@@ -6,7 +6,7 @@ import type { AccountCaller } from './account-caller.ts';
 import { fromWireAct } from './acts-client.ts';
 import type { Act } from './acts-client.ts';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf, must } from './wire-values.ts';
+import { toMs, requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 const CREDITS_MAX = 50;
@@ -66,32 +66,32 @@ export function accountsClient({ accounts: rpc }: Pick<OperatorClients, 'account
   return {
     list: async ({ limit, order, prefix = '', after = '' }, call) => {
       const request = { limit, order: ORDERS[order], prefix, after };
-      const { accounts, hasMore } = await rpc.listAccounts(request, bounded(call));
+      const { accounts, hasMore } = await rpc.listAccounts(request, withDeadline(call));
       return { accounts: accounts.map(fromWireAccount), hasMore };
     },
     get: async ({ accountId: id, ...call }) =>
-      fromWireAccount(must((await rpc.getAccount({ id }, bounded(call))).account)),
+      fromWireAccount(requireValue((await rpc.getAccount({ id }, withDeadline(call))).account)),
     credit: async ({ accountId: id, ...call }, credit) =>
-      fromWireAccount(must((await rpc.creditAccount({ id, ...credit }, bounded(call))).account)),
+      fromWireAccount(requireValue((await rpc.creditAccount({ id, ...credit }, withDeadline(call))).account)),
     credits: async ({ accountId, ...call }) => {
-      const { credits } = await rpc.listCredits({ accountId, limit: CREDITS_MAX }, bounded(call));
+      const { credits } = await rpc.listCredits({ accountId, limit: CREDITS_MAX }, withDeadline(call));
       return credits.map(fromWireCredit);
     },
     acts: async ({ accountId: subject, ...call }) => {
-      const { acts } = await rpc.listActs({ subject, limit: ACTS_MAX }, bounded(call));
+      const { acts } = await rpc.listActs({ subject, limit: ACTS_MAX }, withDeadline(call));
       return acts.map(fromWireAct);
     },
   };
 }
 
 function fromWireAccount({ id, currency, balanceNanos, heldNanos, createdAt }: WireAccount): Account {
-  return { id, currency, balanceNanos, heldNanos, createdAt: msOf(createdAt) ?? 0 };
+  return { id, currency, balanceNanos, heldNanos, createdAt: toMs(createdAt) ?? 0 };
 }
 
 function fromWireCredit({ at, amountNanos, reason, actor }: WireCredit): Credit {
-  return { at: msOf(at) ?? 0, amountNanos, reason, actor };
+  return { at: toMs(at) ?? 0, amountNanos, reason, actor };
 }
 
-function bounded({ requestId, span }: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+function withDeadline({ requestId, span }: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
   return { requestId, span, timeoutMs: DEADLINE_MS };
 }

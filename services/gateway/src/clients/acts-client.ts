@@ -1,7 +1,7 @@
 import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf } from './wire-values.ts';
+import { toMs } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -35,7 +35,7 @@ export interface ActsPage {
 export type ReadActs = (question: ActsQuestion, caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<ActsPage>;
 
 /** Reads the acts of both services as one list: the ids of both sort by time. */
-export function actsOfServices({ tasks, accounts }: Pick<OperatorClients, 'tasks' | 'accounts'>): ReadActs {
+export function actsReader({ tasks, accounts }: Pick<OperatorClients, 'tasks' | 'accounts'>): ReadActs {
   return async ({ limit, after = '', subject = '' }, { requestId, span }) => {
     const question = { limit, after, subject };
     const options = { timeoutMs: DEADLINE_MS, requestId, span };
@@ -55,9 +55,9 @@ function newestFirst(one: Act, other: Act): number {
 }
 
 export function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
-  return { id, at: msOf(at) ?? 0, actor, action, subject, reason, detail: objectOf(detailJson) };
+  return { id, at: toMs(at) ?? 0, actor, action, subject, reason, detail: parseDetail(detailJson) };
 }
 
-function objectOf(json: string): Readonly<Record<string, unknown>> {
+function parseDetail(json: string): Readonly<Record<string, unknown>> {
   return json === '' ? {} : (JSON.parse(json) as Readonly<Record<string, unknown>>);
 }

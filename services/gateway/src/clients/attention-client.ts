@@ -5,7 +5,7 @@ import { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf } from './wire-values.ts';
+import { toMs } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 /** Every page shows the number, and none waits for it. */
@@ -74,20 +74,23 @@ const RESOLUTIONS: Readonly<Record<Resolution, WireResolution>> = {
 };
 
 export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks' | 'billing'>): AttentionQueue {
-  const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+  const withDeadline = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
   return {
-    list: async (caller) => (await tasks.listAttention({}, bounded(caller))).items.map(fromWireItem),
+    list: async (caller) => (await tasks.listAttention({}, withDeadline(caller))).items.map(fromWireItem),
     count: async ({ requestId, span }) =>
       Number((await tasks.countAttention({}, { timeoutMs: COUNT_DEADLINE_MS, requestId, span })).waiting),
     money: async (ids, caller) => {
       const answers = await Promise.all(
-        piecesOf(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, bounded(caller))),
+        splitIntoPieces(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, withDeadline(caller))),
       );
       const charges = answers.flatMap((answer) => answer.charges);
       return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
     },
     decide: async ({ id, resolution, actor, reason }, caller) => {
-      await tasks.resolveAttention({ taskId: id, resolution: RESOLUTIONS[resolution], actor, reason }, bounded(caller));
+      await tasks.resolveAttention(
+        { taskId: id, resolution: RESOLUTIONS[resolution], actor, reason },
+        withDeadline(caller),
+      );
     },
   };
 }
@@ -96,7 +99,7 @@ function fromWireItem({ taskId, since, reason, detail, accountId, model, channel
   return {
     id: taskId,
     isJob,
-    since: msOf(since) ?? 0,
+    since: toMs(since) ?? 0,
     reason,
     detail,
     accountId,
@@ -119,6 +122,6 @@ function fromWireCharge({ heldNanos, currency, basis, chargedNanos = 0n, deferre
   return { heldNanos, currency, chargedNanos, usageNanos: deferredNanos, settled: SETTLED[basis] };
 }
 
-function piecesOf<T>(list: readonly T[], size: number): T[][] {
+function splitIntoPieces<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
 }

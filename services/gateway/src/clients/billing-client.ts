@@ -62,7 +62,7 @@ export interface Principal {
 }
 
 /** Lists the token and the tokens that made it, nearest first. */
-export function listLine({
+export function listTokenAndMakers({
   tokenId,
   makers = [],
 }: Pick<Principal, 'tokenId' | 'makers'>): readonly [string, ...string[]] {

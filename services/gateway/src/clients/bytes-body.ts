@@ -14,7 +14,7 @@ export interface BytesBody extends PacedBody {
 }
 
 /** A body as Node's parser streams it. */
-export function streamedBody(head: IncomingMessage): PacedBody {
+export function openStreamBody(head: IncomingMessage): PacedBody {
   let isAwaited = false;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     const parts = head[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;

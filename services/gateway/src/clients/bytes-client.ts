@@ -4,7 +4,7 @@ import { connect, isIP } from 'node:net';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
-import { openBytesBody, streamedBody } from './bytes-body.ts';
+import { openBytesBody, openStreamBody } from './bytes-body.ts';
 import type { BytesBody, PacedBody } from './bytes-body.ts';
 
 const BUFFER_BYTES = 256 * 1024;
@@ -56,44 +56,44 @@ export function newBytesClient({ secureContext = () => ({}), lookup }: BytesClie
       requestBytes(
         options,
         options.url.protocol === 'https:'
-          ? secureLine(options.url, { ...secureContext(), lookup })
-          : bufferedLine(options.url, spares, lookup),
+          ? openSecureConnection(options.url, { ...secureContext(), lookup })
+          : openBufferedConnection(options.url, spares, lookup),
       ),
   };
 }
 
 /** A connection, and the opening of an answer's body on it; `bytes` is the length of the body, if it is declared. */
-interface Line {
+interface Connection {
   readonly socket: Socket;
   readonly openBody: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
 }
 
-function bufferedLine(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Line {
+function openBufferedConnection(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Connection {
   const buffer = spares.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const giveBack = (): void => {
     if (spares.length < SPARES_MAX) spares.push(buffer);
   };
   let body: BytesBody | undefined;
-  const socket = openSocket({ ...addressOf(url, HTTP_PORT), lookup }, buffer, () => body);
+  const socket = openSocket({ ...toAddress(url, HTTP_PORT), lookup }, buffer, () => body);
   return {
     socket,
     openBody: (head, bytes) =>
-      bytes === undefined ? streamedBody(head) : (body = openBytesBody(socket, bytes, giveBack)),
+      bytes === undefined ? openStreamBody(head) : (body = openBytesBody(socket, bytes, giveBack)),
   };
 }
 
 /** TLS decrypts several pieces into one buffer before a reader can pause it, so here the body is a stream. */
-function secureLine(url: URL, options: ConnectionOptions): Line {
-  const { host, port } = addressOf(url, HTTPS_PORT);
+function openSecureConnection(url: URL, options: ConnectionOptions): Connection {
+  const { host, port } = toAddress(url, HTTPS_PORT);
   return {
     socket: connectTls({ host, port, ...options, ...(isIP(host) === 0 ? { servername: host } : {}) }),
-    openBody: streamedBody,
+    openBody: openStreamBody,
   };
 }
 
 function requestBytes(
   { url, method, headers, headTimeoutMs, idleTimeoutMs }: BytesRequest,
-  { socket, openBody }: Line,
+  { socket, openBody }: Connection,
 ): Promise<BytesAnswer> {
   return new Promise((resolve, reject) => {
     let body: PacedBody | undefined;
@@ -107,7 +107,7 @@ function requestBytes(
       (head) => {
         socket.setTimeout(idleTimeoutMs);
         head.on('error', () => undefined);
-        body = openBody(head, bodyBytes(head, method));
+        body = openBody(head, readBodyLength(head, method));
         resolve({
           head,
           pieces: body,
@@ -158,12 +158,12 @@ function openSocket(to: TcpNetConnectOpts, buffer: Buffer, bodyNow: () => BytesB
   return socket;
 }
 
-function addressOf({ hostname, port }: URL, defaultPort: number): { readonly host: string; readonly port: number } {
+function toAddress({ hostname, port }: URL, defaultPort: number): { readonly host: string; readonly port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
 /** Reads the declared length of an answer's body. Returns undefined if the answer has no body or no such length. */
-function bodyBytes({ statusCode, headers }: IncomingMessage, method: string): number | undefined {
+function readBodyLength({ statusCode, headers }: IncomingMessage, method: string): number | undefined {
   const length = headers['content-length'];
   return method === 'GET' && (statusCode === 200 || statusCode === 206) && length !== undefined && length !== '0'
     ? Number(length)

@@ -12,7 +12,7 @@ import type {
   Remainder,
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
-import type { CallEnd, CallOrder, Charge, ChargeRequests, Left } from '../relay/charges/call-charges.ts';
+import type { CallEnd, CallOrder, Charge, ChargeRequests, RemainingMoney } from '../relay/charges/call-charges.ts';
 import type { PriceFacts, Usage } from '../relay/protocols/protocol.ts';
 
 const DEADLINE_MS = 5000;
@@ -28,12 +28,18 @@ export function callsClient(billing: BillingCalls): ChargeRequests {
         { timeoutMs: DEADLINE_MS },
       );
       if (held + refused.length !== orders.length) throw noAnswer();
-      const durable = unwrittenBatch === '' ? undefined : confirmed(billing, unwrittenBatch);
-      const refusals = new Map(refused.map((call) => [call.callId, { refusal: refusalOf(call) }]));
-      const lefts = new Map(remainders.map((remainder) => [remainder.tokenId, leftOf(remainder)]));
+      const durable = unwrittenBatch === '' ? undefined : confirmBatch(billing, unwrittenBatch);
+      const refusals = new Map(refused.map((call) => [call.callId, { refusal: fromWireRefusal(call) }]));
+      const remainingByToken = new Map(
+        remainders.map((remainder) => [remainder.tokenId, fromWireRemainder(remainder)]),
+      );
       return orders.map(
         ({ callId, tokenId }, at) =>
-          refusals.get(callId) ?? { durable, heldNanos: Number(heldNanos[at] ?? 0n), remaining: lefts.get(tokenId) },
+          refusals.get(callId) ?? {
+            durable,
+            heldNanos: Number(heldNanos[at] ?? 0n),
+            remaining: remainingByToken.get(tokenId),
+          },
       );
     },
     settle: async (ends) => {
@@ -43,7 +49,7 @@ export function callsClient(billing: BillingCalls): ChargeRequests {
 }
 
 /** The disk is slower than a tick of the event loop, in which the calls of the batch are sent first. */
-function confirmed(billing: BillingCalls, unwrittenBatch: string): Promise<void> {
+function confirmBatch(billing: BillingCalls, unwrittenBatch: string): Promise<void> {
   const durable = new Promise((resolve) => setImmediate(resolve)).then(async () => {
     await billing.confirmCalls({ unwrittenBatch }, { timeoutMs: DEADLINE_MS });
   });
@@ -52,11 +58,11 @@ function confirmed(billing: BillingCalls, unwrittenBatch: string): Promise<void>
   return durable;
 }
 
-function leftOf({ accountNanos, tokenNanos }: Remainder): Left {
+function fromWireRemainder({ accountNanos, tokenNanos }: Remainder): RemainingMoney {
   return { ofAccount: Number(accountNanos), ofToken: tokenNanos === undefined ? undefined : Number(tokenNanos) };
 }
 
-function refusalOf({ refusal }: RefusedCall): Problem {
+function fromWireRefusal({ refusal }: RefusedCall): Problem {
   return refusal === undefined ? noAnswer() : fromWireProblem(refusal);
 }
 

@@ -11,6 +11,6 @@ export type PausesClient = Pick<Client<typeof OperatorService>, 'listChannelPaus
 export type ReadChannelPauses = () => Promise<readonly ChannelPause[]>;
 
 /** Reads the paused channels, under the identity of the gateway. */
-export function pausesOfTasks(client: PausesClient): ReadChannelPauses {
+export function channelPausesReader(client: PausesClient): ReadChannelPauses {
   return async () => (await client.listChannelPauses({}, { timeoutMs: DEADLINE_MS })).pauses.map(fromWirePause);
 }

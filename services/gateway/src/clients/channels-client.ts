@@ -2,7 +2,7 @@ import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf } from './wire-values.ts';
+import { toMs } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 /** A test calls an upstream, which may be slow. */
@@ -61,14 +61,14 @@ export interface TaskChannels {
 const CIRCUITS: readonly CircuitState[] = ['closed', 'open', 'half_open'];
 
 export function taskChannels({ tasks }: Pick<OperatorClients, 'tasks'>): TaskChannels {
-  const bounded = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+  const withDeadline = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
   return {
-    list: async (caller) => (await tasks.listChannels({}, bounded(caller))).channels.map(fromWireChannel),
+    list: async (caller) => (await tasks.listChannels({}, withDeadline(caller))).channels.map(fromWireChannel),
     pause: async ({ id, actor, reason }, caller) => {
-      await tasks.pauseChannel({ id, actor, reason }, bounded(caller));
+      await tasks.pauseChannel({ id, actor, reason }, withDeadline(caller));
     },
     resume: async ({ id, actor, reason }, caller) => {
-      await tasks.resumeChannel({ id, actor, reason }, bounded(caller));
+      await tasks.resumeChannel({ id, actor, reason }, withDeadline(caller));
     },
     test: async ({ id, actor }, { requestId, span }) => {
       const { ok, detail, tookMs } = await tasks.testChannel(
@@ -81,7 +81,7 @@ export function taskChannels({ tasks }: Pick<OperatorClients, 'tasks'>): TaskCha
 }
 
 export function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
-  return { channel, at: msOf(at) ?? 0, actor, reason };
+  return { channel, at: toMs(at) ?? 0, actor, reason };
 }
 
 function fromWireChannel(channel: ChannelStatus): TaskChannel {

@@ -26,8 +26,8 @@ const REMOVE_TIMEOUT_MS = 5000;
 const IDLE_TIMEOUT_MS = 30_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-const ASKED = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
-const ANSWERED = [
+const REQUEST_HEADERS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since'];
+const ANSWER_HEADERS = [
   'content-type',
   'content-length',
   'content-range',
@@ -41,7 +41,7 @@ const ANSWERED = [
   'location',
 ];
 /** Statuses that answer a conditional or partial request, or redirect to the bucket. They are not faults. */
-const PASSED: ReadonlySet<number> = new Set([200, 206, 302, 304, 412, 416]);
+const PASSED_STATUSES: ReadonlySet<number> = new Set([200, 206, 302, 304, 412, 416]);
 
 export interface HttpMediaOptions {
   /** Such as `http://127.0.0.1:9113`, without a slash at its end. */
@@ -74,52 +74,57 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
   const authorization = `Bearer ${key.reveal()}`;
   return {
     put: (bytes, { accountId, bytesMax }) =>
-      put(bytes, { url: urlOf(baseUrl, { account: accountId, bytes_max: bytesMax }), authorization, agent }),
+      putBytes(bytes, { url: buildPutUrl(baseUrl, { account: accountId, bytes_max: bytesMax }), authorization, agent }),
     putPrivate: (bytes, { accountId, keepMs, object }) =>
-      put(bytes, { url: urlOf(baseUrl, { account: accountId, private_ms: keepMs, object }), authorization, agent }),
+      putBytes(bytes, {
+        url: buildPutUrl(baseUrl, { account: accountId, private_ms: keepMs, object }),
+        authorization,
+        agent,
+      }),
     remove: async (objects) => {
       for (const object of objects)
-        await remove({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
+        await removeObject({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
     },
-    read: (object) => read({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
+    read: (object) => fetchObject({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
     serve: (request, response, { object, fileName, ...how }) =>
-      pass({
+      passThrough({
         request,
         response,
         clock,
         bytes,
-        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${queryOf(how)}`,
+        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${buildServeQuery(how)}`,
         authorization,
         fileName,
       }),
-    serveLink: (request, response) => pass({ request, response, clock, bytes, url: `${baseUrl}${request.url ?? ''}` }),
+    serveLink: (request, response) =>
+      passThrough({ request, response, clock, bytes, url: `${baseUrl}${request.url ?? ''}` }),
     close: () => agent.close(),
   };
 }
 
 const THUMBNAIL = 'variant=thumbnail';
 
-function queryOf({ variant, direct }: Pick<ServedObject, 'variant' | 'direct'>): string {
+function buildServeQuery({ variant, direct }: Pick<ServedObject, 'variant' | 'direct'>): string {
   const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [THUMBNAIL])];
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
-interface Sending {
+interface MediaRequest {
   readonly url: string;
   readonly authorization: string;
   readonly agent: Agent;
 }
 
-function urlOf(baseUrl: string, query: Readonly<Record<string, string | number | undefined>>): string {
+function buildPutUrl(baseUrl: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
   return `${baseUrl}/bytes?${pairs.join('&')}`;
 }
 
-async function put(
+async function putBytes(
   body: Buffer | Readable,
-  { url, authorization, agent }: Sending,
+  { url, authorization, agent }: MediaRequest,
 ): Promise<{ object: string; bytes: number }> {
   const answer = await reach(
     send(url, {
@@ -130,7 +135,7 @@ async function put(
       headersTimeout: PUT_TIMEOUT_MS,
     }),
   );
-  const { object, bytes = 0, error } = parsePut(await shortText(answer.body));
+  const { object, bytes = 0, error } = parsePut(await readShortText(answer.body));
   const refused = PUT_REFUSALS[answer.statusCode];
   if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
   if (answer.statusCode !== 200 || object === undefined)
@@ -140,7 +145,7 @@ async function put(
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
-async function remove({ url, authorization, agent }: Sending): Promise<void> {
+async function removeObject({ url, authorization, agent }: MediaRequest): Promise<void> {
   const answer = await reach(
     send(url, {
       method: 'DELETE',
@@ -154,7 +159,7 @@ async function remove({ url, authorization, agent }: Sending): Promise<void> {
     throw serviceUnavailable(new Error(`media answered a removal with ${answer.statusCode}`));
 }
 
-async function read({ url, authorization, agent }: Sending): Promise<Readable | undefined> {
+async function fetchObject({ url, authorization, agent }: MediaRequest): Promise<Readable | undefined> {
   const answer = await reach(
     send(url, { dispatcher: agent, headers: { authorization, ...requestIdHeader(), 'accept-encoding': 'identity' } }),
   );
@@ -164,7 +169,7 @@ async function read({ url, authorization, agent }: Sending): Promise<Readable | 
   throw serviceUnavailable(new Error(`media answered ${answer.statusCode}`));
 }
 
-interface Passing {
+interface PassOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly clock: Clock;
@@ -175,9 +180,17 @@ interface Passing {
   readonly fileName?: string;
 }
 
-async function pass({ request, response, clock, bytes, url, authorization, fileName }: Passing): Promise<void> {
+async function passThrough({
+  request,
+  response,
+  clock,
+  bytes,
+  url,
+  authorization,
+  fileName,
+}: PassOptions): Promise<void> {
   const headers = {
-    ...pick(request.headers, ASKED),
+    ...pickHeaders(request.headers, REQUEST_HEADERS),
     'accept-encoding': 'identity',
     ...requestIdHeader(),
     ...(authorization === undefined ? {} : { authorization }),
@@ -196,11 +209,11 @@ async function pass({ request, response, clock, bytes, url, authorization, fileN
   const status = head.statusCode ?? 500;
   // the media service writes the refusal of a link for the client
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
-  if (!PASSED.has(status) && !isLinkRefusal) {
+  if (!PASSED_STATUSES.has(status) && !isLinkRefusal) {
     close();
-    throw refusal(status, url.endsWith(THUMBNAIL));
+    throw toMediaProblem(status, url.endsWith(THUMBNAIL));
   }
-  response.writeHead(status, pick(head.headers, ANSWERED));
+  response.writeHead(status, pickHeaders(head.headers, ANSWER_HEADERS));
   try {
     await writeThrough(pieces, response, { clock });
   } catch (error) {
@@ -219,7 +232,7 @@ async function reach<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function refusal(status: number, isThumbnail: boolean): Problem {
+function toMediaProblem(status: number, isThumbnail: boolean): Problem {
   if (status === 404 && isThumbnail)
     return new Problem({
       kind: 'not_found',
@@ -233,7 +246,7 @@ function refusal(status: number, isThumbnail: boolean): Problem {
   return serviceUnavailable(new Error(`media answered ${status}`));
 }
 
-function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
+function pickHeaders(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = headers[name];
@@ -242,7 +255,7 @@ function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<st
   );
 }
 
-async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readShortText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

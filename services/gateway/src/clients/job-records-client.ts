@@ -7,7 +7,7 @@ import type { OperatorClients } from './operator-clients.ts';
 import { WIRE_TASK_STATES } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
 import type { StoredEvent } from './task-history.ts';
-import { msOf, must } from './wire-values.ts';
+import { toMs, requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -52,17 +52,17 @@ export function jobRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>)
       const wanted = state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state];
       // one more says whether there is a next page
       const request = { accountId, state: wanted, after, limit: limit + 1 };
-      const { records } = await rpc.listJobRecords(request, bounded(call));
+      const { records } = await rpc.listJobRecords(request, withDeadline(call));
       return { jobs: records.slice(0, limit).map(fromWireRecord), hasMore: records.length > limit };
     },
-    get: async (jobId, call) => fromWireRecord(must((await rpc.showJob({ jobId }, bounded(call))).record)),
+    get: async (jobId, call) => fromWireRecord(requireValue((await rpc.showJob({ jobId }, withDeadline(call))).record)),
     isInAttention: async (jobId, call) =>
-      (await rpc.listAttention({}, bounded(call))).items.some(({ taskId }) => taskId === jobId),
+      (await rpc.listAttention({}, withDeadline(call))).items.some(({ taskId }) => taskId === jobId),
   };
 }
 
 function fromWireRecord({ job: wire, tokenId, endpoint, model, starts, events }: WireRecord): JobRecord {
-  const job = must(wire);
+  const job = requireValue(wire);
   const { id, state, failure } = fromWireJob(job);
   return {
     id,
@@ -72,13 +72,13 @@ function fromWireRecord({ job: wire, tokenId, endpoint, model, starts, events }:
     model,
     state,
     starts,
-    createdAt: msOf(job.createdAt) ?? 0,
-    endedAt: msOf(job.completedAt),
+    createdAt: toMs(job.createdAt) ?? 0,
+    endedAt: toMs(job.completedAt),
     failure,
     history: fromWireHistory(events),
   };
 }
 
-function bounded({ requestId, span }: Call): CallOptions {
+function withDeadline({ requestId, span }: Call): CallOptions {
   return { requestId, span, timeoutMs: DEADLINE_MS };
 }

@@ -4,7 +4,7 @@ import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job as WireJob, JobAnswer as WireAnswer } from '@reelgate/proto/tasks/v1/job';
 import type { JobService, LeasedJob as WireLeased } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { must } from './wire-values.ts';
+import { requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -112,7 +112,7 @@ export interface Jobs {
 }
 
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
-  const bounded = { timeoutMs: DEADLINE_MS };
+  const deadline = { timeoutMs: DEADLINE_MS };
   return {
     create: async ({ call, isRepeatable, worker = '', webhookUrl = '', idempotency, ...who }, caller) => {
       const { job, replayed, lease, waitMs } = await rpc.createJob(
@@ -125,25 +125,25 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
           idempotencyKey: idempotency?.key ?? '',
           requestFingerprint: idempotency?.fingerprint ?? '',
         },
-        { ...bounded, ...caller },
+        { ...deadline, ...caller },
       );
-      return { id: must(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
+      return { id: requireValue(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
     },
     withdraw: async (lease) => {
-      await rpc.withdrawJob({ lease }, bounded);
+      await rpc.withdrawJob({ lease }, deadline);
     },
     get: async (accountId, jobId, requestId, span) =>
-      fromWireJob(must((await rpc.getJob({ accountId, jobId }, { ...bounded, requestId, span })).job)),
+      fromWireJob(requireValue((await rpc.getJob({ accountId, jobId }, { ...deadline, requestId, span })).job)),
     lease: async (worker, limit) => {
-      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, bounded);
+      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, deadline);
       return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
     },
-    renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, bounded)).lostJobIds,
+    renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, deadline)).lostJobIds,
     start: async (lease, span) => {
-      await rpc.markJobStarted({ lease }, { ...bounded, span });
+      await rpc.markJobStarted({ lease }, { ...deadline, span });
     },
     giveBack: async (lease, { untouched, delayMs }, span) => {
-      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, { ...bounded, span });
+      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, { ...deadline, span });
     },
     finish: async (lease, { answer, failure }, span) => {
       await rpc.finishJob(
@@ -152,7 +152,7 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
           ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
           ...(failure === undefined ? {} : { failure }),
         },
-        { ...bounded, span },
+        { ...deadline, span },
       );
     },
   };
@@ -215,7 +215,7 @@ export function fromWireJob({ id, state, answer, failure }: WireJob): Job {
 }
 
 function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob {
-  const { endpoint, model, method, path, query, headers, body } = must(call);
+  const { endpoint, model, method, path, query, headers, body } = requireValue(call);
   return {
     accountId: who.accountId,
     tokenId: who.tokenId,
@@ -224,7 +224,7 @@ function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob
     callId: who.callId,
     isOverdue: overdue,
     carrier: who.trace === '' ? undefined : who.trace,
-    lease: { jobId: must(lease).jobId, lease: must(lease).lease },
+    lease: { jobId: requireValue(lease).jobId, lease: requireValue(lease).lease },
     call: {
       endpoint,
       model,

@@ -4,7 +4,7 @@ import type { GetMoneyResponse } from '@reelgate/proto/billing/v1/account_servic
 import type { LedgerCheck as WireCheck } from '@reelgate/proto/billing/v1/money';
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf } from './wire-values.ts';
+import { toMs } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 /** A check reads every line. The pages wait for 30 s; a check that takes longer goes on and is shown later. */
@@ -105,7 +105,7 @@ function fromWireMoney({
 }
 
 function fromWireCheck({ at, tookMs, ok, entries, faults, actor }: WireCheck): LedgerCheck {
-  return { at: msOf(at) ?? 0, tookMs: Number(tookMs), ok, entries: Number(entries), faults, actor };
+  return { at: toMs(at) ?? 0, tookMs: Number(tookMs), ok, entries: Number(entries), faults, actor };
 }
 
 function fromWireContract({ key, version, termsJson, sinceMs, current }: PriceContract): Contract {

@@ -7,7 +7,7 @@ import type { AccountService } from '@reelgate/proto/billing/v1/account_service'
 import type { BillingService, GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
 import type { AccountCaller } from './account-caller.ts';
-import { msOf, must } from './wire-values.ts';
+import { toMs, requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 /** Terms never change under their version, so these are kept for as long as they are used. */
@@ -88,25 +88,25 @@ export interface BookClients {
 export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 'every' = 'own'): AccountBooks {
   return {
     account: async ({ accountId, ...call }) => {
-      const { account } = await accounts.getAccount({ id: accountId }, bounded(call));
-      const { balanceNanos, heldNanos, currency } = must(account);
+      const { account } = await accounts.getAccount({ id: accountId }, withDeadline(call));
+      const { balanceNanos, heldNanos, currency } = requireValue(account);
       return { balanceNanos, heldNanos, currency };
     },
     charges: async ({ accountId, ...call }, taskIds) => {
       if (taskIds.length === 0) return new Map();
-      const { charges } = await billing.listCharges({ accountId, taskIds: [...taskIds] }, bounded(call));
+      const { charges } = await billing.listCharges({ accountId, taskIds: [...taskIds] }, withDeadline(call));
       return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
     },
     hold: async ({ accountId, ...call }, taskId) => {
-      const answer = await billing.getHold({ taskId }, bounded(call)).catch((error: unknown) => {
+      const answer = await billing.getHold({ taskId }, withDeadline(call)).catch((error: unknown) => {
         if (isProblem(error, 'hold_not_found')) return undefined;
         throw error;
       });
       return answer?.hold?.accountId === accountId ? fromWireHold(answer, answer.hold, LINES[lines]) : undefined;
     },
-    terms: rememberedTerms(accounts),
+    terms: cacheTerms(accounts),
     tokenName: async ({ accountId, ...call }, tokenId) => {
-      const answer = await billing.getPrincipal({ tokenId }, bounded(call)).catch((error: unknown) => {
+      const answer = await billing.getPrincipal({ tokenId }, withDeadline(call)).catch((error: unknown) => {
         if (isProblem(error)) return undefined;
         throw error;
       });
@@ -115,12 +115,12 @@ export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 
   };
 }
 
-function rememberedTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
+function cacheTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
   const known = new LRUCache<string, { readonly terms: unknown }>({ max: TERMS_MAX });
   return async ({ accountId: _, ...call }, contract, version) => {
     const key = `${contract}\n${version}`;
     if (!known.has(key)) {
-      const { contracts } = await accounts.listPrices({}, bounded(call));
+      const { contracts } = await accounts.listPrices({}, withDeadline(call));
       for (const one of contracts)
         known.set(`${one.key}\n${one.version}`, { terms: JSON.parse(one.termsJson) as unknown });
     }
@@ -133,25 +133,25 @@ function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: Wi
   return { taskId, heldNanos, chargedNanos: name === 'deferred' ? undefined : chargedNanos, basis: name, currency };
 }
 
-function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: LinesOf): TaskHold {
+function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: SelectLines): TaskHold {
   const basis = settlement && BASES[settlement.basis];
   const isSettled = settlement !== undefined && basis !== 'deferred';
   return {
     basis,
     heldNanos: hold.amountNanos,
     chargedNanos: isSettled ? settlement.amountNanos : undefined,
-    settledAt: isSettled ? msOf(settlement.settledAt) : undefined,
+    settledAt: isSettled ? toMs(settlement.settledAt) : undefined,
     currency: hold.currency,
     contract: hold.contract,
     version: hold.version,
-    facts: factsOf(hold.facts),
-    heldAt: msOf(hold.placedAt) ?? 0,
+    facts: fromWireFacts(hold.facts),
+    heldAt: toMs(hold.placedAt) ?? 0,
     lines: lines.flatMap((line) => selectLines(line, hold.accountId)),
   };
 }
 
 /** Returns the quantities that are not zero, under the names that an estimate has. */
-function factsOf(facts: PriceFacts | undefined): Readonly<Record<string, number>> {
+function fromWireFacts(facts: PriceFacts | undefined): Readonly<Record<string, number>> {
   if (facts === undefined) return {};
   return Object.fromEntries(
     Object.entries(FACTS).flatMap(([name, from]) => (facts[from] === 0n ? [] : [[name, Number(facts[from])]])),
@@ -159,20 +159,20 @@ function factsOf(facts: PriceFacts | undefined): Readonly<Record<string, number>
 }
 
 /** Keys and books end with an id, such as `settle:task_…` and `held:demo`. Books of other parties are left out. */
-function ownLine({ eventKey, book, amountNanos, at }: LedgerLine, accountId: string): BookLine[] {
+function selectOwnLine({ eventKey, book, amountNanos, at }: LedgerLine, accountId: string): BookLine[] {
   const [event = ''] = eventKey.split(':', 1);
   const own = `:${accountId}`;
-  return book.endsWith(own) ? [{ event, book: book.slice(0, -own.length), amountNanos, at: msOf(at) ?? 0 }] : [];
+  return book.endsWith(own) ? [{ event, book: book.slice(0, -own.length), amountNanos, at: toMs(at) ?? 0 }] : [];
 }
 
-function anyLine({ eventKey, book, amountNanos, at }: LedgerLine): BookLine[] {
+function selectAnyLine({ eventKey, book, amountNanos, at }: LedgerLine): BookLine[] {
   const [event = ''] = eventKey.split(':', 1);
-  return [{ event, book, amountNanos, at: msOf(at) ?? 0 }];
+  return [{ event, book, amountNanos, at: toMs(at) ?? 0 }];
 }
 
-type LinesOf = (line: LedgerLine, accountId: string) => BookLine[];
-const LINES: Readonly<Record<'own' | 'every', LinesOf>> = { own: ownLine, every: anyLine };
+type SelectLines = (line: LedgerLine, accountId: string) => BookLine[];
+const LINES: Readonly<Record<'own' | 'every', SelectLines>> = { own: selectOwnLine, every: selectAnyLine };
 
-function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
   return { ...call, timeoutMs: DEADLINE_MS };
 }

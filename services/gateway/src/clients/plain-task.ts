@@ -2,7 +2,7 @@ import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
-import { msOf, must, textOf } from './wire-values.ts';
+import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 
 export type PlainKind = 'generation' | 'regeneration' | 'context_ir';
 export type PlainState = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -88,36 +88,36 @@ const MEDIA_KINDS: Readonly<Record<MediaKind, PlainMediaKind>> = {
   [MediaKind.VIDEO]: 'video',
   [MediaKind.AUDIO]: 'audio',
 };
-const KIND_NAMES = namesOf(WIRE_KINDS);
-const STATE_NAMES = namesOf(WIRE_TASK_STATES);
-const ROLE_NAMES = namesOf<PlainRole, MediaRole>(WIRE_ROLES);
+const KIND_NAMES = mapValuesToNames(WIRE_KINDS);
+const STATE_NAMES = mapValuesToNames(WIRE_TASK_STATES);
+const ROLE_NAMES = mapValuesToNames<PlainRole, MediaRole>(WIRE_ROLES);
 
-export function plainTask(task: Task): PlainTask {
+export function toPlainTask(task: Task): PlainTask {
   return {
     id: task.id,
-    order: plainOrder(must(task.order)),
+    order: toPlainOrder(requireValue(task.order)),
     state: STATE_NAMES.get(task.state) ?? 'queued',
     progress: task.progress,
     seconds: task.seconds,
-    createdAt: msOf(task.createdAt) ?? 0,
-    updatedAt: msOf(task.updatedAt) ?? 0,
-    completedAt: msOf(task.completedAt),
-    expiresAt: msOf(task.expiresAt),
-    video: videoOf(task.result),
-    text: textOf(task.result?.prompt ?? ''),
-    failure: task.state === TaskState.FAILED ? failureOf(task.failure) : undefined,
+    createdAt: toMs(task.createdAt) ?? 0,
+    updatedAt: toMs(task.updatedAt) ?? 0,
+    completedAt: toMs(task.completedAt),
+    expiresAt: toMs(task.expiresAt),
+    video: toPlainVideo(task.result),
+    text: emptyToUndefined(task.result?.prompt ?? ''),
+    failure: task.state === TaskState.FAILED ? toPlainFailure(task.failure) : undefined,
   };
 }
 
-export function plainOrder(order: Order): PlainOrder {
+export function toPlainOrder(order: Order): PlainOrder {
   return {
     kind: KIND_NAMES.get(order.kind) ?? 'generation',
     model: order.model,
-    content: order.content.flatMap(plainItem),
+    content: order.content.flatMap(toPlainItem),
     duration: order.duration,
     resolution: order.resolution,
     ratio: order.ratio,
-    sourceTaskId: textOf(order.sourceTaskId),
+    sourceTaskId: emptyToUndefined(order.sourceTaskId),
     aigcWatermark: order.aigcWatermark,
     callbackUrl: order.callbackUrl,
     size: order.size,
@@ -125,23 +125,23 @@ export function plainOrder(order: Order): PlainOrder {
   };
 }
 
-function plainItem({ item }: ContentItem): PlainItem[] {
+function toPlainItem({ item }: ContentItem): PlainItem[] {
   if (item.case === 'text') return [{ text: item.value }];
   if (item.case === undefined) return [];
   const { kind, role, url } = item.value;
-  return [{ media: { kind: MEDIA_KINDS[kind], role: ROLE_NAMES.get(role), url: textOf(url) } }];
+  return [{ media: { kind: MEDIA_KINDS[kind], role: ROLE_NAMES.get(role), url: emptyToUndefined(url) } }];
 }
 
-function videoOf(result: TaskResult | undefined): PlainVideo | undefined {
+function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
   if (result === undefined || result.object === '') return undefined;
   const { bytes, mediaType, width, height, durationMs, frameRate } = result;
   return { bytes: Number(bytes), mediaType, width, height, durationMs: Number(durationMs), frameRate };
 }
 
-function failureOf(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {
+function toPlainFailure(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {
   return { code: failure?.code ?? 'failed', message: failure?.message ?? 'the task failed' };
 }
 
-function namesOf<N extends string, V>(values: Readonly<Record<N, V>>): ReadonlyMap<V, N> {
+function mapValuesToNames<N extends string, V>(values: Readonly<Record<N, V>>): ReadonlyMap<V, N> {
   return new Map(Object.entries(values).map(([name, value]) => [value as V, name as N]));
 }

@@ -6,7 +6,7 @@ import type {
   MinuteCounts,
 } from '@reelgate/proto/tasks/v1/pulse';
 import type { OperatorClients } from './operator-clients.ts';
-import { msOf, textOf } from './wire-values.ts';
+import { toMs, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -39,7 +39,7 @@ export interface ChannelMinute {
   readonly failedPolls: number;
 }
 
-export interface PulseOfChannel {
+export interface ChannelPulse {
   readonly minutes: readonly ChannelMinute[];
   /** The median time to an answer in milliseconds; undefined if there was no answer. */
   readonly answerMsP50: number | undefined;
@@ -53,7 +53,7 @@ export interface Pulse {
   /** The clock of the tasks service. */
   readonly now: number;
   readonly minutes: readonly Minute[];
-  readonly channels: ReadonlyMap<string, PulseOfChannel>;
+  readonly channels: ReadonlyMap<string, ChannelPulse>;
   readonly unfinished: number;
   readonly pollLagMs: number;
   readonly unsettled: number;
@@ -65,14 +65,14 @@ export interface Pulse {
 
 export type ReadPulse = (caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<Pulse>;
 
-export function pulseOfTasks({ tasks }: Pick<OperatorClients, 'tasks'>): ReadPulse {
+export function pulseReader({ tasks }: Pick<OperatorClients, 'tasks'>): ReadPulse {
   return async ({ requestId, span }) =>
     fromWirePulse(await tasks.getPulse({}, { timeoutMs: DEADLINE_MS, requestId, span }));
 }
 
 function fromWirePulse(pulse: GetPulseResponse): Pulse {
   return {
-    now: msOf(pulse.now) ?? 0,
+    now: toMs(pulse.now) ?? 0,
     minutes: pulse.minutes.map(fromWireMinute),
     channels: new Map(pulse.channels.map((hour) => [hour.channel, fromWireHour(hour)])),
     unfinished: Number(pulse.unfinished),
@@ -80,14 +80,14 @@ function fromWirePulse(pulse: GetPulseResponse): Pulse {
     unsettled: Number(pulse.unsettled),
     unsettledMs: Number(pulse.unsettledMs),
     attention: Number(pulse.attention),
-    attentionSince: msOf(pulse.attentionSince),
+    attentionSince: toMs(pulse.attentionSince),
   };
 }
 
 /** A tasks service of a release that tells no causes apart blames the upstreams, so that an update hides no fault. */
 function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
   return {
-    at: msOf(minute) ?? 0,
+    at: toMs(minute) ?? 0,
     created: Number(counts.created),
     refusedByClient: Number(counts.refusedByClient ?? 0n),
     refusedByUpstream: Number(counts.refusedByUpstream ?? counts.refused),
@@ -102,19 +102,19 @@ function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
   };
 }
 
-function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: WireHour): PulseOfChannel {
+function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: WireHour): ChannelPulse {
   return {
     minutes: minutes.map(fromWireChannelMinute),
     answerMsP50: Number(answerMsP50) || undefined,
     answerMsP95: Number(answerMsP95) || undefined,
-    lastError: textOf(lastError),
-    lastErrorAt: msOf(lastErrorAt),
+    lastError: emptyToUndefined(lastError),
+    lastErrorAt: toMs(lastErrorAt),
   };
 }
 
 function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
   return {
-    at: msOf(minute.minute) ?? 0,
+    at: toMs(minute.minute) ?? 0,
     accepted: Number(minute.accepted),
     refused: Number(minute.refused),
     unknown: Number(minute.unknown),

@@ -4,9 +4,9 @@ import { signPath } from '@reelgate/platform/links/signed-path';
 import type { Links } from '../dialects/dialect.ts';
 
 /** Links that play without a token until the result expires. */
-export function signedLinks(publicUrl: string, key: Secret): Links {
+export function newLinkSigner(publicUrl: string, key: Secret): Links {
   return {
-    videoOf: ({ result, expiresAt }) => {
+    toVideoUrl: ({ result, expiresAt }) => {
       if (result === undefined || result.object === '' || expiresAt === undefined) return undefined;
       const path = `/ximg/${result.object}.mp4`;
       return `${publicUrl}${path}?${signPath(key, path, Math.floor(timestampMs(expiresAt) / 1000))}`;

@@ -1,5 +1,5 @@
 import type { TaskEvent } from '@reelgate/proto/tasks/v1/operator_service';
-import { msOf } from './wire-values.ts';
+import { toMs } from './wire-values.ts';
 
 /** An entry of the history of a task or a job, as it is stored. */
 export interface StoredEvent {
@@ -10,7 +10,7 @@ export interface StoredEvent {
 
 export function fromWireHistory(events: readonly TaskEvent[]): readonly StoredEvent[] {
   return events.map(({ at, type, detailJson }) => ({
-    at: msOf(at) ?? 0,
+    at: toMs(at) ?? 0,
     type,
     detail: detailJson === '' ? {} : (JSON.parse(detailJson) as unknown),
   }));

@@ -2,10 +2,10 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry } from '@reelgate/proto/tasks/v1/timeline';
 import type { AccountCaller } from './account-caller.ts';
-import { WIRE_KINDS, WIRE_TASK_STATES, plainTask } from './plain-task.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
 import type { TasksClient } from './tasks-client.ts';
-import { msOf, textOf } from './wire-values.ts';
+import { toMs, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 
@@ -30,8 +30,9 @@ export interface FoundTasks {
   readonly continueAfter: string | undefined;
 }
 
-export type StepName = 'created' | 'prepared' | 'submitted' | 'queued' | 'in_progress' | 'checked' | 'fetched' | Ending;
-type Ending = 'completed' | 'failed';
+export type StepName =
+  'created' | 'prepared' | 'submitted' | 'queued' | 'in_progress' | 'checked' | 'fetched' | FinalStep;
+type FinalStep = 'completed' | 'failed';
 
 export interface TaskStep {
   readonly step: StepName;
@@ -73,14 +74,14 @@ export function taskPages(rpc: Pick<TasksClient, 'listTasks' | 'getTaskTimeline'
         { accountId, ...toWireQuestion(question), inSteps: true },
         { ...call, timeoutMs: DEADLINE_MS },
       );
-      return { tasks: tasks.map(plainTask), continueAfter: textOf(continueAfter) };
+      return { tasks: tasks.map(toPlainTask), continueAfter: emptyToUndefined(continueAfter) };
     },
     timeline: async ({ accountId, ...call }, taskId) => {
       const { entries, tokenId, requestId } = await rpc.getTaskTimeline(
         { accountId, taskId },
         { ...call, timeoutMs: DEADLINE_MS },
       );
-      return { steps: entries.flatMap(fromWireStep), tokenId, requestId: textOf(requestId) };
+      return { steps: entries.flatMap(fromWireStep), tokenId, requestId: emptyToUndefined(requestId) };
     },
   };
 }
@@ -102,6 +103,6 @@ function toWireQuestion(question: TaskQuestion) {
 
 /** A step that this version does not know is left out. */
 function fromWireStep({ step, from, to }: TimelineEntry): TaskStep[] {
-  const [name, at] = [STEPS[step], msOf(from)];
-  return name === undefined || at === undefined ? [] : [{ step: name, from: at, to: msOf(to) }];
+  const [name, at] = [STEPS[step], toMs(from)];
+  return name === undefined || at === undefined ? [] : [{ step: name, from: at, to: toMs(to) }];
 }

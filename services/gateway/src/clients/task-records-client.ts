@@ -5,11 +5,11 @@ import type { AttemptRecord, TaskRecord as WireRecord } from '@reelgate/proto/ta
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { OperatorClients } from './operator-clients.ts';
-import { WIRE_KINDS, WIRE_TASK_STATES, plainTask } from './plain-task.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
 import type { StoredEvent } from './task-history.ts';
-import { msOf, must, textOf } from './wire-values.ts';
+import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 
@@ -79,12 +79,13 @@ export interface TaskRecords {
 export function taskRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>): TaskRecords {
   return {
     list: async (question, caller) => {
-      const { records, continueAfter } = await rpc.listTaskRecords(toWireQuestion(question), bounded(caller));
-      return { records: records.map(fromWireRecord), continueAfter: textOf(continueAfter) };
+      const { records, continueAfter } = await rpc.listTaskRecords(toWireQuestion(question), withDeadline(caller));
+      return { records: records.map(fromWireRecord), continueAfter: emptyToUndefined(continueAfter) };
     },
-    get: async (taskId, caller) => fromWireRecord(must((await rpc.showTask({ taskId }, bounded(caller))).record)),
+    get: async (taskId, caller) =>
+      fromWireRecord(requireValue((await rpc.showTask({ taskId }, withDeadline(caller))).record)),
     isInAttention: async (id, caller) =>
-      (await rpc.listAttention({}, bounded(caller))).items.some(({ taskId }) => taskId === id),
+      (await rpc.listAttention({}, withDeadline(caller))).items.some(({ taskId }) => taskId === id),
   };
 }
 
@@ -101,13 +102,13 @@ function toWireQuestion({ state, kind, from, to, ...question }: RecordsQuestion)
 
 function fromWireRecord(record: WireRecord): TaskRecord {
   const { tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId } = record;
-  const wire = must(record.task);
+  const wire = requireValue(record.task);
   return {
     ...{ tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId, wire },
-    task: plainTask(wire),
+    task: toPlainTask(wire),
     accountId: wire.accountId,
-    nextPollAt: msOf(record.nextPollAt),
-    requestId: textOf(record.requestId),
+    nextPollAt: toMs(record.nextPollAt),
+    requestId: emptyToUndefined(record.requestId),
     attempts: record.attempts.map(fromWireAttempt),
     history: fromWireHistory(record.events),
   };
@@ -124,11 +125,11 @@ function fromWireAttempt({
 }: AttemptRecord): TaskAttempt {
   return {
     ...{ number, channel, upstreamId, outcome, error },
-    startedAt: msOf(startedAt) ?? 0,
-    endedAt: msOf(endedAt),
+    startedAt: toMs(startedAt) ?? 0,
+    endedAt: toMs(endedAt),
   };
 }
 
-function bounded({ requestId, span }: Caller): CallOptions {
+function withDeadline({ requestId, span }: Caller): CallOptions {
   return { requestId, span, timeoutMs: DEADLINE_MS };
 }

@@ -19,6 +19,6 @@ export function isFinal({ state }: Task): boolean {
 }
 
 /** Returns a key of the state as clients see it. A waiting client waits for a change of this key. */
-export function standingOf({ state, unrecognisedStatus }: Task): string {
+export function toStateKey({ state, unrecognisedStatus }: Task): string {
   return `${state} ${unrecognisedStatus}`;
 }

@@ -2,7 +2,7 @@ import type { AccountCaller } from './account-caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { fromWireToken, toWireLimits } from './tokens-client.ts';
 import type { SiteToken, TokenLimits } from './tokens-client.ts';
-import { must } from './wire-values.ts';
+import { requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -21,6 +21,6 @@ export function changeTokenLimits({ accounts }: Pick<OperatorClients, 'accounts'
       { id, actor, reason, ...toWireLimits(limits) },
       { requestId, span, timeoutMs: DEADLINE_MS },
     );
-    return fromWireToken(must(token));
+    return fromWireToken(requireValue(token));
   };
 }

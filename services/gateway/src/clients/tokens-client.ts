@@ -7,7 +7,7 @@ import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/web
 import type { AccountCaller } from './account-caller.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
 import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
-import { msOf, must, textOf } from './wire-values.ts';
+import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -41,7 +41,7 @@ export interface SiteToken extends TokenSettings {
 }
 
 /** The maker or revoker of a token: a token of the same account, which billing checks, or an operator. */
-export type TokenHand = { readonly tokenId: string } | { readonly operator: string };
+export type TokenActor = { readonly tokenId: string } | { readonly operator: string };
 
 export interface Revocation {
   readonly tokenId: string;
@@ -57,7 +57,7 @@ interface ConfiguredLimits {
 }
 
 /** The same for a new token. A token needs the configured limits: where it has none of its own, they bound the new one. */
-type MakerHand = TokenHand & { readonly configuredLimits?: ConfiguredLimits };
+type MakingActor = TokenActor & { readonly configuredLimits?: ConfiguredLimits };
 
 /** The tokens of an account, in the gateway's types. */
 export interface SiteTokens {
@@ -66,12 +66,12 @@ export interface SiteTokens {
   create(
     caller: AccountCaller,
     settings: TokenSettings,
-    by: MakerHand,
+    by: MakingActor,
   ): Promise<{ readonly token: SiteToken; readonly key: Secret; readonly currency: string }>;
   revoke(
     caller: AccountCaller,
     revocation: Revocation,
-    by: TokenHand,
+    by: TokenActor,
   ): Promise<{ readonly token: SiteToken; readonly madeRevoked: number; readonly currency: string }>;
 }
 
@@ -81,37 +81,40 @@ export type TokenCalls = Pick<
 >;
 
 export function tokensClient(rpc: TokenCalls): SiteTokens {
-  const currencyOf = async ({ accountId, ...call }: AccountCaller): Promise<string> =>
-    must((await rpc.getAccount({ id: accountId }, bounded(call))).account).currency;
+  const readCurrency = async ({ accountId, ...call }: AccountCaller): Promise<string> =>
+    requireValue((await rpc.getAccount({ id: accountId }, withDeadline(call))).account).currency;
   return {
     list: async (caller) => {
       const { accountId, ...call } = caller;
       const [currency, { tokens }] = await Promise.all([
-        currencyOf(caller),
-        rpc.listTokens({ accountId }, bounded(call)),
+        readCurrency(caller),
+        rpc.listTokens({ accountId }, withDeadline(call)),
       ]);
       return { tokens: tokens.map(fromWireToken), currency };
     },
     create: async (caller, settings, by) => {
       const { accountId, ...call } = caller;
       // first: the answer has the key, and no failure may lose it
-      const currency = await currencyOf(caller);
+      const currency = await readCurrency(caller);
       const actorFields =
         'operator' in by
           ? { actor: by.operator }
           : { makerTokenId: by.tokenId, configuredLimits: by.configuredLimits ?? {} };
       const { token, key } = await rpc.createToken(
         { accountId, ...toWireSettings(settings), ...actorFields },
-        bounded(call),
+        withDeadline(call),
       );
-      return { token: fromWireToken(must(token)), key: new Secret(key), currency };
+      return { token: fromWireToken(requireValue(token)), key: new Secret(key), currency };
     },
     revoke: async (caller, { tokenId, withMade }, by) => {
       const { accountId: _, ...call } = caller;
-      const currency = await currencyOf(caller);
+      const currency = await readCurrency(caller);
       const actorFields = 'operator' in by ? { actor: by.operator } : { revokerTokenId: by.tokenId };
-      const { token, madeRevoked } = await rpc.revokeToken({ id: tokenId, withMade, ...actorFields }, bounded(call));
-      return { token: fromWireToken(must(token)), madeRevoked, currency };
+      const { token, madeRevoked } = await rpc.revokeToken(
+        { id: tokenId, withMade, ...actorFields },
+        withDeadline(call),
+      );
+      return { token: fromWireToken(requireValue(token)), madeRevoked, currency };
     },
   };
 }
@@ -159,11 +162,11 @@ export function fromWireToken(wire: WireToken): SiteToken {
     limits: limits === undefined ? NO_LIMITS : fromWireLimits(limits),
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
-    createdAt: msOf(wire.createdAt) ?? 0,
-    expiresAt: msOf(wire.expiresAt),
-    revokedAt: msOf(wire.revokedAt),
-    lastChargedAt: msOf(wire.lastChargedAt),
-    madeByTokenId: textOf(madeByTokenId),
+    createdAt: toMs(wire.createdAt) ?? 0,
+    expiresAt: toMs(wire.expiresAt),
+    revokedAt: toMs(wire.revokedAt),
+    lastChargedAt: toMs(wire.lastChargedAt),
+    madeByTokenId: emptyToUndefined(madeByTokenId),
   };
 }
 
@@ -174,6 +177,6 @@ const NO_LIMITS: OwnLimits = {
   inFlight: undefined,
 };
 
-function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
   return { ...call, timeoutMs: DEADLINE_MS };
 }

@@ -1,6 +1,6 @@
 import { WebhookDeliveryState as WireState } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookAttempt as WireAttempt, WebhookDelivery as WireDelivery } from '@reelgate/proto/tasks/v1/webhook';
-import { msOf, must, textOf } from './wire-values.ts';
+import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
@@ -42,7 +42,7 @@ export const WIRE_STATES: Readonly<Record<DeliveryState, WireState>> = {
 const STATE_NAMES = new Map(Object.entries(WIRE_STATES).map(([name, state]) => [state, name as DeliveryState]));
 
 export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDelivery {
-  const { state, lastStatusCode, lastError, createdAt, nextAttemptAt, endedAt, attempts, ...rest } = must(wire);
+  const { state, lastStatusCode, lastError, createdAt, nextAttemptAt, endedAt, attempts, ...rest } = requireValue(wire);
   const { id, endpointId, url, eventId, eventType, subjectId, attemptCount } = rest;
   return {
     id,
@@ -54,10 +54,10 @@ export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDeliver
     attemptCount,
     state: STATE_NAMES.get(state) ?? 'pending',
     lastStatusCode: lastStatusCode || undefined,
-    lastError: textOf(lastError),
-    createdAt: msOf(createdAt),
-    nextAttemptAt: msOf(nextAttemptAt),
-    endedAt: msOf(endedAt),
+    lastError: emptyToUndefined(lastError),
+    createdAt: toMs(createdAt),
+    nextAttemptAt: toMs(nextAttemptAt),
+    endedAt: toMs(endedAt),
     attempts: attempts.map(fromWireAttempt),
   };
 }
@@ -68,9 +68,9 @@ function fromWireAttempt(attempt: WireAttempt): WebhookAttempt {
     number,
     requestHeaders,
     answerHead,
-    at: msOf(at),
+    at: toMs(at),
     durationMs: Number(durationMs),
     statusCode: statusCode || undefined,
-    error: textOf(error),
+    error: emptyToUndefined(error),
   };
 }

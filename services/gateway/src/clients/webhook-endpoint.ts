@@ -2,7 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Secret } from '@reelgate/platform/secret';
 import { WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookEndpoint as WireEndpoint } from '@reelgate/proto/tasks/v1/webhook';
-import { msOf, must, textOf } from './wire-values.ts';
+import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 
 /** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
 export type WebhookPayload = 'thin' | 'full';
@@ -45,24 +45,24 @@ export const WIRE_PAYLOADS: Readonly<Record<WebhookPayload, WirePayload>> = {
 };
 
 export function fromWireEndpoint(wire: WireEndpoint | undefined): WebhookEndpoint {
-  const { id, name, url, eventTypes, payload, secretHint, disabledAt, disabledReason, ...times } = must(wire);
+  const { id, name, url, eventTypes, payload, secretHint, disabledAt, disabledReason, ...times } = requireValue(wire);
   return {
     id,
     name,
     url,
     eventTypes,
     payload: payload === WirePayload.FULL ? 'full' : 'thin',
-    secretHint: textOf(secretHint),
+    secretHint: emptyToUndefined(secretHint),
     disabled: disabledAt === undefined ? undefined : { at: timestampMs(disabledAt), reason: disabledReason },
-    createdAt: msOf(times.createdAt),
-    updatedAt: msOf(times.updatedAt),
-    lastSuccessAt: msOf(times.lastSuccessAt),
-    lastFailureAt: msOf(times.lastFailureAt),
-    failingSince: msOf(times.failingSince),
+    createdAt: toMs(times.createdAt),
+    updatedAt: toMs(times.updatedAt),
+    lastSuccessAt: toMs(times.lastSuccessAt),
+    lastFailureAt: toMs(times.lastFailureAt),
+    failingSince: toMs(times.failingSince),
   };
 }
 
-export function withSecret({
+export function fromWireEndpointWithSecret({
   endpoint,
   secret,
 }: {

@@ -5,7 +5,7 @@ import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { LeasedWebhookReceiver, WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { fromWireEvent } from './client-event.ts';
 import type { ClientEvent } from './client-event.ts';
-import { textOf } from './wire-values.ts';
+import { emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -51,7 +51,7 @@ export interface LeasedReceiver {
 }
 
 /** One request to a receiver. */
-export interface MadeAttempt {
+export interface DeliveryAttempt {
   readonly deliveryId: string;
   readonly number: number;
   /** Milliseconds since 1970. */
@@ -72,7 +72,7 @@ export interface MadeAttempt {
 
 /** The work that was done under one lease. */
 export interface ReceiverRecord extends ReceiverLease {
-  readonly attempts: readonly MadeAttempt[];
+  readonly attempts: readonly DeliveryAttempt[];
   /** Gives the lease back. */
   readonly returned: boolean;
 }
@@ -93,18 +93,18 @@ export type WorkClient = Pick<
 
 /** `worker` names this process, by a name that it drew at its start. */
 export function webhookWorkClient(rpc: WorkClient, worker: string): WebhookWork {
-  const bounded = { timeoutMs: DEADLINE_MS };
+  const deadline = { timeoutMs: DEADLINE_MS };
   return {
     lease: async (limit) => {
-      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ worker, limit }, bounded);
+      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ worker, limit }, deadline);
       return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs) };
     },
     renew: async (leases) => {
-      const { lostReceiverIds, leaseMs } = await rpc.renewWebhookLeases({ leases: [...leases] }, bounded);
+      const { lostReceiverIds, leaseMs } = await rpc.renewWebhookLeases({ leases: [...leases] }, deadline);
       return { lost: lostReceiverIds, leaseMs: Number(leaseMs) };
     },
     record: async (records) =>
-      (await rpc.recordWebhookAttempts({ records: records.map(toWireRecord) }, bounded)).lostReceiverIds,
+      (await rpc.recordWebhookAttempts({ records: records.map(toWireRecord) }, deadline)).lostReceiverIds,
   };
 }
 
@@ -126,7 +126,7 @@ function fromWireReceiver({ receiverId, payload, secrets, deliveries, ...who }: 
               attempt,
               url,
               event: fromWireEvent(event),
-              origin: { requestId, trace: textOf(trace), linkedTrace: textOf(linkedTrace) },
+              origin: { requestId, trace: emptyToUndefined(trace), linkedTrace: emptyToUndefined(linkedTrace) },
             },
           ],
     ),
@@ -137,7 +137,7 @@ function toWireRecord({ attempts, ...record }: ReceiverRecord) {
   return { ...record, attempts: attempts.map(toWireAttempt) };
 }
 
-function toWireAttempt({ deliveryId, retryAfterMs, circuit, at, durationMs, status, ...attempt }: MadeAttempt) {
+function toWireAttempt({ deliveryId, retryAfterMs, circuit, at, durationMs, status, ...attempt }: DeliveryAttempt) {
   return {
     deliveryId,
     retryAfterMs: BigInt(retryAfterMs),

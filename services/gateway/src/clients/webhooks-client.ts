@@ -6,7 +6,7 @@ import { fromWireEvent } from './client-event.ts';
 import type { ClientEvent } from './client-event.ts';
 import { WIRE_STATES, fromWireDelivery } from './webhook-delivery.ts';
 import type { DeliveryState, WebhookDelivery } from './webhook-delivery.ts';
-import { WIRE_PAYLOADS, fromWireEndpoint, withSecret } from './webhook-endpoint.ts';
+import { WIRE_PAYLOADS, fromWireEndpoint, fromWireEndpointWithSecret } from './webhook-endpoint.ts';
 import type {
   EndpointChange,
   EndpointSettings,
@@ -79,7 +79,7 @@ export interface Webhooks {
 }
 
 export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
-  return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watch: (filter, from) => watch(rpc, filter, from) };
+  return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watch: (filter, from) => watchEvents(rpc, filter, from) };
 }
 
 type EndpointCalls = Pick<Webhooks, 'create' | 'get' | 'list' | 'update' | 'remove' | 'rotateSecret' | 'test'>;
@@ -87,16 +87,16 @@ type EndpointCalls = Pick<Webhooks, 'create' | 'get' | 'list' | 'update' | 'remo
 function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
   return {
     create: async ({ accountId, ...call }, { eventTypes, payload, ...settings }) =>
-      withSecret(
+      fromWireEndpointWithSecret(
         await rpc.createWebhookEndpoint(
           { accountId, ...settings, eventTypes: [...eventTypes], payload: WIRE_PAYLOADS[payload] },
-          bounded(call),
+          withDeadline(call),
         ),
       ),
     get: async ({ accountId, ...call }, endpointId) =>
-      fromWireEndpoint((await rpc.getWebhookEndpoint({ accountId, endpointId }, bounded(call))).endpoint),
+      fromWireEndpoint((await rpc.getWebhookEndpoint({ accountId, endpointId }, withDeadline(call))).endpoint),
     list: async ({ accountId, ...call }, { limit, after = '' }) => {
-      const { endpoints, hasMore } = await rpc.listWebhookEndpoints({ accountId, limit, after }, bounded(call));
+      const { endpoints, hasMore } = await rpc.listWebhookEndpoints({ accountId, limit, after }, withDeadline(call));
       return { endpoints: endpoints.map(fromWireEndpoint), hasMore };
     },
     update: async ({ accountId, ...call }, endpointId, { name, url, eventTypes = [], payload, isDisabled }) =>
@@ -112,20 +112,22 @@ function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
               ...(url === undefined ? {} : { url }),
               ...(isDisabled === undefined ? {} : { disabled: isDisabled }),
             },
-            bounded(call),
+            withDeadline(call),
           )
         ).endpoint,
       ),
     remove: async ({ accountId, ...call }, endpointId) => {
-      await rpc.deleteWebhookEndpoint({ accountId, endpointId }, bounded(call));
+      await rpc.deleteWebhookEndpoint({ accountId, endpointId }, withDeadline(call));
     },
     rotateSecret: async ({ accountId, ...call }, endpointId, { keepOldSecret }) =>
-      withSecret(await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, bounded(call))),
+      fromWireEndpointWithSecret(
+        await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, withDeadline(call)),
+      ),
     test: async ({ accountId, ...call }, endpointId, eventType) =>
       (
         await rpc.testWebhookEndpoint(
           { accountId, endpointId, eventType },
-          { ...bounded(call), timeoutMs: TEST_DEADLINE_MS },
+          { ...withDeadline(call), timeoutMs: TEST_DEADLINE_MS },
         )
       ).statusCode,
   };
@@ -144,23 +146,29 @@ function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
           after,
           state: state === undefined ? WireState.UNSPECIFIED : WIRE_STATES[state],
         },
-        bounded(call),
+        withDeadline(call),
       );
       return { deliveries: deliveries.map(fromWireDelivery), hasMore };
     },
     listAbout: async ({ accountId, ...call }, subjectId) =>
-      (await rpc.listTaskWebhookDeliveries({ accountId, subjectId }, bounded(call))).deliveries.map(fromWireDelivery),
+      (await rpc.listTaskWebhookDeliveries({ accountId, subjectId }, withDeadline(call))).deliveries.map(
+        fromWireDelivery,
+      ),
     getDelivery: async ({ accountId, ...call }, deliveryId) =>
-      fromWireDelivery((await rpc.getWebhookDelivery({ accountId, deliveryId }, bounded(call))).delivery),
+      fromWireDelivery((await rpc.getWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
     resend: async ({ accountId, ...call }, deliveryId) =>
-      fromWireDelivery((await rpc.resendWebhookDelivery({ accountId, deliveryId }, bounded(call))).delivery),
+      fromWireDelivery((await rpc.resendWebhookDelivery({ accountId, deliveryId }, withDeadline(call))).delivery),
     resendFailed: async ({ accountId, ...call }, endpointId, since) =>
-      (await rpc.resendFailedWebhookDeliveries({ accountId, endpointId, since: timestampFromMs(since) }, bounded(call)))
-        .resent,
+      (
+        await rpc.resendFailedWebhookDeliveries(
+          { accountId, endpointId, since: timestampFromMs(since) },
+          withDeadline(call),
+        )
+      ).resent,
   };
 }
 
-async function* watch(
+async function* watchEvents(
   rpc: Client<typeof WebhookService>,
   { accountId, types, subjectId = '', payload }: EventFilter,
   { cursor = '', ...call }: Parameters<Webhooks['watch']>[1],
@@ -173,6 +181,6 @@ async function* watch(
     };
 }
 
-function bounded(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
+function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
   return { ...call, timeoutMs: DEADLINE_MS };
 }

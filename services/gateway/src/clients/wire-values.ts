@@ -3,17 +3,17 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 
 /** Converts a timestamp to milliseconds since 1970. Returns undefined if there is none. */
-export function msOf(timestamp: Timestamp | undefined): number | undefined {
+export function toMs(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : timestampMs(timestamp);
 }
 
 /** Returns the text, or undefined if it is empty. */
-export function textOf(text: string): string | undefined {
+export function emptyToUndefined(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
 /** Returns a value that the other service always sends. Throws a Problem if it is missing. */
-export function must<T>(value: T | undefined): T {
+export function requireValue<T>(value: T | undefined): T {
   if (value === undefined)
     throw new Problem({
       kind: 'internal',

@@ -4,7 +4,7 @@ import type { OwnLimits } from '../clients/billing-client.ts';
 import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { nanosOf } from '../domain/decimal.ts';
+import { parseNanos } from '../domain/decimal.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 const NAME_MAX = 256;
@@ -63,7 +63,7 @@ export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
 }
 
 function readLimit(text: string): bigint {
-  const nanos = nanosOf(text);
+  const nanos = parseNanos(text);
   if (nanos !== undefined && nanos >= 0n) return nanos;
   throw invalid('limit', 'must be a decimal such as 12.50, not negative, with at most 9 digits after the point');
 }

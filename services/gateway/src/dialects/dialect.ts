@@ -37,7 +37,7 @@ export interface InlineMedia {
 }
 
 /** A body, decoded into an order. */
-export interface Decoded {
+export interface DecodedOrder {
   readonly order: Order;
   /** The media whose bytes must still be stored. */
   readonly inline: readonly InlineMedia[];
@@ -56,10 +56,10 @@ export interface DecodeContext {
 /** The links of results. */
 export interface Links {
   /** Returns the link of the video of a task; undefined until the task has a video. */
-  videoOf(task: Task): string | undefined;
+  toVideoUrl(task: Task): string | undefined;
 }
 
-interface Documented {
+interface RouteSummary {
   /** As in OpenAPI, with parameters such as `{task_id}`. */
   readonly path: string;
   readonly operationId: string;
@@ -68,7 +68,7 @@ interface Documented {
   readonly answer: Schema;
 }
 
-export interface CreateRoute extends Documented {
+export interface CreateRoute extends RouteSummary {
   /**
    * The valid bodies, as far as a schema can describe them: names, types and the rules of every model. A generated test
    * compares it with what the route accepts.
@@ -77,7 +77,7 @@ export interface CreateRoute extends Documented {
   /** Set if the body can be a multipart form too. */
   readonly form?: Schema;
   /** Pure: it throws a Problem to refuse, and calls no service. */
-  decode(body: ClientBody, context: DecodeContext): Decoded;
+  decode(body: ClientBody, context: DecodeContext): DecodedOrder;
   /** Depends only on the task, so that a replayed create has the same answer. */
   encode(task: Task, links: Links): object;
 }
@@ -85,7 +85,7 @@ export interface CreateRoute extends Documented {
 /** A path that names one task. The route reads the id under this name. */
 export type TaskPath = `${string}/{task_id}${string}`;
 
-export interface ReadRoute extends Documented {
+export interface ReadRoute extends RouteSummary {
   readonly path: TaskPath;
   encode(task: Task, links: Links): object;
 }
@@ -115,21 +115,21 @@ export interface TaskPage {
   readonly total: number;
 }
 
-export interface ListRoute extends Documented {
+export interface ListRoute extends RouteSummary {
   readonly parameters: readonly QueryParameter[];
   decode(query: URLSearchParams): ListQuery;
   encode(page: TaskPage, links: Links): object;
 }
 
 /** The result of ending a task: cancelled or deleted. */
-export type Ending =
+export type EndResult =
   { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
 
-export interface EndRoute extends Documented {
+export interface EndRoute extends RouteSummary {
   readonly path: TaskPath;
   readonly method: 'POST' | 'DELETE';
   readonly ends: 'cancel' | 'delete';
-  encode(ending: Ending, links: Links): object;
+  encode(ending: EndResult, links: Links): object;
 }
 
 /** The routes and bodies of one family of clients. It maps fields; the tasks service judges their values. */

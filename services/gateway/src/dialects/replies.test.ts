@@ -6,10 +6,10 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { Secret } from '@reelgate/platform/secret';
 import { CREATED_MS, aCompletedTask, aTask, anOrder } from '../../testing/a-task.ts';
 import { expectGolden } from '../../testing/golden.ts';
-import { signedLinks } from '../clients/signed-links.ts';
+import { newLinkSigner } from '../clients/signed-links.ts';
 import { dialects } from './index.ts';
 
-const links = signedLinks('https://gateway.example', new Secret('a key'));
+const links = newLinkSigner('https://gateway.example', new Secret('a key'));
 const ended = { updatedAt: timestampFromMs(CREATED_MS + 5000), completedAt: timestampFromMs(CREATED_MS + 5000) };
 const regeneration = anOrder({
   kind: TaskKind.REGENERATION,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decimalOf, nanosOf } from './decimal.ts';
+import { formatDecimal, parseNanos } from './decimal.ts';
 
 test.each([
   [0n, '0'],
@@ -11,13 +11,13 @@ test.each([
   [-50_000_000n, '-0.05'],
   [1_000_000_001n, '1.000000001'],
 ])('%s billionths are %s', (nanos, text) => {
-  expect(decimalOf(nanos)).toBe(text);
+  expect(formatDecimal(nanos)).toBe(text);
 });
 
 test('a decimal is exact and has no trailing zeros', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (nanos) => {
-      const [whole = '', places = ''] = decimalOf(nanos).split('.');
+      const [whole = '', places = ''] = formatDecimal(nanos).split('.');
 
       expect(BigInt(whole) * 10n ** 9n + BigInt(places.padEnd(9, '0'))).toBe(nanos);
       expect(places.endsWith('0')).toBe(false);
@@ -28,7 +28,7 @@ test('a decimal is exact and has no trailing zeros', () => {
 test('a decimal is read back exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (nanos) => {
-      expect(nanosOf(decimalOf(nanos))).toBe(nanos);
+      expect(parseNanos(formatDecimal(nanos))).toBe(nanos);
     }),
   );
 });
@@ -38,12 +38,12 @@ test.each([
   ['-3.5', -3_500_000_000n],
   ['0012', 12_000_000_000n],
 ])('%s is read', (text, nanos) => {
-  expect(nanosOf(text)).toBe(nanos);
+  expect(parseNanos(text)).toBe(nanos);
 });
 
 test.each(['', '.5', '5.', '+1', '1e3', '1,5', ' 1', '0x1', '0.0000000001', '1000000000.1', '--1', '١'])(
   '%j is no amount',
   (text) => {
-    expect(nanosOf(text)).toBeUndefined();
+    expect(parseNanos(text)).toBeUndefined();
   },
 );

@@ -5,7 +5,7 @@ const AMOUNT_NANOS_MAX = 1_000_000_000n * NANOS;
 const DECIMAL = /^(-?)(\d{1,10})(?:\.(\d{1,9}))?$/;
 
 /** Formats billionths as a decimal number without trailing zeros. */
-export function decimalOf(nanos: bigint): string {
+export function formatDecimal(nanos: bigint): string {
   const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(NANO_DIGITS + 1, '0');
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
   return `${nanos < 0n ? '-' : ''}${digits.slice(0, -NANO_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`;
@@ -15,7 +15,7 @@ export function decimalOf(nanos: bigint): string {
  * Parses a decimal number such as `0.40` or `-3.5` to billionths. Returns undefined if the text is no such number,
  * has more than nine digits after the point, or is larger than the books take.
  */
-export function nanosOf(decimal: string): bigint | undefined {
+export function parseNanos(decimal: string): bigint | undefined {
   const [, sign, units, fraction = ''] = DECIMAL.exec(decimal) ?? [];
   if (units === undefined) return undefined;
   const nanos = BigInt(units) * NANOS + BigInt(fraction.padEnd(NANO_DIGITS, '0'));

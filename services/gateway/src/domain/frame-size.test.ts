@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { nearestRatio, parseFrameSize, resolutionOf } from './frame-size.ts';
+import { findNearestRatio, parseFrameSize, chooseResolution } from './frame-size.ts';
 
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
@@ -46,21 +46,21 @@ test.each([
 ])('%s is %s at %s', (text, ratio, resolution) => {
   const size = parseFrameSize(text)!;
 
-  expect(nearestRatio(size, RATIOS)).toBe(ratio);
-  expect(resolutionOf(size)).toBe(resolution);
+  expect(findNearestRatio(size, RATIOS)).toBe(ratio);
+  expect(chooseResolution(size)).toBe(resolution);
 });
 
 test('a model without a concrete ratio has no nearest one', () => {
-  expect(nearestRatio({ width: 1, height: 1 }, ['adaptive', 'odd'])).toBeUndefined();
+  expect(findNearestRatio({ width: 1, height: 1 }, ['adaptive', 'odd'])).toBeUndefined();
 });
 
 test('every size has a ratio of the model, and swapping width and height swaps the ratio', () => {
   const side = fc.integer({ min: 1, max: 99_999 });
   fc.assert(
     fc.property(side, side, (width, height) => {
-      const ratio = nearestRatio({ width, height }, ['16:9', '9:16'])!;
+      const ratio = findNearestRatio({ width, height }, ['16:9', '9:16'])!;
       if (width !== height)
-        expect(nearestRatio({ width: height, height: width }, ['16:9', '9:16'])).toBe(
+        expect(findNearestRatio({ width: height, height: width }, ['16:9', '9:16'])).toBe(
           ratio === '16:9' ? '9:16' : '16:9',
         );
     }),

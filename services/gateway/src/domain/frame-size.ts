@@ -17,12 +17,12 @@ export function parseFrameSize(text: string): FrameSize | undefined {
 }
 
 /** Returns the resolution that a size selects. */
-export function resolutionOf({ width, height }: FrameSize): string {
+export function chooseResolution({ width, height }: FrameSize): string {
   return Math.max(width, height) >= LONG_SIDE_2K ? '2K' : '768P';
 }
 
 /** Finds the ratio that is nearest to a size. It ignores `adaptive` and values that are not ratios. */
-export function nearestRatio({ width, height }: FrameSize, ratios: readonly string[]): string | undefined {
+export function findNearestRatio({ width, height }: FrameSize, ratios: readonly string[]): string | undefined {
   const shape = Math.log(width / height);
   let nearest: { readonly ratio: string; readonly off: number } | undefined;
   for (const ratio of ratios) {

@@ -19,25 +19,28 @@ const ANY_MODEL: Model = {
   defaults: PREFERRED,
 };
 
-export function modelOf(models: Models, id: string): Model {
+export function findModel(models: Models, id: string): Model {
   return models.get(id) ?? ANY_MODEL;
 }
 
 /** Chooses the defaults: the configured value, else the preferred one if the model supports it, else its first. */
-export function defaultsOf(model: Omit<Model, 'defaults'>, given: Partial<Model['defaults']> = {}): Model['defaults'] {
+export function chooseDefaults(
+  model: Omit<Model, 'defaults'>,
+  given: Partial<Model['defaults']> = {},
+): Model['defaults'] {
   const { min, max } = model.duration;
   return {
     duration: given.duration ?? Math.min(max, Math.max(min, PREFERRED.duration)),
-    resolution: given.resolution ?? preferred(model.resolutions, PREFERRED.resolution),
+    resolution: given.resolution ?? choosePreferred(model.resolutions, PREFERRED.resolution),
     ratio:
       given.ratio ??
-      preferred(
+      choosePreferred(
         model.ratios.filter((ratio) => ratio !== ADAPTIVE),
         PREFERRED.ratio,
       ),
   };
 }
 
-function preferred(options: readonly string[], wanted: string): string {
+function choosePreferred(options: readonly string[], wanted: string): string {
   return options.includes(wanted) ? wanted : (options[0] ?? wanted);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { WINDOW_MS, judge, windowAt } from './sliding-window.ts';
+import { WINDOW_MS, judge, findWindow } from './sliding-window.ts';
 
 test('the first request fits and leaves the rest of the limit', () => {
   expect(judge({ previous: 0, current: 0, elapsedMs: 0 }, 6)).toEqual({
@@ -50,6 +50,6 @@ test('one more request fits after the time that a refusal names, and not earlier
 });
 
 test('windows follow each other without a gap', () => {
-  expect(windowAt(WINDOW_MS * 3 - 1)).toEqual({ index: 2, elapsedMs: WINDOW_MS - 1 });
-  expect(windowAt(WINDOW_MS * 3)).toEqual({ index: 3, elapsedMs: 0 });
+  expect(findWindow(WINDOW_MS * 3 - 1)).toEqual({ index: 2, elapsedMs: WINDOW_MS - 1 });
+  expect(findWindow(WINDOW_MS * 3)).toEqual({ index: 3, elapsedMs: 0 });
 });

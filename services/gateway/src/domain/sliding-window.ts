@@ -36,7 +36,7 @@ export function judge({ previous, current, elapsedMs }: WindowCounts, limit: num
     isOfMaker,
     resetMs: WINDOW_MS - elapsedMs,
     remaining: Math.max(0, Math.floor(free / WINDOW_MS) - (allowed ? 1 : 0)),
-    retryAfterMs: allowed ? 0 : untilOneFits({ previous, current, elapsedMs }, limit - 1),
+    retryAfterMs: allowed ? 0 : computeRetryMs({ previous, current, elapsedMs }, limit - 1),
   };
 }
 
@@ -51,18 +51,18 @@ export function judgeAll([first, ...others]: readonly [Verdict, ...Verdict[]]): 
   }, first);
 }
 
-function untilOneFits({ previous, current, elapsedMs }: WindowCounts, left: number): number {
-  if (current <= left) return fadesTo(left - current, previous) - elapsedMs;
-  return WINDOW_MS - elapsedMs + fadesTo(left, current);
+function computeRetryMs({ previous, current, elapsedMs }: WindowCounts, left: number): number {
+  if (current <= left) return computeFadeMs(left - current, previous) - elapsedMs;
+  return WINDOW_MS - elapsedMs + computeFadeMs(left, current);
 }
 
 /** Returns the milliseconds of the next window until the weighted count falls to `left`. */
-function fadesTo(left: number, count: number): number {
+function computeFadeMs(left: number, count: number): number {
   return WINDOW_MS - Math.floor((left * WINDOW_MS) / count);
 }
 
 /** Returns the window of a time. */
-export function windowAt(nowMs: number): { readonly index: number; readonly elapsedMs: number } {
+export function findWindow(nowMs: number): { readonly index: number; readonly elapsedMs: number } {
   const index = Math.floor(nowMs / WINDOW_MS);
   return { index, elapsedMs: nowMs - index * WINDOW_MS };
 }

@@ -11,17 +11,17 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function parseTimestamp(text: string, at: 'beginning' | 'end'): number | undefined {
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
   if (DAY.test(text)) {
-    const midnight = dayOf(text);
+    const midnight = parseDay(text);
     return midnight === undefined || at === 'beginning' ? midnight : midnight + DAY_MS;
   }
   const [, day] = INSTANT.exec(text) ?? [];
-  if (day === undefined || dayOf(day) === undefined) return undefined;
+  if (day === undefined || parseDay(day) === undefined) return undefined;
   const ms = Date.parse(text.replace(' ', '+'));
   return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** Parses a date. Returns undefined if the date does not exist, such as 2026-02-30. */
-function dayOf(text: string): number | undefined {
+function parseDay(text: string): number | undefined {
   const ms = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, text.length) !== text ? undefined : ms;
 }

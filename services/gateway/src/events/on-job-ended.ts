@@ -5,6 +5,6 @@ import type { TaskChanges } from '../operations/task-changes.ts';
 /** Tells that a job has ended. */
 export function onJobEnded(bus: Bus, changes: TaskChanges): Promise<Subscription> {
   return bus.listen(JobEndedSchema, ({ accountId, jobId }) => {
-    changes.jobEnded({ accountId, taskId: jobId });
+    changes.announceJobEnd({ accountId, taskId: jobId });
   });
 }

@@ -9,7 +9,7 @@ import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { TASK_ID, aTask } from '../../testing/a-task.ts';
 import { fakeTasks } from '../../testing/fake-services.ts';
 import { awaitChange } from '../operations/await-change.ts';
-import { cachedTaskReader } from '../operations/read-task.ts';
+import { cacheTaskReads } from '../operations/read-task.ts';
 import { openTaskChanges } from '../operations/task-changes.ts';
 import { onTaskChanged } from './on-task-changed.ts';
 
@@ -24,7 +24,7 @@ async function opened() {
   const { tracing, spans } = keepingTracing();
   const [bus, reader, changes] = [
     openLocalBus(clock, silentLog),
-    cachedTaskReader(tasks.client, clock),
+    cacheTaskReads(tasks.client, clock),
     openTaskChanges(),
   ];
   await onTaskChanged(bus, { reader, changes, tracing });

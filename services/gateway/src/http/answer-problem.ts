@@ -1,11 +1,11 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
-import { envelopeOf } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/envelope-of.ts';
 import { enclose } from '../problems/envelopes.ts';
-import { errorRowOf, isUncertain } from '../problems/error-table.ts';
+import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
-import { clientFamilyOf } from './client-family.ts';
+import { detectClientFamily } from './client-family.ts';
 import type { ClientFamily } from './client-family.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -25,9 +25,9 @@ export interface RefusalContext {
 
 /** Writes a refusal to the response, in the envelope of the client's family. */
 export function answerProblem(exchange: Exchange, problem: Problem): void {
-  const { status, headers, body } = answerTo(problem, {
+  const { status, headers, body } = toAnswer(problem, {
     path: exchange.path,
-    family: clientFamilyOf(exchange),
+    family: detectClientFamily(exchange),
     requestId: exchange.state.requestId,
     submitted: exchange.state.submitted === true,
   });
@@ -38,12 +38,12 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
 }
 
 /** Turns a refusal into an answer, in the envelope of the client's family. */
-export function answerTo(problem: Problem, { path, family, requestId, submitted = false }: RefusalContext): Answer {
-  const row = errorRowOf(problem);
-  const byPath = envelopeOf(path);
+export function toAnswer(problem: Problem, { path, family, requestId, submitted = false }: RefusalContext): Answer {
+  const row = findErrorRow(problem);
+  const byPath = chooseEnvelope(path);
   return {
     status: row.status,
-    headers: headersOf(row, problem, submitted),
+    headers: buildRetryHeaders(row, problem, submitted),
     body: enclose(byPath === 'openai' ? (family ?? byPath) : byPath, {
       row,
       requestId,
@@ -75,10 +75,10 @@ export function toProblem(thrown: unknown): Problem {
  * A create that was sent to the tasks service and then failed may still have taken effect. The client must not
  * repeat it, unless the failed service says that it did not start the work.
  */
-function headersOf(row: ErrorRow, problem: Problem, submitted: boolean): Record<string, string> {
+function buildRetryHeaders(row: ErrorRow, problem: Problem, submitted: boolean): Record<string, string> {
   const uncertain = submitted && isUncertain(problem);
   const silent = uncertain || row.type === 'insufficient_quota';
-  const seconds = silent ? undefined : (wholeSeconds(problem.retryAfterMs) ?? row.retryAfterS);
+  const seconds = silent ? undefined : (toWholeSeconds(problem.retryAfterMs) ?? row.retryAfterS);
   return {
     ...(row.final === true || uncertain ? { 'x-should-retry': 'false' } : {}),
     ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
@@ -86,6 +86,6 @@ function headersOf(row: ErrorRow, problem: Problem, submitted: boolean): Record<
   };
 }
 
-function wholeSeconds(ms: number | undefined): number | undefined {
+function toWholeSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.max(1, Math.ceil(ms / 1000));
 }

@@ -17,7 +17,7 @@ export interface RequestHead {
  * Finds the family of the client at a shared path, by headers that no other family sends. Returns undefined
  * if the path determines the family.
  */
-export function clientFamilyOf({ path, headers, url = '' }: RequestHead): ClientFamily | undefined {
+export function detectClientFamily({ path, headers, url = '' }: RequestHead): ClientFamily | undefined {
   if (!SHARED.test(path)) return undefined;
   if (headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined) return 'anthropic';
   const isGoogle =

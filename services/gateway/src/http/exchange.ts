@@ -35,7 +35,7 @@ export interface ExchangeState {
 export type Exchange = ParameterizedContext<ExchangeState> & { readonly params: Readonly<Record<string, string>> };
 
 /** Returns the caller on a route that requires a token. Throws on any other route. */
-export function principalOf({ state }: Exchange): Principal {
+export function requirePrincipal({ state }: Exchange): Principal {
   if (state.principal === undefined) throw new Error('a route without a token has no principal');
   return state.principal;
 }

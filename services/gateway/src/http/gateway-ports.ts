@@ -8,8 +8,8 @@ import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { GatewayConfig } from '../config.ts';
-import { answerTo } from './answer-problem.ts';
-import { requestIdOf } from './headers/request-id.ts';
+import { toAnswer } from './answer-problem.ts';
+import { readOrCreateRequestId } from './headers/request-id.ts';
 import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
 
@@ -51,9 +51,9 @@ export async function openGatewayPorts(
 /** Nothing is begun before the start has ended, so a client can repeat every request. */
 function refuseAll(newId: Foundation['newId']): RequestListener {
   return (request, response) => {
-    const requestId = requestIdOf(request.headers['x-request-id'], newId);
+    const requestId = readOrCreateRequestId(request.headers['x-request-id'], newId);
     const [path = '/'] = (request.url ?? '/').split('?');
-    const { status, headers, body } = answerTo(serviceUnavailable(undefined, RETRY_MS), { path, requestId });
+    const { status, headers, body } = toAnswer(serviceUnavailable(undefined, RETRY_MS), { path, requestId });
     const own = { 'content-type': 'application/json', 'x-request-id': requestId, connection: 'close' };
     response.writeHead(status, { ...headers, ...own }).end(JSON.stringify(body));
   };

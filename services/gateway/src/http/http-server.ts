@@ -9,7 +9,7 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
 import { stopHttp } from '@reelgate/platform/http/http-port';
 import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-requests';
-import { aborted } from '@reelgate/platform/lifecycle/drain';
+import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import type { HostPort } from '@reelgate/platform/config/units';
 
@@ -104,7 +104,7 @@ export async function openPublicPort({
     },
     drain: async (drain) => {
       requests.announceStop();
-      await aborted(drain.closing);
+      await waitForAbort(drain.closing);
       await (closed ??= closeHttp(server, requests, drain));
     },
     stop: () => (closed ??= stopHttp(server, requests)),

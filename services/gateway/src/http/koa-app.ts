@@ -6,15 +6,15 @@ import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './exchange.ts';
 import { exchangeEnd } from './exchange-end.ts';
 import { ClientGone } from './bodies/receive-body.ts';
-import { requestIdOf } from './headers/request-id.ts';
+import { readOrCreateRequestId } from './headers/request-id.ts';
 import { requestSpans } from './request-span.ts';
 import type { BeginRequestSpan } from './request-span.ts';
 import { routeTable } from './routes/route-table.ts';
@@ -25,7 +25,7 @@ import { settleUnread } from './bodies/unread-body.ts';
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];
   /** Authenticates the caller of a route and applies the caller's rate limit. */
-  readonly admit: (exchange: Exchange, entry: RouteEntry) => Soon<void>;
+  readonly admit: (exchange: Exchange, entry: RouteEntry) => MaybePromise<void>;
   readonly observe: (exchange: Exchange) => void;
   readonly clock: Clock;
   readonly newId: NewId;
@@ -39,7 +39,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
 
 /** The steps that every route has in common. */
-interface Handling {
+interface RouteHooks {
   readonly admit: KoaAppOptions['admit'];
   readonly beginSpan: BeginRequestSpan;
 }
@@ -47,22 +47,22 @@ interface Handling {
 /** The application: it gives a request an id, observes it, routes it, and answers a refusal in its dialect. */
 export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   const app = new Koa<ExchangeState>();
-  const handling: Handling = { admit: options.admit, beginSpan: requestSpans(options.tracing) };
+  const hooks: RouteHooks = { admit: options.admit, beginSpan: requestSpans(options.tracing) };
   const table = routeTable(options.routes);
   const run = (exchange: Exchange): Promise<void> => {
     const { method, path } = exchange;
     const found = table.find(method, path);
     if (found === undefined) refuseUnrouted(exchange, table);
     (exchange as { params: Exchange['params'] }).params = found.params;
-    return runRoute(exchange, found.entry, handling);
+    return runRoute(exchange, found.entry, hooks);
   };
   app.use(async (context) => {
     const exchange = context as unknown as Exchange;
-    begin(exchange, options);
+    initExchange(exchange, options);
     try {
       await inRequest(exchange.state.requestId, () => run(exchange));
     } catch (thrown) {
-      refuse(exchange, thrown, options.log);
+      refuseExchange(exchange, thrown, options.log);
     }
     settleUnread(exchange, options.clock);
   });
@@ -72,16 +72,16 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
   return app;
 }
 
-async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: Handling): Promise<void> {
+async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: RouteHooks): Promise<void> {
   exchange.state.route = entry.path;
   exchange.state.kind = entry.kind;
   const span = beginSpan(exchange, entry);
   exchange.state.span = span;
-  await inTrace(span.traceId, () => whenThere(admit(exchange, entry), () => entry.handle(exchange)));
+  await inTrace(span.traceId, () => thenMaybe(admit(exchange, entry), () => entry.handle(exchange)));
 }
 
-function begin(exchange: Exchange, { newId, observe, readSource }: KoaAppOptions): void {
-  const requestId = requestIdOf(exchange.req.headers['x-request-id'], newId);
+function initExchange(exchange: Exchange, { newId, observe, readSource }: KoaAppOptions): void {
+  const requestId = readOrCreateRequestId(exchange.req.headers['x-request-id'], newId);
   exchange.res.setHeader('x-request-id', requestId);
   exchange.res.setHeader('x-content-type-options', 'nosniff');
   exchange.res.setHeader('cache-control', 'no-store');
@@ -102,7 +102,7 @@ function expectsContinue({ headers: { expect }, httpVersion }: IncomingMessage):
   return expect !== undefined && httpVersion === '1.1' && CONTINUE.test(expect);
 }
 
-function refuse(exchange: Exchange, thrown: unknown, log: Log): void {
+function refuseExchange(exchange: Exchange, thrown: unknown, log: Log): void {
   if (thrown instanceof ClientGone || exchange.res.headersSent) {
     exchange.respond = false;
     exchange.res.destroy();

@@ -1,7 +1,7 @@
 import type { Counter } from '@reelgate/platform/metrics/counter';
-import type { Counted } from '@reelgate/platform/metrics/labelled';
+import type { CountFamily } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { refusedStatuses } from './routes/refused-statuses.ts';
+import { listRefusalStatuses } from './routes/refused-statuses.ts';
 import type { RouteEntry } from './routes/route.ts';
 import type { RouteKind } from './routes/route-kind.ts';
 
@@ -27,7 +27,7 @@ export type CountRequest = (request: {
 }) => void;
 
 export function requestCounter(metrics: Metrics): CountRequest {
-  const requests = requestsOf(metrics);
+  const requests = openRequestsCounter(metrics);
   const throttled = metrics.counter('reelgate_gateway_throttled_total', 'Answers with the status 429 by reason', [
     'reason',
   ]);
@@ -38,20 +38,20 @@ export function requestCounter(metrics: Metrics): CountRequest {
 }
 
 /** The successes and the failures of every route begin at 0, because alerts watch their rates. */
-export function beginRequests(metrics: Metrics, routes: readonly RouteEntry[]): void {
+export function initRequestCounts(metrics: Metrics, routes: readonly RouteEntry[]): void {
   const sets = routes.flatMap((entry) => {
     const successes = [entry.doc.status ?? OK, ...Object.keys(entry.doc.also ?? {})];
-    const statuses = [...successes, ...failuresOf(entry)].map(String);
+    const statuses = [...successes, ...listFailureStatuses(entry)].map(String);
     const methods = entry.methods === 'all' ? [] : entry.methods;
     return methods.flatMap((method) => statuses.map((status) => [entry.path, entry.kind, method, status]));
   });
-  requestsOf(metrics).begin(() => sets);
+  openRequestsCounter(metrics).begin(() => sets);
 }
 
-const failuresOf = (entry: RouteEntry): readonly number[] =>
-  [...refusedStatuses(entry)].filter((status) => status >= FAILED && status !== NOT_IMPLEMENTED);
+const listFailureStatuses = (entry: RouteEntry): readonly number[] =>
+  [...listRefusalStatuses(entry)].filter((status) => status >= FAILED && status !== NOT_IMPLEMENTED);
 
-const requestsOf = (metrics: Metrics): Counted<Counter> =>
+const openRequestsCounter = (metrics: Metrics): CountFamily<Counter> =>
   metrics.counter('reelgate_gateway_requests_total', 'Requests by route, method and status', [
     'route',
     'kind',

@@ -21,7 +21,7 @@ export function requestSpans(tracing: Pick<Tracing, 'root'>): BeginRequestSpan {
   if (tracing === NO_TRACING) return () => NO_SPAN;
   const options = new Map<RouteEntry, RootOptions>();
   return ({ method, req }, entry) => {
-    const known = options.get(entry) ?? optionsOf(entry);
+    const known = options.get(entry) ?? buildRootOptions(entry);
     options.set(entry, known);
     const client = req.headers['traceparent'];
     const name = `${method} ${entry.path}`;
@@ -30,7 +30,7 @@ export function requestSpans(tracing: Pick<Tracing, 'root'>): BeginRequestSpan {
 }
 
 /** The facts of a request that are known at its end. */
-export interface EndedRequest {
+export interface RequestEnd {
   readonly method: string;
   readonly route: string;
   readonly status: number;
@@ -45,7 +45,7 @@ export interface EndedRequest {
  * Ends the span of a request. It has no path, no query and no address: a path can hold a signature. A refusal of the
  * client's request is no failure of ours.
  */
-export function endRequestSpan(span: Span, ended: EndedRequest): void {
+export function endRequestSpan(span: Span, ended: RequestEnd): void {
   if (span === NO_SPAN) return;
   const { method, route, status, requestId, accountId, taskId, model } = ended;
   span.set({
@@ -61,7 +61,7 @@ export function endRequestSpan(span: Span, ended: EndedRequest): void {
   span.end();
 }
 
-function optionsOf({ token, traced }: RouteEntry): RootOptions {
+function buildRootOptions({ token, traced }: RouteEntry): RootOptions {
   const kind = traced ?? (token === undefined ? 'read' : CLASSES[token.counts]);
   return { class: kind, kind: 'server' };
 }

@@ -6,7 +6,7 @@ import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
-import { areSmall } from './job-bytes.ts';
+import { isSmall } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
 
 /** Longer than any job waits; the bytes are removed earlier when the job ends. */
@@ -52,7 +52,7 @@ export async function createJob(
     span,
   } = call;
   deps.relay.assertServed(call);
-  const body: JobBytes = areSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
+  const body: JobBytes = isSmall(call.body) ? { inline: call.body } : { object: deps.newId('prv') };
   const { id, replayed, lease, waitMs } = await deps.jobs.create(
     {
       accountId,
@@ -65,21 +65,21 @@ export async function createJob(
     },
     { requestId, span },
   );
-  if (lease !== undefined) await complete(deps, call, { lease: { jobId: id, lease }, waitMs, body });
+  if (lease !== undefined) await finishCreate(deps, call, { lease: { jobId: id, lease }, waitMs, body });
   return { id, replayed };
 }
 
-interface Created {
+interface JobCreation {
   readonly lease: JobLease;
   readonly waitMs: number;
   readonly body: JobBytes;
 }
 
-async function complete(deps: CreateJobDeps, call: RelayCall, { lease, waitMs, body }: Created): Promise<void> {
+async function finishCreate(deps: CreateJobDeps, call: RelayCall, { lease, waitMs, body }: JobCreation): Promise<void> {
   const { relay, jobs, clock, log } = deps;
   try {
     await relay.hold(call, { callId: lease.jobId, lapsesAt: clock.now() + waitMs + HOLD_SLACK_MS });
-    if ('object' in body) await whileLeased(deps, lease, () => storeBody(deps, call, body.object));
+    if ('object' in body) await renewLeaseDuring(deps, lease, () => storeBody(deps, call, body.object));
   } catch (error) {
     // the hold may exist although the answer was lost
     if (!call.endpoint.isFree) relay.release(lease.jobId);
@@ -115,9 +115,13 @@ async function storeBody(
  * Renews the lease while `work` runs. A large upload can outlast a lease, and a worker would then end the job for
  * missing bytes.
  */
-async function whileLeased({ jobs, clock }: CreateJobDeps, lease: JobLease, work: () => Promise<void>): Promise<void> {
+async function renewLeaseDuring(
+  { jobs, clock }: CreateJobDeps,
+  lease: JobLease,
+  work: () => Promise<void>,
+): Promise<void> {
   const over = new AbortController();
-  const renewing = async (): Promise<void> => {
+  const renewUntilOver = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(RENEW_MS, over.signal);
       if (over.signal.aborted) return;
@@ -126,7 +130,7 @@ async function whileLeased({ jobs, clock }: CreateJobDeps, lease: JobLease, work
       });
     }
   };
-  const renewed = renewing();
+  const renewed = renewUntilOver();
   try {
     await work();
   } finally {

@@ -5,7 +5,7 @@ import type { MediaPort } from '../clients/media-port.ts';
 const INLINE_BYTES_MAX = 32 * 1024;
 
 /** Reports whether bytes are kept beside their job rather than as a private object. */
-export function areSmall(bytes: Buffer): boolean {
+export function isSmall(bytes: Buffer): boolean {
   return bytes.length <= INLINE_BYTES_MAX;
 }
 
@@ -15,9 +15,7 @@ export async function keepBytes(
   bytes: Buffer,
   { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number },
 ): Promise<JobBytes> {
-  return areSmall(bytes)
-    ? { inline: bytes }
-    : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
+  return isSmall(bytes) ? { inline: bytes } : { object: (await media.putPrivate(bytes, { accountId, keepMs })).object };
 }
 
 /** Reads kept bytes, up to `bytesMax`. Returns undefined if they are no longer kept. */

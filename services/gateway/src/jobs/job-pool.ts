@@ -35,7 +35,7 @@ export interface JobPool {
   readonly running: () => number;
 }
 
-interface Running {
+interface RunningJob {
   readonly job: LeasedJob;
   readonly abort: AbortController;
   readonly done: Promise<void>;
@@ -43,7 +43,7 @@ interface Running {
 
 /** Leases jobs while permits are free, renews the leases of running jobs, and aborts a job whose lease is lost. */
 export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: JobPoolOptions): JobPool {
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningJob>();
   const permits = newSemaphore({ permits: workers, waitingMax: 0 });
   const stopping = new AbortController();
   let leaseMs = LEASE_MS;
@@ -102,7 +102,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
 }
 
 interface DrainOptions {
-  readonly running: readonly Running[];
+  readonly running: readonly RunningJob[];
   readonly ms: number;
   readonly clock: Clock;
   readonly over: AbortSignal | undefined;

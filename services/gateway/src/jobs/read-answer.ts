@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { Problem } from '@reelgate/platform/problem';
 import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
-import { envelopeOf } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/envelope-of.ts';
 import { enclose } from '../problems/envelopes.ts';
-import { errorRowOf } from '../problems/error-table.ts';
+import { findErrorRow } from '../problems/error-table.ts';
 import type { CollectedAnswer } from './collecting-sink.ts';
 
 const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
 
 /** Chooses the form of an answer in the job: JSON as JSON, text as text, anything else as base64. */
-export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
+export function chooseEncoding({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
   const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (body.length === 0) return 'none';
   if (!isUtf8(body)) return 'base64';
@@ -19,8 +19,8 @@ export function encodingOf({ contentType, body }: Pick<CollectedAnswer, 'content
 }
 
 /** Reads the error of an unsuccessful answer, in any dialect. */
-export function failureIn({ status, body }: CollectedAnswer): JobFailure {
-  const error = errorIn(body);
+export function readFailure({ status, body }: CollectedAnswer): JobFailure {
+  const error = readError(body);
   const code = [error['code'], error['status'], error['type']].find(
     (word) => typeof word === 'string' && CODE.test(word),
   );
@@ -35,21 +35,21 @@ export function failureIn({ status, body }: CollectedAnswer): JobFailure {
 }
 
 /** Converts a refusal to the answer that the synchronous route would have given. */
-export function refusalAnswer(
+export function toRefusalAnswer(
   problem: Problem,
   { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>,
 ): { readonly answer: CollectedAnswer; readonly failure: JobFailure } {
-  const row = errorRowOf(problem);
+  const row = findErrorRow(problem);
   const message = problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`;
   const failure = { code: row.code ?? problem.reason, message };
-  const body = enclose(envelopeOf(path), { row, requestId, code: failure.code, param: problem.field, message });
+  const body = enclose(chooseEnvelope(path), { row, requestId, code: failure.code, param: problem.field, message });
   return {
     answer: { status: row.status, contentType: 'application/json', body: Buffer.from(JSON.stringify(body)) },
     failure,
   };
 }
 
-function errorIn(body: Buffer): Readonly<Record<string, unknown>> {
+function readError(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     const { error } = JSON.parse(body.toString()) as { readonly error?: unknown };
     return typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {};

@@ -22,11 +22,11 @@ export async function resultEnvelope(
   };
   const text = JSON.stringify(head);
   if (answer === undefined || answer.encoding === 'none') return Readable.from([text], { objectMode: false });
-  const bytes = await bytesOf(media, answer);
+  const bytes = await openBytes(media, answer);
   return bytes === undefined ? undefined : Readable.from(envelope(text, answer.encoding, bytes), { objectMode: false });
 }
 
-async function bytesOf(
+async function openBytes(
   media: Pick<MediaPort, 'read'>,
   { body }: JobAnswer,
 ): Promise<AsyncIterable<Buffer> | undefined> {

@@ -12,7 +12,7 @@ import { collectingSink } from './collecting-sink.ts';
 import type { CollectedAnswer, CollectingSink } from './collecting-sink.ts';
 import { keepBytes, readBytes } from './job-bytes.ts';
 import { HOLD_SLACK_MS } from './job-hold.ts';
-import { encodingOf, failureIn, refusalAnswer } from './read-answer.ts';
+import { chooseEncoding, readFailure, toRefusalAnswer } from './read-answer.ts';
 
 /** The time for which a result is written again while tasks or media cannot be reached. */
 const WRITE_FOR_MS = 30_000;
@@ -84,9 +84,9 @@ export function runJob(deps: RunJobDeps, job: LeasedJob, options: RunOptions): P
 
 async function runAndRecord(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<void> {
   try {
-    const outcome = await outcomeOf(deps, job, run);
+    const outcome = await runStoredCall(deps, job, run);
     run.span.set({ 'reelgate.outcome': outcome.kind });
-    await insist(deps, run.signal, () => WRITE[outcome.kind](deps, job, outcome as never, run));
+    await writeWithRetries(deps, run.signal, () => WRITE[outcome.kind](deps, job, outcome as never, run));
   } catch (error) {
     run.span.fail('not_recorded');
     // the lease ends by itself; then the tasks service decides
@@ -94,7 +94,7 @@ async function runAndRecord(deps: RunJobDeps, job: LeasedJob, run: Run): Promise
   }
 }
 
-async function outcomeOf(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<Outcome> {
+async function runStoredCall(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<Outcome> {
   const sink = collectingSink(deps.bytesMax);
   let isStarted = false;
   const starting = async (): Promise<void> => {
@@ -105,58 +105,58 @@ async function outcomeOf(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<Ou
     isStarted = true;
   };
   try {
-    const call = await storedCall(deps, job);
-    if (call === undefined || job.isOverdue) return givenUp(deps, job, call === undefined ? LOST : EXPIRED);
+    const call = await loadCall(deps, job);
+    if (call === undefined || job.isOverdue) return giveUp(deps, job, call === undefined ? LOST : EXPIRED);
     const kept = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, starting };
     const traced = { ...call, span: run.span };
     const { how } = await deps.relay.call(traced, sink, AbortSignal.any([run.signal, sink.overflow]), kept);
     return ENDED[how](sink);
   } catch (error) {
-    return refused(deps, job, error, isStarted);
+    return classifyRefusal(deps, job, error, isStarted);
   }
 }
 
 const ENDED: Readonly<Record<'whole' | 'broken' | 'gone', (sink: CollectingSink) => Outcome>> = {
-  whole: (sink) => (sink.overflow.aborted ? { kind: 'failed', failure: TOO_LARGE } : answered(sink.answer())),
+  whole: (sink) => (sink.overflow.aborted ? { kind: 'failed', failure: TOO_LARGE } : toOutcome(sink.answer())),
   broken: () => ({ kind: 'failed', failure: BROKEN }),
   gone: (sink) => (sink.overflow.aborted ? { kind: 'failed', failure: TOO_LARGE } : { kind: 'unknown' }),
 };
 
-function answered(answer: CollectedAnswer): Outcome {
-  return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : failureIn(answer) };
+function toOutcome(answer: CollectedAnswer): Outcome {
+  return { kind: 'answered', answer, failure: answer.status < SUCCESS_BELOW ? undefined : readFailure(answer) };
 }
 
-async function storedCall({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<RelayCall | undefined> {
+async function loadCall({ media, restore, bytesMax }: RunJobDeps, job: LeasedJob): Promise<RelayCall | undefined> {
   const body = await readBytes(media, job.call.body, bytesMax);
   return body === undefined ? undefined : restore(job, body);
 }
 
 /** Returns the outcome of a refusal. A job that can succeed later waits in the queue, with its hold. */
-function refused(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: boolean): Outcome {
+function classifyRefusal(deps: RunJobDeps, job: LeasedJob, error: unknown, isStarted: boolean): Outcome {
   if (error instanceof NotStarted) return { kind: 'later', delayMs: 0 };
   if (!(error instanceof Problem)) {
     deps.log.error({ taskId: job.lease.jobId, err: error }, 'a job failed');
     return isStarted ? { kind: 'unknown' } : { kind: 'later', delayMs: LATER.unknownMs };
   }
-  if (mayHelpLater(error))
+  if (canSucceedLater(error))
     return {
       kind: 'later',
       delayMs: Math.min(LATER.mostMs, Math.max(LATER.leastMs, error.retryAfterMs ?? LATER.unknownMs)),
     };
   // after the start the relay has settled it
   if (!isStarted) deps.relay.release(job.callId);
-  const { answer, failure } = refusalAnswer(error, job);
+  const { answer, failure } = toRefusalAnswer(error, job);
   return { kind: 'answered', answer, failure };
 }
 
-function mayHelpLater(problem: Problem): boolean {
+function canSucceedLater(problem: Problem): boolean {
   return (
     problem.reason === 'rate_limit_exceeded' || (problem.kind === 'unavailable' && !MAYBE_DONE.has(problem.reason))
   );
 }
 
 /** Ends the job without a call, and releases its hold. */
-function givenUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailure): Outcome {
+function giveUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailure): Outcome {
   relay.release(callId);
   return { kind: 'failed', failure };
 }
@@ -174,7 +174,7 @@ const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
     const written = {
       statusCode: answer.status,
       contentType: answer.contentType,
-      encoding: encodingOf(answer),
+      encoding: chooseEncoding(answer),
       size: answer.body.length,
       body,
     };
@@ -186,7 +186,11 @@ const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
 };
 
 /** Repeats a write for a limited time; a refusal is final. */
-async function insist({ clock, log }: RunJobDeps, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
+async function writeWithRetries(
+  { clock, log }: RunJobDeps,
+  signal: AbortSignal,
+  write: () => Promise<void>,
+): Promise<void> {
   const until = clock.now() + WRITE_FOR_MS;
   for (;;) {
     try {

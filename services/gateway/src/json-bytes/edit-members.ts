@@ -1,4 +1,4 @@
-import { membersOf, skipSpace } from './json-members.ts';
+import { iterateMembers, skipSpace } from './json-members.ts';
 
 const [OPEN, CLOSE, COMMA] = [0x7b, 0x7d, 0x2c];
 
@@ -9,7 +9,7 @@ const [OPEN, CLOSE, COMMA] = [0x7b, 0x7d, 0x2c];
 export function withMember(bytes: Buffer, name: string, valueJson: string): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
-  for (const member of membersOf(bytes)) {
+  for (const member of iterateMembers(bytes)) {
     if (member.name !== name) continue;
     parts.push(bytes.subarray(copied, member.valueStart), Buffer.from(valueJson));
     copied = member.valueEnd;
@@ -29,7 +29,7 @@ export function withoutMember(bytes: Buffer, name: string): Buffer {
   const kept: Buffer[] = [];
   let copied = 0;
   let isFirst = true;
-  for (const member of membersOf(bytes)) {
+  for (const member of iterateMembers(bytes)) {
     if (member.name !== name) {
       isFirst = false;
       continue;

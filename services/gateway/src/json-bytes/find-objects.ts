@@ -12,23 +12,23 @@ export type JsonObject = Readonly<Record<string, unknown>>;
  * that is closed there is the outermost one, so the rest need not be parsed. Returns undefined if there is no such
  * object or these bytes do not tell.
  */
-export function objectAtEnd(bytes: Buffer, name: string): JsonObject | undefined {
+export function findObjectAtEnd(bytes: Buffer, name: string): JsonObject | undefined {
   if (bytes[0] !== OPEN) return undefined;
-  const found = lastObject(bytes, name);
+  const found = locateLastObject(bytes, name);
   const isAtEnd =
     found !== undefined && bytes.length - found.end <= TAIL_BYTES_MAX && TAIL.test(bytes.toString('latin1', found.end));
-  return isAtEnd ? parsed(bytes.subarray(found.start, found.end)) : undefined;
+  return isAtEnd ? parseLastObject(bytes.subarray(found.start, found.end)) : undefined;
 }
 
 /**
  * Finds the object under the last member of this name, at any depth. The bytes can be the end of a longer JSON text.
  */
-export function lastObjectCalled(bytes: Buffer, name: string): JsonObject | undefined {
-  const found = lastObject(bytes, name);
-  return found === undefined ? undefined : parsed(bytes.subarray(found.start, found.end));
+export function findLastObject(bytes: Buffer, name: string): JsonObject | undefined {
+  const found = locateLastObject(bytes, name);
+  return found === undefined ? undefined : parseLastObject(bytes.subarray(found.start, found.end));
 }
 
-function lastObject(bytes: Buffer, name: string): { readonly start: number; readonly end: number } | undefined {
+function locateLastObject(bytes: Buffer, name: string): { readonly start: number; readonly end: number } | undefined {
   const quoted = `"${name}"`;
   const at = bytes.lastIndexOf(quoted);
   if (at < 0) return undefined;
@@ -41,7 +41,7 @@ function lastObject(bytes: Buffer, name: string): { readonly start: number; read
 /**
  * Parses the bytes as an object. Of a list it takes the last object, because a stream without events arrives as a list.
  */
-export function parsed(bytes: Buffer): JsonObject | undefined {
+export function parseLastObject(bytes: Buffer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     const object: unknown = Array.isArray(value) ? value.at(-1) : value;

@@ -21,16 +21,16 @@ export function modelHider(publicModel: string, upstreamModel: string): ModelHid
   // some writers escape slashes
   const needles = [...new Set([name, name.replaceAll('/', '\\/')])].map((text) => Buffer.from(text));
   const replacement = Buffer.from(JSON.stringify(publicModel));
-  return { hide: (bytes) => needles.reduce((left, needle) => withReplaced(left, needle, replacement), bytes) };
+  return { hide: (bytes) => needles.reduce((left, needle) => replaceModel(left, needle, replacement), bytes) };
 }
 
-function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffer {
+function replaceModel(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffer {
   let at = bytes.indexOf(needle);
   if (at < 0) return bytes;
   const parts: Buffer[] = [];
   let copied = 0;
   for (; at >= 0; at = bytes.indexOf(needle, at + needle.length)) {
-    const start = startOfValue(bytes, at);
+    const start = findValueStart(bytes, at);
     if (start === undefined || start < copied) continue;
     const end = endOfString(bytes, start);
     // a value that is cut off is read again with the bytes that follow
@@ -42,25 +42,25 @@ function withReplaced(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
 }
 
 /** Finds the start of the string whose text begins here, if it is the value of a member that names a model. */
-function startOfValue(bytes: Buffer, textAt: number): number | undefined {
+function findValueStart(bytes: Buffer, textAt: number): number | undefined {
   const prefixed = textAt - PREFIX.length;
-  const start = (prefixed > 0 && endsIn(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;
+  const start = (prefixed > 0 && hasWordBefore(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;
   if (bytes[start] !== QUOTE) return undefined;
-  const colon = backOverSpace(bytes, start - 1);
+  const colon = skipSpaceBackwards(bytes, start - 1);
   if (bytes[colon] !== COLON) return undefined;
-  const nameEnd = backOverSpace(bytes, colon - 1) + 1;
-  return NAMES.some((name) => endsIn(bytes, nameEnd, name)) ? start : undefined;
+  const nameEnd = skipSpaceBackwards(bytes, colon - 1) + 1;
+  return NAMES.some((name) => hasWordBefore(bytes, nameEnd, name)) ? start : undefined;
 }
 
 /** Reports whether the bytes before `end` are this word. For a short word a loop is faster than `equals`. */
-function endsIn(bytes: Buffer, end: number, word: Buffer): boolean {
+function hasWordBefore(bytes: Buffer, end: number, word: Buffer): boolean {
   const start = end - word.length;
   if (start < 0) return false;
   for (let at = 0; at < word.length; at += 1) if (bytes[start + at] !== word[at]) return false;
   return true;
 }
 
-function backOverSpace(bytes: Buffer, start: number): number {
+function skipSpaceBackwards(bytes: Buffer, start: number): number {
   let at = start;
   while (isSpace(bytes[at])) at -= 1;
   return at;

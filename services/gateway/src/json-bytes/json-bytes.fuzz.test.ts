@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { textBytesUnder } from './count-text.ts';
+import { countTextBytes } from './count-text.ts';
 import { withMember, withoutMember } from './edit-members.ts';
-import { lastObjectCalled, objectAtEnd } from './find-objects.ts';
+import { findLastObject, findObjectAtEnd } from './find-objects.ts';
 import type { JsonObject } from './find-objects.ts';
 import { hideInPieces } from './hide-in-pieces.ts';
 import { modelHider } from './hide-model.ts';
-import { membersOf } from './json-members.ts';
+import { iterateMembers } from './json-members.ts';
 import { listElements } from './list-elements.ts';
 import { withModel } from './name-model.ts';
 import { modelRenamer } from './rename-model.ts';
@@ -120,7 +120,10 @@ function check(reads: (bytes: Buffer) => unknown, compare: (text: string, json: 
 
 test('the members of an object are those that JSON.parse finds', () => {
   const read = (bytes: Buffer): readonly (readonly [string, string])[] =>
-    [...membersOf(bytes)].map(({ name, valueStart, valueEnd }) => [name, bytes.toString('utf8', valueStart, valueEnd)]);
+    [...iterateMembers(bytes)].map(({ name, valueStart, valueEnd }) => [
+      name,
+      bytes.toString('utf8', valueStart, valueEnd),
+    ]);
   check(read, (text, json) => {
     expect(
       Object.fromEntries(read(Buffer.from(text)).map(([name, value]) => [name, JSON.parse(value) as unknown])),
@@ -211,9 +214,9 @@ describe('a hidden model', () => {
 test('the object at the end is the one that JSON.parse finds under that name, or none', () => {
   let found = 0;
   check(
-    (bytes) => objectAtEnd(bytes, 'usage'),
+    (bytes) => findObjectAtEnd(bytes, 'usage'),
     (text, json) => {
-      const read = objectAtEnd(Buffer.from(text), 'usage');
+      const read = findObjectAtEnd(Buffer.from(text), 'usage');
       if (read === undefined) return;
       found += 1;
       expect(read).toEqual(json['usage']);
@@ -229,9 +232,9 @@ test('the last object under a name is the last one in the parsed text, or none',
       : Object.entries(value).flatMap(([name, inner]) => [...(name === 'usage' ? [inner] : []), ...walk(inner)]);
   let found = 0;
   check(
-    (bytes) => lastObjectCalled(bytes, 'usage'),
+    (bytes) => findLastObject(bytes, 'usage'),
     (_, json) => {
-      const read = lastObjectCalled(Buffer.from(JSON.stringify(json)), 'usage');
+      const read = findLastObject(Buffer.from(JSON.stringify(json)), 'usage');
       if (read === undefined) return;
       found += 1;
       expect(read).toEqual(walk(json).at(-1));
@@ -251,9 +254,9 @@ test('the text under a name has as many bytes as JSON.stringify writes for its s
           0,
         );
   check(
-    (bytes) => textBytesUnder(bytes, Buffer.from('"text"')),
+    (bytes) => countTextBytes(bytes, Buffer.from('"text"')),
     (_, json) => {
-      expect(textBytesUnder(Buffer.from(JSON.stringify(json)), Buffer.from('"text"'))).toBe(walk(json));
+      expect(countTextBytes(Buffer.from(JSON.stringify(json)), Buffer.from('"text"'))).toBe(walk(json));
     },
   );
 });

@@ -11,14 +11,14 @@ export interface Member {
 }
 
 /** Yields the members of the outermost object in their order, up to the first one that is not JSON. */
-export function* membersOf(bytes: Buffer): Generator<Member> {
+export function* iterateMembers(bytes: Buffer): Generator<Member> {
   let at = bytes.indexOf(OPEN) + 1;
   for (;;) {
     at = bytes.indexOf(QUOTE, at);
     if (at < 0) return;
     const start = at;
     const nameEnd = endOfString(bytes, at);
-    const name = nameIn(bytes.toString('utf8', start, nameEnd));
+    const name = parseName(bytes.toString('utf8', start, nameEnd));
     const colon = skipSpace(bytes, nameEnd);
     if (name === undefined || bytes[colon] !== COLON) return;
     const valueStart = skipSpace(bytes, colon + 1);
@@ -29,7 +29,7 @@ export function* membersOf(bytes: Buffer): Generator<Member> {
   }
 }
 
-function nameIn(quoted: string): string | undefined {
+function parseName(quoted: string): string | undefined {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   try {
     return JSON.parse(quoted) as string;

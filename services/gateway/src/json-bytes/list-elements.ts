@@ -29,7 +29,7 @@ const MARKS: Readonly<Record<number, Between>> = {
 
 /** An element of more than `heldBytesMax` passes in pieces. */
 export function listElements(heldBytesMax: number): ListElements {
-  const scan = objectEnds();
+  const scan = newObjectScanner();
   let between: Between = 'before';
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -80,7 +80,7 @@ export function listElements(heldBytesMax: number): ListElements {
 }
 
 /** Reads to the end of the current object; returns the position after it, or 0 if the chunk ends first. */
-function objectEnds(): (chunk: Buffer, from: number) => number {
+function newObjectScanner(): (chunk: Buffer, from: number) => number {
   let depth = 0;
   let inText = false;
   let isEscaped = false;

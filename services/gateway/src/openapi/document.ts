@@ -3,7 +3,7 @@ import type { QueryParameter, Schema } from '../dialects/dialect.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
 import { hoist } from './hoist.ts';
-import { LIMIT_HEADERS, headerComponents, headersOf } from './response-headers.ts';
+import { LIMIT_HEADERS, headerComponents, buildHeaderRefs } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
 /** The title, the version and the description of the API. */
@@ -55,7 +55,7 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   for (const route of routes) {
     for (const method of route.methods === 'all' ? ALL_METHODS : route.methods) {
       const name = route.path.replace('{+', '{');
-      paths[name] = { ...paths[name], [method.toLowerCase()]: operationOf(route, method) };
+      paths[name] = { ...paths[name], [method.toLowerCase()]: buildOperation(route, method) };
     }
   }
   const { document, schemas } = hoist({ paths, responses: collectErrors(routes) });
@@ -63,7 +63,7 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
     openapi: '3.1.0',
     info: API,
     servers: [{ url: publicUrl }],
-    tags: tagsOf(routes).map((name) => ({ name })),
+    tags: collectTags(routes).map((name) => ({ name })),
     paths: document.paths,
     components: {
       schemas,
@@ -80,10 +80,10 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   };
 }
 
-function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[number]): object {
+function buildOperation(route: RouteEntry, method: Method | (typeof ALL_METHODS)[number]): object {
   const { doc, path, token, methods } = route;
   const parameters = [
-    ...pathParameters(path),
+    ...buildPathParameters(path),
     ...(doc.parameters ?? []).map((parameter) => ({ in: 'query', ...parameter })),
     ...(doc.headers ?? []).map((name) => ({ in: 'header', name, ...HEADERS[name] })),
   ];
@@ -99,14 +99,14 @@ function operationOf(route: RouteEntry, method: Method | (typeof ALL_METHODS)[nu
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
     security: token === undefined ? [] : [{ token: [] }],
-    responses: { ...successOf(route), ...referToErrors(route) },
+    responses: { ...buildSuccess(route), ...referToErrors(route) },
   };
 }
 
-function successOf({ doc, token }: RouteEntry): object {
+function buildSuccess({ doc, token }: RouteEntry): object {
   const { answers, status = 200, answerHeaders = [], also = {} } = doc;
   const headers = (more: readonly ResponseHeader[]): object =>
-    headersOf(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
+    buildHeaderRefs(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
   const content = Object.fromEntries(
     Object.entries(answers).map(([type, schema]: [string, Schema]) => [type, { schema }]),
   );
@@ -135,7 +135,7 @@ function successOf({ doc, token }: RouteEntry): object {
   return { ...first, ...Object.fromEntries(others) };
 }
 
-function pathParameters(path: string): object[] {
+function buildPathParameters(path: string): object[] {
   return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name = '']) => ({
     in: 'path',
     name,
@@ -145,6 +145,6 @@ function pathParameters(path: string): object[] {
 }
 
 /** Collects the tags: first the dialects in their order, then the others. */
-function tagsOf(routes: readonly RouteEntry[]): string[] {
+function collectTags(routes: readonly RouteEntry[]): string[] {
   return [...new Set([...dialects.map(({ name }) => name), ...routes.map(({ doc }) => doc.tag)])];
 }

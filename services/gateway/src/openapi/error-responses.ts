@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../dialects/dialect.ts';
-import { envelopeOf } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/envelope-of.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
-import { WITH_TOKEN, refusedStatuses } from '../http/routes/refused-statuses.ts';
+import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/refused-statuses.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
-import { LIMIT_HEADERS, headersOf } from './response-headers.ts';
+import { LIMIT_HEADERS, buildHeaderRefs } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
 const text = { type: 'string' };
-const strict = (properties: Readonly<Record<string, unknown>>): object => ({
+const objectSchema = (properties: Readonly<Record<string, unknown>>): object => ({
   type: 'object',
   required: Object.keys(properties),
   additionalProperties: false,
@@ -18,7 +18,7 @@ const envelope = (
   title: string,
   error: Readonly<Record<string, unknown>>,
   beside: Readonly<Record<string, unknown>> = {},
-): Schema => ({ title, ...strict({ ...beside, error: strict(error) }) });
+): Schema => ({ title, ...objectSchema({ ...beside, error: objectSchema(error) }) });
 
 const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
   openai: envelope('Error', { message: text, type: text, param: { type: ['string', 'null'] }, code: text }),
@@ -134,7 +134,7 @@ export function collectErrors(routes: readonly RouteEntry[]): Readonly<Record<st
 
 /** Lists the refusals of a route. An upstream can refuse with any 4xx. */
 function listErrors(entry: RouteEntry): readonly ErrorResponse[] {
-  const own = [...refusedStatuses(entry)]
+  const own = [...listRefusalStatuses(entry)]
     .toSorted((one, other) => one - other)
     .map((status) => describeError(entry, status));
   if (entry.doc.isRelayed !== true) return own;
@@ -144,7 +144,7 @@ function listErrors(entry: RouteEntry): readonly ErrorResponse[] {
 }
 
 function describeError(entry: RouteEntry, status: RefusedStatus): ErrorResponse {
-  const families = entry.doc.envelopes ?? [envelopeOf(entry.path)];
+  const families = entry.doc.envelopes ?? [chooseEnvelope(entry.path)];
   const canBeUpstreams = entry.doc.isRelayed === true && !OWN.has(status);
   const all = [...families.map((name) => SCHEMAS[name]), ...(canBeUpstreams ? [UPSTREAM] : [])];
   const [only] = all;
@@ -164,5 +164,9 @@ function buildResponse({ token }: RouteEntry, status: RefusedStatus, schema: Sch
     ...(token === undefined || status === 401 ? [] : LIMIT_HEADERS),
     ...(MORE_HEADERS[status] ?? []),
   ];
-  return { description: DESCRIPTIONS[status], headers: headersOf(names), content: { 'application/json': { schema } } };
+  return {
+    description: DESCRIPTIONS[status],
+    headers: buildHeaderRefs(names),
+    content: { 'application/json': { schema } },
+  };
 }

@@ -53,18 +53,18 @@ export const RESPONSE_HEADERS = {
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
 /** Returns the name of a header's component. */
-const componentOf = (name: ResponseHeader): string =>
+const toComponentName = (name: ResponseHeader): string =>
   name
     .split('-')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
 export const headerComponents: Readonly<Record<string, Header>> = Object.fromEntries(
-  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [componentOf(name as ResponseHeader), header]),
+  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [toComponentName(name as ResponseHeader), header]),
 );
 
-export function headersOf(names: readonly ResponseHeader[]): object {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name)}` }]));
+export function buildHeaderRefs(names: readonly ResponseHeader[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${toComponentName(name)}` }]));
 }
 
 /** The headers of every answer on a route with a token. */

@@ -7,7 +7,7 @@ import { fakeTasks } from '../../testing/fake-services.ts';
 import type { FakeTasks } from '../../testing/fake-services.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import { awaitChange } from './await-change.ts';
-import { cachedTaskReader } from './read-task.ts';
+import { cacheTaskReads } from './read-task.ts';
 import { openTaskChanges } from './task-changes.ts';
 
 const ref = { accountId: 'demo', taskId: TASK_ID };
@@ -20,12 +20,12 @@ beforeEach(() => {
   clock = fakeClock();
   tasks = fakeTasks();
   tasks.tasks.set(`demo/${TASK_ID}`, aTask());
-  const reader = cachedTaskReader(tasks.client, clock);
+  const reader = cacheTaskReads(tasks.client, clock);
   const changes = openTaskChanges();
   change = (task) => {
     tasks.tasks.set(`demo/${TASK_ID}`, task);
     reader.forget(ref);
-    changes.changed(ref);
+    changes.announceChange(ref);
   };
   wait = (ms, gone = new AbortController().signal) => {
     let done = false;

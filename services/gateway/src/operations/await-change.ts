@@ -1,6 +1,6 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import { isFinal, standingOf } from '../clients/tasks-client.ts';
+import { isFinal, toStateKey } from '../clients/tasks-client.ts';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
 import type { TaskReader } from './read-task.ts';
@@ -12,7 +12,7 @@ export interface AwaitChangeDeps {
   readonly changes: TaskChanges;
 }
 
-export interface Waiting {
+export interface WaitForChange {
   readonly task: TaskRef;
   readonly ms: number;
   readonly requestId: string;
@@ -27,22 +27,22 @@ export interface Waiting {
  */
 export async function awaitChange(
   { clock, reader, changes }: AwaitChangeDeps,
-  { task: ref, ms, requestId, span, gone }: Waiting,
+  { task: ref, ms, requestId, span, gone }: WaitForChange,
 ): Promise<Task> {
-  let nap = new AbortController();
+  let wakeUp = new AbortController();
   let missed = false;
   const watch = changes.watch(ref, (carrier) => {
     missed = true;
     span?.link(carrier);
-    nap.abort();
+    wakeUp.abort();
   });
   try {
     const from = clock.now();
     let task = await reader.read(ref, requestId, span);
-    const standing = standingOf(task);
-    while (!isFinal(task) && standingOf(task) === standing && isRecent(clock, from, ms) && !gone.aborted) {
-      nap = new AbortController();
-      if (!missed) await clock.sleep(from + ms - clock.now(), AbortSignal.any([nap.signal, gone]));
+    const stateKey = toStateKey(task);
+    while (!isFinal(task) && toStateKey(task) === stateKey && isRecent(clock, from, ms) && !gone.aborted) {
+      wakeUp = new AbortController();
+      if (!missed) await clock.sleep(from + ms - clock.now(), AbortSignal.any([wakeUp.signal, gone]));
       missed = false;
       task = await reader.read(ref, requestId, span);
     }

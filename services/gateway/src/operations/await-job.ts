@@ -13,7 +13,7 @@ export interface AwaitJobDeps {
   readonly changes: TaskChanges;
 }
 
-export interface WaitingForJob {
+export interface WaitForJob {
   readonly accountId: string;
   readonly jobId: string;
   readonly ms: number;
@@ -26,22 +26,22 @@ export interface WaitingForJob {
 /** Waits until the state of a job changes, the job ends or the time is over, and then reads it. */
 export async function awaitJob(
   { clock, jobs, changes }: AwaitJobDeps,
-  { accountId, jobId, ms, requestId, span, gone }: WaitingForJob,
+  { accountId, jobId, ms, requestId, span, gone }: WaitForJob,
 ): Promise<Job> {
-  let nap = new AbortController();
+  let wakeUp = new AbortController();
   let missed = false;
   const watch = changes.watch({ accountId, taskId: jobId }, () => {
     missed = true;
-    nap.abort();
+    wakeUp.abort();
   });
   try {
     const from = clock.now();
     let job = await jobs.get(accountId, jobId, requestId, span);
     const { state } = job;
     while (isOpen(job) && job.state === state && isRecent(clock, from, ms) && !gone.aborted) {
-      nap = new AbortController();
+      wakeUp = new AbortController();
       if (!missed)
-        await clock.sleep(Math.min(POLL_INTERVAL_MS, from + ms - clock.now()), AbortSignal.any([nap.signal, gone]));
+        await clock.sleep(Math.min(POLL_INTERVAL_MS, from + ms - clock.now()), AbortSignal.any([wakeUp.signal, gone]));
       missed = false;
       job = await jobs.get(accountId, jobId, requestId, span);
     }

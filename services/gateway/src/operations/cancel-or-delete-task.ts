@@ -1,6 +1,6 @@
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { TaskRef, TasksClient } from '../clients/tasks-client.ts';
-import type { EndRoute, Ending } from '../dialects/dialect.ts';
+import type { EndRoute, EndResult } from '../dialects/dialect.ts';
 import type { TaskReader } from './read-task.ts';
 
 /** A cancel calls the generator too. */
@@ -17,7 +17,7 @@ export async function cancelOrDeleteTask(
   ref: TaskRef,
   ends: EndRoute['ends'],
   call: { readonly requestId: string; readonly span: Span },
-): Promise<Ending> {
+): Promise<EndResult> {
   const options = { timeoutMs: DEADLINE_MS, ...call };
   try {
     if (ends === 'delete') {

@@ -23,7 +23,7 @@ export interface FollowDeps {
   readonly clock: Clock;
 }
 
-export interface Following {
+export interface FollowOptions {
   readonly filter: EventFilter;
   /** The cursor after which the events begin; undefined if they begin now. */
   readonly cursor: string | undefined;
@@ -38,7 +38,7 @@ export interface Following {
  */
 export async function* followEvents(
   { webhooks, clock }: FollowDeps,
-  { filter, requestId, over, ...from }: Following,
+  { filter, requestId, over, ...from }: FollowOptions,
 ): AsyncGenerator<EventMessage, void> {
   let { cursor } = from;
   let pauseMs = PAUSE_MS_MIN;
@@ -47,7 +47,7 @@ export async function* followEvents(
     const ending = new AbortController();
     const signal = AbortSignal.any([over, ending.signal]);
     try {
-      for await (const message of untilSilent(webhooks.watch(filter, { cursor, signal, requestId }), clock)) {
+      for await (const message of readUntilSilent(webhooks.watch(filter, { cursor, signal, requestId }), clock)) {
         hasBegun = true;
         pauseMs = PAUSE_MS_MIN;
         ({ cursor } = message);
@@ -65,7 +65,7 @@ export async function* followEvents(
 }
 
 /** Yields the same messages. Ends when one does not come in time; the time that the reader takes does not count. */
-async function* untilSilent<T>(messages: AsyncIterable<T>, clock: Clock): AsyncGenerator<T, void> {
+async function* readUntilSilent<T>(messages: AsyncIterable<T>, clock: Clock): AsyncGenerator<T, void> {
   const iterator = messages[Symbol.asyncIterator]();
   try {
     for (;;) {

@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { streamOf } from './inline-bytes.ts';
+import { openInlineStream } from './inline-bytes.ts';
 
 const medium = (base64: string) =>
-  streamOf({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });
+  openInlineStream({ item: 0, field: 'content[0]', declaredType: 'image/png', bytes: { base64 } });
 
 test('base64 is decoded, padded or not, in many pieces too', async () => {
   const big = Buffer.alloc(2_500_001, 'reel');
@@ -35,7 +35,7 @@ describe('invalid base64 ends the stream with a refusal', () => {
 });
 
 test('a file yields its chunks', async () => {
-  const { stream, fault } = streamOf({
+  const { stream, fault } = openInlineStream({
     item: 0,
     field: 'input_reference',
     declaredType: '',

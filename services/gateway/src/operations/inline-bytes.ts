@@ -17,7 +17,7 @@ export interface InlineStream {
 }
 
 /** Streams the bytes of an inline medium. It decodes base64 only as fast as the reader consumes it. */
-export function streamOf({ bytes, field }: InlineMedia): InlineStream {
+export function openInlineStream({ bytes, field }: InlineMedia): InlineStream {
   if ('chunks' in bytes) {
     return {
       stream: Readable.from(bytes.chunks, { objectMode: false }),
@@ -29,16 +29,16 @@ export function streamOf({ bytes, field }: InlineMedia): InlineStream {
   const refuse = (message: string): Problem =>
     (fault = new Problem({ kind: 'invalid', reason: 'invalid_media', field, message }));
   return {
-    stream: Readable.from(decode(bytes.base64, refuse), { objectMode: false }),
+    stream: Readable.from(decodeBase64(bytes.base64, refuse), { objectMode: false }),
     bytesMax: Math.ceil(bytes.base64.length / 4) * 3,
     fault: () => fault,
   };
 }
 
 /** Ignores white space in base64, as browsers do. */
-function* decode(written: string, refuse: (message: string) => Problem): Generator<Buffer> {
+function* decodeBase64(written: string, refuse: (message: string) => Problem): Generator<Buffer> {
   const text = WHITE_SPACE.test(written) ? written.replace(WHITE_SPACES, '') : written;
-  const length = text.length - paddingOf(text);
+  const length = text.length - countPadding(text);
   if (length === 0) throw refuse('must not be empty');
   if (length % 4 === 1) throw refuse('must be complete base64; it is truncated');
   for (let at = 0; at < length; at += STEP) {
@@ -48,7 +48,7 @@ function* decode(written: string, refuse: (message: string) => Problem): Generat
   }
 }
 
-function paddingOf(text: string): number {
+function countPadding(text: string): number {
   if (text.endsWith('==')) return 2;
   return text.endsWith('=') ? 1 : 0;
 }

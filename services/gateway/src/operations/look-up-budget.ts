@@ -31,7 +31,7 @@ export function openLookUpBudget(clock: Clock): LookUpBudget {
   const addresses = new LRUCache<string, { readonly share: LeakyBucket; readonly first: LeakyBucket }>({
     max: ADDRESSES_MAX,
   });
-  const bucketsOf = (network: string) => {
+  const openBuckets = (network: string) => {
     const known = addresses.get(network);
     if (known !== undefined) return known;
     const opened = { share: openLeakyBucket(SHARE, clock), first: openLeakyBucket(FIRST, clock) };
@@ -40,7 +40,7 @@ export function openLookUpBudget(clock: Clock): LookUpBudget {
   };
   return {
     take: (network) => {
-      const { share, first } = bucketsOf(network);
+      const { share, first } = openBuckets(network);
       if (share.left() < 1) return 'address_over';
       const isTaken = all.take(RESERVE) || (all.left() >= 1 && first.take() && all.take());
       if (!isTaken) return 'all_over';

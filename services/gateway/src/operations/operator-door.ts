@@ -27,7 +27,7 @@ interface Window {
 
 export function openOperatorDoor(clock: Pick<Clock, 'now'>, wrongKeys: WrongKeys): OperatorDoor {
   const windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
-  const windowOf = (network: string): Window => {
+  const openWindow = (network: string): Window => {
     const known = windows.get(network);
     if (known !== undefined && clock.now() < known.endsAt && known.endsAt - clock.now() <= WINDOW_MS) return known;
     const opened = { endsAt: clock.now() + WINDOW_MS, wrong: 0 };
@@ -36,7 +36,7 @@ export function openOperatorDoor(clock: Pick<Clock, 'now'>, wrongKeys: WrongKeys
   };
   return {
     pass: async (address, attempt) => {
-      const window = windowOf(sourceNetwork(address));
+      const window = openWindow(sourceNetwork(address));
       if (window.wrong >= WRONG_MAX) {
         wrongKeys.note(address, 'refused');
         throw tooManyWrong(window.endsAt - clock.now());

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Principal } from '../clients/billing-client.ts';
-import { cachedPrincipals } from './principals.ts';
+import { cachePrincipals } from './principals.ts';
 import type { Principals, TokenCall } from './principals.ts';
 
 const callFrom = (address: string): TokenCall => ({ requestId: '', source: () => address });
@@ -27,7 +27,7 @@ const principal = (over: Partial<Principal> = {}): Principal => ({
 });
 const unknown = (): Problem =>
   new Problem({ kind: 'unauthenticated', reason: 'invalid_api_key', message: 'this token is not known' });
-const reasonOf = (call: Soon<unknown>): Promise<string> =>
+const reasonOf = (call: MaybePromise<unknown>): Promise<string> =>
   Promise.resolve(call).then(
     () => 'ok',
     (error: unknown) => (error as Problem).reason,
@@ -37,7 +37,7 @@ beforeEach(() => {
   clock = fakeClock();
   asked = [];
   answers = new Map([['key-1', principal()]]);
-  principals = cachedPrincipals(async (key) => {
+  principals = cachePrincipals(async (key) => {
     asked.push(key);
     const found = answers.get(key);
     if (found === undefined) throw unknown();
@@ -164,7 +164,7 @@ describe('an unknown token', () => {
 
 test('nothing is cached if billing does not answer', async () => {
   let down = true;
-  const cached = cachedPrincipals(async () => {
+  const cached = cachePrincipals(async () => {
     if (down) throw new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'cannot be reached' });
     return principal();
   }, clock);

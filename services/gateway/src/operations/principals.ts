@@ -4,10 +4,10 @@ import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { sourceNetwork } from '@reelgate/platform/source-address';
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { listLine } from '../clients/billing-client.ts';
+import { listTokenAndMakers } from '../clients/billing-client.ts';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
@@ -25,7 +25,7 @@ export interface Principals {
    * Problem. An unknown token takes from the look-ups of the caller's network; a known one does not, though it is
    * checked every ten seconds.
    */
-  of(key: string, call: TokenCall): Soon<Principal>;
+  of(key: string, call: TokenCall): MaybePromise<Principal>;
   /** Forgets a token and what it made, so that the next request of each checks it again. */
   drop(tokenId: string): void;
 }
@@ -40,19 +40,19 @@ export interface TokenCall {
   readonly freshMs?: number;
 }
 
-interface Known {
+interface KnownPrincipal {
   readonly principal: Principal;
   readonly askedAt: number;
 }
-interface Refused {
+interface KnownRefusal {
   readonly problem: Problem;
   readonly askedAt: number;
 }
 
 /** Caches the principals of tokens, with a limit on number and age. It keeps only digests of the tokens. */
-export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Principals {
-  const known = new LRUCache<string, Known>({ max: KNOWN_MAX });
-  const refused = new LRUCache<string, Refused>({ max: REFUSED_MAX });
+export function cachePrincipals(authenticate: Authenticate, clock: Clock): Principals {
+  const known = new LRUCache<string, KnownPrincipal>({ max: KNOWN_MAX });
+  const refused = new LRUCache<string, KnownRefusal>({ max: REFUSED_MAX });
   const pending = new Map<string, Promise<Principal>>();
   const budget = openLookUpBudget(clock);
   /** Counts the changes of tokens, so that an answer from before a change is not cached. */
@@ -80,7 +80,7 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
     return answer;
   };
 
-  const find = (digest: string, key: string, call: TokenCall): Soon<Principal> => {
+  const find = (digest: string, key: string, call: TokenCall): MaybePromise<Principal> => {
     const entry = known.get(digest);
     return entry !== undefined && isRecent(clock, entry.askedAt, call.freshMs ?? KNOWN_FRESH_MS)
       ? entry.principal
@@ -99,16 +99,16 @@ export function cachedPrincipals(authenticate: Authenticate, clock: Clock): Prin
 
   return {
     of: (key, call) =>
-      whenThere(find(hash('sha256', key, 'base64'), key, call), (principal) => {
+      thenMaybe(find(hash('sha256', key, 'base64'), key, call), (principal) => {
         if (principal.expiresAt === undefined || clock.now() < principal.expiresAt) return principal;
-        return Promise.reject(expired());
+        return Promise.reject(tokenExpired());
       }),
     drop: (tokenId) => {
       changes += 1;
       pending.clear();
       refused.clear();
       for (const [digest, { principal }] of known.entries())
-        if (listLine(principal).includes(tokenId)) known.delete(digest);
+        if (listTokenAndMakers(principal).includes(tokenId)) known.delete(digest);
     },
   };
 }
@@ -129,7 +129,7 @@ function tooManyUnknown(verdict: Exclude<LookUpVerdict, 'taken'>): Problem {
       });
 }
 
-function expired(): Problem {
+function tokenExpired(): Problem {
   return new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'the token has expired' });
 }
 

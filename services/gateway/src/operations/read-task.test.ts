@@ -6,7 +6,7 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { TASK_ID, aCompletedTask, aTask } from '../../testing/a-task.ts';
 import { fakeTasks } from '../../testing/fake-services.ts';
 import type { FakeTasks } from '../../testing/fake-services.ts';
-import { cachedTaskReader } from './read-task.ts';
+import { cacheTaskReads } from './read-task.ts';
 import type { TaskReader } from './read-task.ts';
 
 const ref = { accountId: 'demo', taskId: TASK_ID };
@@ -18,7 +18,7 @@ beforeEach(() => {
   clock = fakeClock();
   tasks = fakeTasks();
   tasks.tasks.set(`demo/${TASK_ID}`, aTask());
-  reader = cachedTaskReader(tasks.client, clock);
+  reader = cacheTaskReads(tasks.client, clock);
 });
 
 describe('a running task', () => {

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task, TaskRef, TasksClient } from '../clients/tasks-client.ts';
 import { dropStale } from './drop-stale.ts';
-import { keyOf } from './task-changes.ts';
+import { toTaskKey } from './task-changes.ts';
 
 const DEADLINE_MS = 10_000;
 /** The time in milliseconds for which an answer stays valid without an event. */
@@ -24,7 +24,7 @@ export interface TaskReader {
    * Reads a task of its account, at most a second old: at once if it is cached. Refuses with a Problem if there is
    * none.
    */
-  read(task: TaskRef, requestId: string, span?: Span): Soon<Task>;
+  read(task: TaskRef, requestId: string, span?: Span): MaybePromise<Task>;
   /** Makes the next read call the tasks service, and drops the answer of a call that is running. */
   forget(task: TaskRef): void;
 }
@@ -41,7 +41,7 @@ type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
 };
 
 /** Answers polls from memory: at most one call per task at a time, whatever the number of readers. */
-export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
+export function cacheTaskReads(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
   const answers = new LRUCache<string, Answer>({ maxSize: WEIGHT_MAX, sizeCalculation: weigh });
   const pending = new Map<string, Promise<Task>>();
 
@@ -64,7 +64,7 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
           answers.set(key, answer);
           dropStale(answers, (cached) => !isFresh(cached));
         }
-        return taskOf(answer);
+        return requireTask(answer);
       })
       .finally(() => {
         if (pending.get(key) === call) pending.delete(key);
@@ -75,20 +75,20 @@ export function cachedTaskReader(tasks: Pick<TasksClient, 'getTask'>, clock: Clo
 
   return {
     read: (ref, requestId, span) => {
-      const key = keyOf(ref);
+      const key = toTaskKey(ref);
       const cached = answers.get(key);
       if (cached !== undefined && isFresh(cached))
         return 'absent' in cached ? Promise.reject(cached.absent) : cached.task;
       return pending.get(key) ?? start(key, ref, { requestId, span });
     },
     forget: (ref) => {
-      answers.delete(keyOf(ref));
-      pending.delete(keyOf(ref));
+      answers.delete(toTaskKey(ref));
+      pending.delete(toTaskKey(ref));
     },
   };
 }
 
-function taskOf(answer: Answer): Task {
+function requireTask(answer: Answer): Task {
   if ('absent' in answer) throw answer.absent;
   return answer.task;
 }

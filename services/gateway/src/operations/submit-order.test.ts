@@ -3,7 +3,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
 import { decodeCreate } from '../dialects/compat/decode.ts';
-import type { Decoded } from '../dialects/dialect.ts';
+import type { DecodedOrder } from '../dialects/dialect.ts';
 import { submitOrder } from './submit-order.ts';
 
 const principal = {
@@ -15,7 +15,7 @@ const principal = {
   tokenName: 'ci',
   tokens: 'none',
 } as const;
-const decode = (over: object = {}): Decoded =>
+const decode = (over: object = {}): DecodedOrder =>
   decodeCreate(
     { json: { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', ...over } },
     { models: new Map(), params: {} },
@@ -30,7 +30,7 @@ const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 function fixture() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let submitted = false;
-  const create = (decoded: Decoded, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
+  const create = (decoded: DecodedOrder, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
     submitOrder(
       { tasks: tasks.client, media: media.port, log: silentLog },
       {

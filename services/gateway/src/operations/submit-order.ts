@@ -4,9 +4,9 @@ import { Problem } from '@reelgate/platform/problem';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Order, Task, TasksClient } from '../clients/tasks-client.ts';
-import type { Decoded } from '../dialects/dialect.ts';
+import type { DecodedOrder } from '../dialects/dialect.ts';
 import { isUncertain } from '../problems/error-table.ts';
-import { streamOf } from './inline-bytes.ts';
+import { openInlineStream } from './inline-bytes.ts';
 
 const CHECK_DEADLINE_MS = 10_000;
 /** A create can fetch media and try several channels. It continues if the client leaves. */
@@ -22,7 +22,7 @@ export interface SubmitOrderDeps {
 
 export interface Submission {
   readonly principal: Principal;
-  readonly decoded: Decoded;
+  readonly decoded: DecodedOrder;
   readonly requestId: string;
   readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
@@ -43,11 +43,11 @@ export interface SubmittedTask {
  */
 export async function submitOrder(deps: SubmitOrderDeps, submission: Submission): Promise<SubmittedTask> {
   const { decoded, requestId, span } = submission;
-  if (decoded.inline.length === 0) return send(deps, submission, decoded.order);
+  if (decoded.inline.length === 0) return sendOrder(deps, submission, decoded.order);
 
   const { task: earlier } = await inClientTerms(
     decoded,
-    deps.tasks.checkOrder(requestOf(submission, pendingOrder(decoded)), {
+    deps.tasks.checkOrder(toOrderRequest(submission, toPendingOrder(decoded)), {
       timeoutMs: CHECK_DEADLINE_MS,
       requestId,
       span,
@@ -59,7 +59,7 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
   try {
     await storeInline(deps.media, submission, stored);
     isUncertainYet = true;
-    const created = await send(deps, submission, withObjects(decoded.order, stored));
+    const created = await sendOrder(deps, submission, withObjects(decoded.order, stored));
     isUncertainYet = false;
     return created;
   } catch (error) {
@@ -70,7 +70,7 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
   }
 }
 
-async function send(
+async function sendOrder(
   { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
   submission: Submission,
   order: Order,
@@ -78,7 +78,7 @@ async function send(
   submission.onSubmit();
   const { task, replayed } = await inClientTerms(
     submission.decoded,
-    tasks.createTask(requestOf(submission, order), {
+    tasks.createTask(toOrderRequest(submission, order), {
       timeoutMs: CREATE_DEADLINE_MS,
       requestId: submission.requestId,
       span: submission.span,
@@ -89,7 +89,7 @@ async function send(
 }
 
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
-function requestOf({ principal: { accountId, tokenId }, decoded, idempotency }: Submission, order: Order) {
+function toOrderRequest({ principal: { accountId, tokenId }, decoded, idempotency }: Submission, order: Order) {
   return {
     accountId,
     tokenId,
@@ -115,12 +115,15 @@ async function removeStored({ media, log }: SubmitOrderDeps, objects: readonly s
 }
 
 /** Returns the order with placeholders, so that it can be checked before its bytes are stored. */
-export function pendingOrder({ order, inline }: Decoded): Order {
+export function toPendingOrder({ order, inline }: DecodedOrder): Order {
   return withObjects(order, new Map(inline.map(({ item }) => [item, PENDING_OBJECT])));
 }
 
 /** Awaits a call. A refusal then names the field as the client wrote it. */
-export async function inClientTerms<T>({ clientField }: Pick<Decoded, 'clientField'>, call: Promise<T>): Promise<T> {
+export async function inClientTerms<T>(
+  { clientField }: Pick<DecodedOrder, 'clientField'>,
+  call: Promise<T>,
+): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -139,19 +142,19 @@ async function storeInline(
   stored: Map<number, string>,
 ): Promise<void> {
   for (const medium of decoded.inline) {
-    const { stream, bytesMax, fault } = streamOf(medium);
+    const { stream, bytesMax, fault } = openInlineStream(medium);
     try {
       const { object } = await media.put(stream, { accountId, bytesMax });
       stored.set(medium.item, object);
     } catch (error) {
-      throw fault() ?? withField(error, medium.field);
+      throw fault() ?? addField(error, medium.field);
     } finally {
       stream.destroy();
     }
   }
 }
 
-function withField(error: unknown, field: string): unknown {
+function addField(error: unknown, field: string): unknown {
   if (!(error instanceof Problem) || error.field !== undefined || error.kind !== 'invalid') return error;
   return new Problem({ kind: error.kind, reason: error.reason, message: error.message, field, cause: error });
 }

@@ -17,9 +17,9 @@ export interface Watch {
 /** Tells waiting reads and open pages that a task changed. */
 export interface TaskChanges {
   /** Calls all that watch it, with the carrier of the change if it is recorded. */
-  changed(task: TaskRef, carrier?: string): void;
+  announceChange(task: TaskRef, carrier?: string): void;
   /** The same for a job, which changes once. */
-  jobEnded(job: TaskRef): void;
+  announceJobEnd(job: TaskRef): void;
   /** Calls back at each change until closed. */
   watch(task: TaskRef, onChange: OnChange): Watch;
   /** The same for all work of an account. */
@@ -27,7 +27,7 @@ export interface TaskChanges {
   /** The same for all work of every account. */
   watchAll(onWork: OnWork): Watch;
   /** Returns the number of watches of a task. */
-  watching(task: TaskRef): number;
+  countWatches(task: TaskRef): number;
 }
 
 const EVERYTHING = '';
@@ -36,27 +36,27 @@ export function openTaskChanges(): TaskChanges {
   const tasks = watchers<string | undefined>();
   const accounts = watchers<Work>();
   const tell = (ref: TaskRef, isTask: boolean, carrier?: string): void => {
-    tasks.tell(keyOf(ref), carrier);
+    tasks.tell(toTaskKey(ref), carrier);
     if (accounts.isEmpty()) return;
     const work = { id: ref.taskId, isTask };
     accounts.tell(ref.accountId, work);
     accounts.tell(EVERYTHING, work);
   };
   return {
-    changed: (task, carrier) => {
+    announceChange: (task, carrier) => {
       tell(task, true, carrier);
     },
-    jobEnded: (job) => {
+    announceJobEnd: (job) => {
       tell(job, false);
     },
-    watch: (task, onChange) => tasks.add(keyOf(task), onChange),
+    watch: (task, onChange) => tasks.add(toTaskKey(task), onChange),
     watchAccount: (accountId, onWork) => accounts.add(accountId, onWork),
     watchAll: (onWork) => accounts.add(EVERYTHING, onWork),
-    watching: (task) => tasks.count(keyOf(task)),
+    countWatches: (task) => tasks.count(toTaskKey(task)),
   };
 }
 
-export function keyOf({ accountId, taskId }: TaskRef): string {
+export function toTaskKey({ accountId, taskId }: TaskRef): string {
   return `${accountId}\n${taskId}`;
 }
 

@@ -4,7 +4,7 @@ import type { Catalogue } from '../config.ts';
 const EVERY = '*';
 
 /** Lists the models that a token may use: those on its list that an enabled channel has. */
-export function visibleModels(
+export function listVisibleModels(
   { models }: Pick<Principal, 'models'>,
   { offered }: Pick<Catalogue, 'offered'>,
 ): readonly string[] {

@@ -9,7 +9,7 @@ const RELAYED: readonly (readonly [RegExp, EnvelopeName])[] = [
 ];
 
 /** Chooses the envelope of a refusal at this path, whether a route has it or not. */
-export function envelopeOf(path: string): EnvelopeName {
+export function chooseEnvelope(path: string): EnvelopeName {
   const { refusals } = dialects.find((dialect) => isFrom(path, dialect.refusals?.from)) ?? {};
   return refusals?.envelope ?? RELAYED.find(([pattern]) => pattern.test(path))?.[1] ?? 'openai';
 }

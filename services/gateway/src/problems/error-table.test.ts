@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import { expectGolden } from '../../testing/golden.ts';
-import { envelopeOf } from './envelope-of.ts';
+import { chooseEnvelope } from './envelope-of.ts';
 import { enclose } from './envelopes.ts';
 import type { EnvelopeName } from './envelopes.ts';
-import { errorRowOf } from './error-table.ts';
+import { findErrorRow } from './error-table.ts';
 
 describe('a refusal has the answer of the table', () => {
   test.each<[ProblemKind, string, number, string, number]>([
@@ -37,7 +37,7 @@ describe('a refusal has the answer of the table', () => {
     ['unavailable', 'no_channel_available', 503, 'server_error', 1000],
     ['unavailable', 'service_unavailable', 503, 'server_error', 1000],
   ])('%s %s: %i, %s (%i)', (kind, reason, status, type, number) => {
-    expect(errorRowOf({ kind, reason })).toMatchObject({ status, vendor: { type, number } });
+    expect(findErrorRow({ kind, reason })).toMatchObject({ status, vendor: { type, number } });
   });
 
   test.each<[ProblemKind, number]>([
@@ -52,7 +52,7 @@ describe('a refusal has the answer of the table', () => {
     ['unavailable', 503],
     ['internal', 500],
   ])('a reason that is not in the table is answered by its kind: %s is %i', (kind, status) => {
-    expect(errorRowOf({ kind, reason: 'constructor' }).status).toBe(status);
+    expect(findErrorRow({ kind, reason: 'constructor' }).status).toBe(status);
   });
 });
 
@@ -72,27 +72,27 @@ test.each<[string, EnvelopeName]>([
   ['/', 'openai'],
   ['/ximg/a.mp4', 'openai'],
 ])('a refusal at %s is in the envelope %s', (path, envelope) => {
-  expect(envelopeOf(path)).toBe(envelope);
+  expect(chooseEnvelope(path)).toBe(envelope);
 });
 
 test('every envelope is as in the golden file', () => {
   const refusals = {
     field: {
-      row: errorRowOf({ kind: 'invalid', reason: 'invalid_duration' }),
+      row: findErrorRow({ kind: 'invalid', reason: 'invalid_duration' }),
       code: 'invalid_duration',
       message: 'duration must be whole seconds from 4 to 15',
       param: 'duration',
       requestId: 'req_1',
     },
     'no field': {
-      row: errorRowOf({ kind: 'unauthenticated', reason: 'invalid_api_key' }),
+      row: findErrorRow({ kind: 'unauthenticated', reason: 'invalid_api_key' }),
       code: 'invalid_api_key',
       message: 'missing or malformed token',
       param: undefined,
       requestId: 'req_1',
     },
     fault: {
-      row: errorRowOf({ kind: 'internal', reason: 'internal_error' }),
+      row: findErrorRow({ kind: 'internal', reason: 'internal_error' }),
       code: 'internal_error',
       message: 'internal error',
       param: undefined,

@@ -95,7 +95,7 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
 };
 
 /** Finds the answer to a refusal, by its reason or else by its kind. */
-export function errorRowOf({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
+export function findErrorRow({ kind, reason }: { readonly kind: ProblemKind; readonly reason: string }): ErrorRow {
   return (Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined) ?? BY_KIND[kind];
 }
 
@@ -105,7 +105,7 @@ export function isUncertain(problem: {
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
 }): boolean {
-  const { status, untouched } = errorRowOf(problem);
+  const { status, untouched } = findErrorRow(problem);
   const nothingBegun = untouched === true || (problem.kind === 'unavailable' && problem.retryAfterMs !== undefined);
   return status >= 500 && !nothingBegun;
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
-import { judge, judgeAll, windowAt } from '../domain/sliding-window.ts';
+import { judge, judgeAll, findWindow } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
 /** Beyond this number of keys, the least recently used key is dropped. */
 const KEYS_MAX = 100_000;
 
-interface Counted {
+interface KeyCounts {
   readonly index: number;
   readonly previous: number;
   readonly current: number;
@@ -14,10 +14,10 @@ interface Counted {
 
 /** The rate counters of a single process. */
 export function localRateCounters(clock: Clock): RateCounters {
-  const counted = new LRUCache<string, Counted>({ max: KEYS_MAX });
+  const counted = new LRUCache<string, KeyCounts>({ max: KEYS_MAX });
   return {
     take: (key, limit, makers = []) => {
-      const { index, elapsedMs } = windowAt(clock.now());
+      const { index, elapsedMs } = findWindow(clock.now());
       const before = carryOver(counted.get(key), index);
       const makersBefore = makers.map((maker) => carryOver(counted.get(maker.key), index));
       const verdict = judgeAll([
@@ -34,7 +34,7 @@ export function localRateCounters(clock: Clock): RateCounters {
   };
 }
 
-function carryOver(last: Counted | undefined, index: number): Counted {
+function carryOver(last: KeyCounts | undefined, index: number): KeyCounts {
   if (last?.index === index) return last;
   return { index, previous: last?.index === index - 1 ? last.current : 0, current: 0 };
 }

@@ -1,4 +1,4 @@
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Verdict } from '../domain/sliding-window.ts';
 
 /** A counter and the most requests of a minute that it counts. */
@@ -13,6 +13,6 @@ export interface RateCounters {
    * Counts a request under the key, and under those of the makers of its token, if it is within all of the limits.
    * A refused request is not counted under any.
    */
-  take(key: string, limit: number, makers?: readonly RateBound[]): Soon<Verdict>;
+  take(key: string, limit: number, makers?: readonly RateBound[]): MaybePromise<Verdict>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import { redisScript } from '@reelgate/platform/limits/redis-script';
-import { WINDOW_MS, judge, judgeAll, windowAt } from '../domain/sliding-window.ts';
+import { WINDOW_MS, judge, judgeAll, findWindow } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
 /**
@@ -39,11 +39,11 @@ export interface RedisRateCountersOptions {
 export function redisRateCounters({ redis, clock, fallback }: RedisRateCountersOptions): RateCounters {
   return {
     take: async (key, limit, makers = []) => {
-      const { index, elapsedMs } = windowAt(clock.now());
+      const { index, elapsedMs } = findWindow(clock.now());
       const root = makers.at(-1)?.key ?? key;
       const keys = [key, ...makers.map((maker) => maker.key)].flatMap((name) => [
-        nameOf(root, name, index - 1),
-        nameOf(root, name, index),
+        buildRedisKey(root, name, index - 1),
+        buildRedisKey(root, name, index),
       ]);
       const call = { keys, args: [WINDOW_MS, elapsedMs, limit, ...makers.map((maker) => maker.limit)] };
       const counted = (await redis.run(TAKE, call).catch(() => undefined)) as number[] | undefined;
@@ -63,6 +63,6 @@ export function redisRateCounters({ redis, clock, fallback }: RedisRateCountersO
 }
 
 /** The braces keep the windows of a token, of its makers and of all that these made on one node of a Redis cluster. */
-function nameOf(root: string, key: string, index: number): string {
+function buildRedisKey(root: string, key: string, index: number): string {
   return key === root ? `reelgate:rate:{${root}}:${index}` : `reelgate:rate:{${root}}:${key}:${index}`;
 }

@@ -16,7 +16,7 @@ export const HOP_BY_HOP: readonly string[] = [
 const PLAIN: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive']);
 
 /** Lists the further headers that a Connection header makes hop-by-hop; undefined if there are none. */
-export function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {
+export function listConnectionHeaders(connection: string | undefined): ReadonlySet<string> | undefined {
   return connection === undefined || PLAIN.has(connection)
     ? undefined
     : new Set(

@@ -4,7 +4,7 @@ import type { Charge } from './charges/call-charges.ts';
 import type { AttemptEnd } from './attempts/forward-call.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
-import type { Tried } from './attempts/try-channels.ts';
+import type { CallOutcome } from './attempts/try-channels.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
@@ -13,7 +13,7 @@ const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
 export interface ObservedCall {
   /** The upstream's head has arrived. */
   readonly firstByte: () => void;
-  readonly end: (tried: Tried | undefined, charge: Charge) => void;
+  readonly end: (tried: CallOutcome | undefined, charge: Charge) => void;
 }
 
 /** The metrics of the relay. Their labels name channels, so only the operator's port shows them. */
@@ -21,7 +21,7 @@ export interface RelayMeter {
   readonly begin: (call: RelayCall) => ObservedCall;
   readonly attempt: (channel: RelayChannel, end: AttemptEnd) => void;
   /** Billing refused the hold of a call that began beside it: its client pays nothing, and its upstream may charge. */
-  readonly refusedBeside: (call: RelayCall) => void;
+  readonly countRefusedBeside: (call: RelayCall) => void;
 }
 
 export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChannels): RelayMeter {
@@ -58,7 +58,7 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
           firstBytes.labels(endpoint).observe((clock.now() - startedAt) / 1000);
         },
         end: (tried, charge) => {
-          calls.labels(endpoint, tried === undefined || 'refusal' in tried ? 'refused' : wordFor(tried.end)).inc();
+          calls.labels(endpoint, tried === undefined || 'refusal' in tried ? 'refused' : toEndLabel(tried.end)).inc();
           if (charge.basis !== 'usage') return;
           tokens.labels(endpoint, 'input').inc(charge.usage.inputTokens ?? 0);
           tokens.labels(endpoint, 'output').inc(charge.usage.outputTokens ?? 0);
@@ -66,16 +66,16 @@ export function relayMeter(metrics: Metrics, clock: Clock, channels: RelayChanne
       };
     },
     attempt: ({ settings }, end) => {
-      attempts.labels(settings.id, wordFor(end)).inc();
+      attempts.labels(settings.id, toEndLabel(end)).inc();
     },
-    refusedBeside: ({ endpoint: { name } }) => {
+    countRefusedBeside: ({ endpoint: { name } }) => {
       refusedBeside.labels(name).inc();
     },
   };
 }
 
 /** A status, or a word if there is none. */
-export function wordFor(end: AttemptEnd): string {
+export function toEndLabel(end: AttemptEnd): string {
   if (end.kind === 'error') return String(end.answer.status);
   if (end.kind === 'answered') return end.how === 'whole' ? String(end.status) : 'broken';
   return end.kind === 'unknown' ? end.why : end.kind;

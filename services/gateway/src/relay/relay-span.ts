@@ -1,14 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { errorTypeOf } from '@reelgate/platform/trace/error-type';
+import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Attributes, Span } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import type { AttemptEnd } from './attempts/forward-call.ts';
 import { isFault } from './attempts/try-channels.ts';
-import type { Tried } from './attempts/try-channels.ts';
+import type { CallOutcome } from './attempts/try-channels.ts';
 import type { RelayChannel } from './channels/relay-channels.ts';
 import type { Charge } from './charges/call-charges.ts';
 import type { Usage } from './protocols/protocol.ts';
-import { wordFor } from './relay-metrics.ts';
+import { toEndLabel } from './relay-metrics.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 
 interface Convention {
@@ -37,31 +37,31 @@ export interface RelaySpan {
   readonly span: Span;
   readonly firstByte: () => void;
   readonly attempt: (channel: RelayChannel, end: AttemptEnd, ms: number) => void;
-  readonly end: (tried: Tried | undefined, charge: Charge) => void;
+  readonly end: (tried: CallOutcome | undefined, charge: Charge) => void;
 }
 
 const nothing = (): void => undefined;
 const NO_RELAY_SPAN: RelaySpan = { span: NO_SPAN, firstByte: nothing, attempt: nothing, end: nothing };
 
-/** Makes a call, which the channels serve, in a span of its own. */
+/** Runs a call, which the channels serve, in a span of its own. */
 export async function inRelaySpan<T>(
   call: RelayCall,
   clock: Clock,
-  make: (traced: RelaySpan) => Promise<T>,
+  run: (traced: RelaySpan) => Promise<T>,
 ): Promise<T> {
-  if (call.span === undefined || call.span === NO_SPAN) return make(NO_RELAY_SPAN);
-  const traced = relaySpan(call, call.span, clock);
+  if (call.span === undefined || call.span === NO_SPAN) return run(NO_RELAY_SPAN);
+  const traced = beginRelaySpan(call, call.span, clock);
   try {
-    return await make(traced);
+    return await run(traced);
   } catch (thrown) {
-    traced.span.fail(errorTypeOf(thrown));
+    traced.span.fail(readErrorType(thrown));
     throw thrown;
   } finally {
     traced.span.end();
   }
 }
 
-function relaySpan(call: RelayCall, parent: Span, clock: Clock): RelaySpan {
+function beginRelaySpan(call: RelayCall, parent: Span, clock: Clock): RelaySpan {
   const { endpoint, model, content } = call;
   const { operation, provider, output } = CONVENTIONS[endpoint.protocol.name] ?? { operation: endpoint.name };
   const span = parent.child(`${operation} ${model}`, {
@@ -85,26 +85,30 @@ function relaySpan(call: RelayCall, parent: Span, clock: Clock): RelaySpan {
       const method = { 'http.request.method': endpoint.method, 'http.request.resend_count': attempts || undefined };
       const options = { kind: 'client', at: clock.now() - ms } as const;
       const sent = span.child(endpoint.method, { ...options, attributes: { ...method, 'reelgate.channel': id } });
-      sent.set({ 'http.response.status_code': statusOf(end) });
-      if (isFault(end)) sent.fail(wordFor(end));
+      sent.set({ 'http.response.status_code': readStatus(end) });
+      if (isFault(end)) sent.fail(toEndLabel(end));
       sent.end();
       attempts += 1;
     },
     end: (tried, charge) => {
-      span.set({ 'reelgate.attempts': attempts, 'reelgate.charge.basis': charge.basis, ...usageOf(tried, charge) });
+      span.set({
+        'reelgate.attempts': attempts,
+        'reelgate.charge.basis': charge.basis,
+        ...toUsageAttributes(tried, charge),
+      });
       if (tried !== undefined && 'end' in tried && tried.end.kind !== 'gone' && isFault(tried.end))
-        span.fail(wordFor(tried.end));
+        span.fail(toEndLabel(tried.end));
     },
   };
 }
 
-function statusOf(end: AttemptEnd): number | undefined {
+function readStatus(end: AttemptEnd): number | undefined {
   if (end.kind === 'error') return end.answer.status;
   return end.kind === 'answered' ? end.status : undefined;
 }
 
-function usageOf(tried: Tried | undefined, charge: Charge): Attributes {
-  const usage: Usage | undefined = charge.basis === 'usage' ? charge.usage : reportedBy(tried);
+function toUsageAttributes(tried: CallOutcome | undefined, charge: Charge): Attributes {
+  const usage: Usage | undefined = charge.basis === 'usage' ? charge.usage : readReportedUsage(tried);
   return {
     'gen_ai.usage.input_tokens': usage?.inputTokens,
     'gen_ai.usage.output_tokens': usage?.outputTokens,
@@ -112,6 +116,6 @@ function usageOf(tried: Tried | undefined, charge: Charge): Attributes {
   };
 }
 
-function reportedBy(tried: Tried | undefined): Usage | undefined {
+function readReportedUsage(tried: CallOutcome | undefined): Usage | undefined {
   return tried !== undefined && 'end' in tried && tried.end.kind === 'answered' ? tried.end.progress.usage : undefined;
 }

@@ -4,8 +4,8 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { CallCharges, Charge } from './charges/call-charges.ts';
 import type { CallSink } from './answers/call-sink.ts';
-import { gated } from './answers/gated-sink.ts';
-import { chargeFor } from './charges/compute-charge.ts';
+import { gateAnswer } from './answers/gated-sink.ts';
+import { computeCharge } from './charges/compute-charge.ts';
 import { holdCall } from './charges/hold-call.ts';
 import type { HeldCall } from './charges/hold-call.ts';
 import type { AttemptEnd } from './attempts/forward-call.ts';
@@ -20,14 +20,14 @@ import type { RelaySpan } from './relay-span.ts';
 import type { PriceKeys } from './charges/price-keys.ts';
 import { showError } from './answers/show-error.ts';
 import { tryChannels } from './attempts/try-channels.ts';
-import type { Tried } from './attempts/try-channels.ts';
+import type { CallOutcome } from './attempts/try-channels.ts';
 import type { CallWatch } from './attempts/watch-calls.ts';
 
 const TOO_BUSY = 429;
 const RELEASED: Charge = { basis: 'released' };
 
 /** The end of a call whose answer has begun. */
-export interface CallEnd {
+export interface AnswerEnd {
   readonly status: number;
   /** Whole; broken off by the upstream, and the client was told; or abandoned by the client. */
   readonly how: 'whole' | 'broken' | 'gone';
@@ -54,7 +54,7 @@ export interface Relay {
    * call ends. It refuses with a Problem until the sink has begun; after `upstream_failed` and `upstream_timeout` the
    * upstream may have done the work. Aborting `gone` cancels the upstream's work.
    */
-  call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<CallEnd>;
+  call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<AnswerEnd>;
   /** Holds the money of a job's call when the job is created; refuses with a Problem. */
   hold(call: RelayCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
   /** Releases the hold of a job's call that will not be made. */
@@ -76,44 +76,44 @@ export interface RelayDeps {
 
 export function openRelay(deps: RelayDeps): Relay {
   return {
-    call: (call, sink, gone, kept) => make(deps, { call, sink, gone, kept }),
+    call: (call, sink, gone, kept) => runCall(deps, { call, sink, gone, kept }),
     hold: async (call, kept) => {
-      if (!call.endpoint.isFree) await holdCall(deps, call, served(deps.channels, call), { job: kept });
+      if (!call.endpoint.isFree) await holdCall(deps, call, listServingChannels(deps.channels, call), { job: kept });
     },
     release: (callId) => {
       deps.charges.settle({ callId, charge: RELEASED });
     },
-    assertServed: (call) => void served(deps.channels, call),
+    assertServed: (call) => void listServingChannels(deps.channels, call),
   };
 }
 
-interface Making {
+interface CallContext {
   readonly call: RelayCall;
   readonly sink: CallSink;
   readonly gone: AbortSignal;
   readonly kept: KeptCall | undefined;
 }
 
-async function make(deps: RelayDeps, making: Making): Promise<CallEnd> {
-  const channels = served(deps.channels, making.call);
-  return inRelaySpan(making.call, deps.clock, (traced) => makeOn(deps, channels, making, traced));
+async function runCall(deps: RelayDeps, context: CallContext): Promise<AnswerEnd> {
+  const channels = listServingChannels(deps.channels, context.call);
+  return inRelaySpan(context.call, deps.clock, (traced) => runCallOn(deps, channels, context, traced));
 }
 
-async function makeOn(
+async function runCallOn(
   deps: RelayDeps,
   channels: readonly RelayChannel[],
-  { call, kept, ...client }: Making,
+  { call, kept, ...client }: CallContext,
   traced: RelaySpan,
-): Promise<CallEnd> {
+): Promise<AnswerEnd> {
   const { clock, meter, watch, log } = deps;
   const held = call.endpoint.isFree
     ? undefined
     : await holdCall(deps, call, channels, { job: kept, span: traced.span });
   const durable = held?.durable;
-  const { sink, gone } = durable === undefined ? client : gated(client, durable);
+  const { sink, gone } = durable === undefined ? client : gateAnswer(client, durable);
   let isHeld = durable === undefined;
   const observed = meter.begin(call);
-  let tried: Tried | undefined;
+  let tried: CallOutcome | undefined;
   const onAttempt = (channel: RelayChannel, end: AttemptEnd, ms: number): void => {
     meter.attempt(channel, end);
     traced.attempt(channel, end, ms);
@@ -130,49 +130,49 @@ async function makeOn(
     [tried] = await Promise.all([trying, durable]);
     isHeld = true;
     if (kept !== undefined && isTooBusy(tried)) throw channelsBusy();
-    return finish(call, sink, tried);
+    return finishCall(call, sink, tried);
   } finally {
-    const charge = isHeld ? chargeOf(call, tried, kept) : RELEASED;
+    const charge = isHeld ? chooseCharge(call, tried, kept) : RELEASED;
     if (held !== undefined) settle(deps, { call, kept, held, tried, charge });
     observed.end(tried, charge);
     traced.end(tried, charge);
   }
 }
 
-interface Ending extends Pick<Making, 'call' | 'kept'> {
+interface SettleContext extends Pick<CallContext, 'call' | 'kept'> {
   readonly held: HeldCall;
-  readonly tried: Tried | undefined;
+  readonly tried: CallOutcome | undefined;
   readonly charge: Charge;
 }
 
 /** Settles the call, unless it has no hold or a job keeps it for its next run. */
-function settle({ charges, meter }: RelayDeps, { call, kept, held, tried, charge }: Ending): void {
-  if (held.wasRefused()) meter.refusedBeside(call);
+function settle({ charges, meter }: RelayDeps, { call, kept, held, tried, charge }: SettleContext): void {
+  if (held.wasRefused()) meter.countRefusedBeside(call);
   else if (kept === undefined || !isUndone(tried))
-    charges.settle({ callId: held.callId, charge, channel: channelOf(tried) });
+    charges.settle({ callId: held.callId, charge, channel: readChannelId(tried) });
 }
 
 /** A job's call has no client that leaves: only the gateway cuts it off, so it is not charged. */
-function chargeOf(call: RelayCall, tried: Tried | undefined, kept: KeptCall | undefined): Charge {
+function chooseCharge(call: RelayCall, tried: CallOutcome | undefined, kept: KeptCall | undefined): Charge {
   if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
-  return chargeFor(call, tried.end);
+  return computeCharge(call, tried.end);
 }
 
-function channelOf(tried: Tried | undefined): string | undefined {
+function readChannelId(tried: CallOutcome | undefined): string | undefined {
   return tried !== undefined && 'channel' in tried ? tried.channel.settings.id : undefined;
 }
 
 /** Reports whether no upstream has begun the work. */
-function isUndone(tried: Tried | undefined): boolean {
+function isUndone(tried: CallOutcome | undefined): boolean {
   return tried === undefined || 'refusal' in tried || tried.end.kind === 'unreachable' || isTooBusy(tried);
 }
 
-function isTooBusy(tried: Tried): boolean {
+function isTooBusy(tried: CallOutcome): boolean {
   return 'end' in tried && tried.end.kind === 'error' && tried.end.answer.status === TOO_BUSY;
 }
 
 /** Lists the channels that can take a call, in the order in which they are tried. Refuses a call without one. */
-function served(
+function listServingChannels(
   channels: RelayChannels,
   { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,
 ): readonly RelayChannel[] {
@@ -182,19 +182,19 @@ function served(
   return serving;
 }
 
-function finish(call: RelayCall, sink: CallSink, tried: Tried): CallEnd {
+function finishCall(call: RelayCall, sink: CallSink, tried: CallOutcome): AnswerEnd {
   if ('refusal' in tried) throw tried.refusal;
   return FINISH[tried.end.kind](tried.end as never, { call, sink, channel: tried.channel });
 }
 
 type EndOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { readonly kind: K }>;
-interface Finishing {
+interface FinishContext {
   readonly call: RelayCall;
   readonly sink: CallSink;
   readonly channel: RelayChannel;
 }
 
-const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, finishing: Finishing) => CallEnd } = {
+const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, context: FinishContext) => AnswerEnd } = {
   answered: ({ status, how, progress }) => ({ status, how, usage: progress.usage }),
   gone: ({ progress }) => ({ status: 0, how: 'gone', usage: progress?.usage }),
   error: ({ answer }, { call, sink, channel }) => {

@@ -10,9 +10,9 @@ import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
 import { startPauses } from './channels/start-pauses.ts';
-import { batchedCharges } from './charges/batched-charges.ts';
+import { openBatchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
-import { rememberedPriceKeys } from './charges/price-keys.ts';
+import { cachePriceKeys } from './charges/price-keys.ts';
 import { openRealtime } from './realtime/realtime.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { relayMeter } from './relay-metrics.ts';
@@ -41,13 +41,13 @@ export async function startRelay(
   const channels = openRelayChannels(catalogue.relay, {
     clock,
     limits,
-    chance: chanceFrom(random),
+    chance: newChance(random),
     isPaused: (id) => pauses.of(id) !== undefined,
   });
   lifecycle.add('relay channels', () => channels.close());
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
-  const charges = batchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
-  const priceKeys = rememberedPriceKeys();
+  const charges = openBatchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
+  const priceKeys = cachePriceKeys();
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
@@ -70,7 +70,7 @@ export async function startRelay(
 }
 
 /** A source of numbers from 0 (inclusive) to 1 (exclusive). */
-function chanceFrom(random: Random): () => number {
+function newChance(random: Random): () => number {
   return () => {
     const bytes = new Uint8Array(4);
     random(bytes);

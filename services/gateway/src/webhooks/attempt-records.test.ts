@@ -4,11 +4,11 @@ import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { unavailable } from '../../testing/a-webhook-fixture.ts';
-import type { MadeAttempt, ReceiverRecord } from '../clients/webhook-work-client.ts';
+import type { DeliveryAttempt, ReceiverRecord } from '../clients/webhook-work-client.ts';
 import { openAttemptRecords } from './attempt-records.ts';
 import type { AttemptRecords } from './attempt-records.ts';
 
-const attempt = (deliveryId: string): MadeAttempt => ({
+const attempt = (deliveryId: string): DeliveryAttempt => ({
   deliveryId,
   number: 1,
   at: 0,

@@ -37,9 +37,9 @@ export function openAttemptRecords({ work, clock, log }: AttemptRecordsOptions):
     fill: () => clock.sleep(FILL_MS, stopping.signal),
     send: async (batch) => {
       const written = new Set<string>();
-      for (const request of requestsOf(batch))
+      for (const request of groupIntoRequests(batch))
         for (const key of await writeAll(request, { work, clock, log, signal: stopping.signal })) written.add(key);
-      return batch.map((record) => written.has(keyOf(record)));
+      return batch.map((record) => written.has(toLeaseKey(record)));
     },
   });
   return {
@@ -50,11 +50,11 @@ export function openAttemptRecords({ work, clock, log }: AttemptRecordsOptions):
   };
 }
 
-const keyOf = ({ receiverId, lease }: ReceiverRecord): string => `${lease} ${receiverId}`;
+const toLeaseKey = ({ receiverId, lease }: ReceiverRecord): string => `${lease} ${receiverId}`;
 
 /** Joins the records of each lease. A request has one record for a receiver, and so never two of its leases. */
-function requestsOf(batch: readonly ReceiverRecord[]): ReceiverRecord[][] {
-  const joined = Map.groupBy(batch, keyOf)
+function groupIntoRequests(batch: readonly ReceiverRecord[]): ReceiverRecord[][] {
+  const joined = Map.groupBy(batch, toLeaseKey)
     .values()
     .map((records) => joinRecords(records));
   const requests: Map<string, ReceiverRecord>[] = [];
@@ -89,7 +89,7 @@ async function writeAll(request: readonly ReceiverRecord[], options: WriteOption
   }
   if (typeof result === 'string') return [];
   const lost = new Set(result);
-  return request.filter(({ receiverId }) => !lost.has(receiverId)).map(keyOf);
+  return request.filter(({ receiverId }) => !lost.has(receiverId)).map(toLeaseKey);
 }
 
 /** Returns the receivers whose lease had ended. */

@@ -1,6 +1,6 @@
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
-import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
 
 const NAME = 'deliver webhook';
 
@@ -37,7 +37,7 @@ export function beginDelivery(
 }
 
 /** Ends the span with what the receiver answered. */
-export function endDelivery(span: Span, { status, error }: Pick<MadeAttempt, 'status' | 'error'>): void {
+export function endDelivery(span: Span, { status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): void {
   if (status !== 0) span.set({ 'http.response.status_code': status });
   if (error !== '') span.fail(error);
   span.end();

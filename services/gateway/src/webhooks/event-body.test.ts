@@ -16,7 +16,7 @@ import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
 import { fromWireEvent } from '../clients/client-event.ts';
-import { signedLinks } from '../clients/signed-links.ts';
+import { newLinkSigner } from '../clients/signed-links.ts';
 import { eventBodies } from './event-body.ts';
 import type { EventBody, Payload } from './event-body.ts';
 
@@ -28,7 +28,7 @@ let under: GatewayUnderTest;
 let eventBody: EventBody;
 beforeAll(async () => {
   under = await startGatewayUnderTest();
-  const links = signedLinks('https://gateway.example', linkKey(new Secret('a key')));
+  const links = newLinkSigner('https://gateway.example', linkKey(new Secret('a key')));
   eventBody = eventBodies({ links, media: under.media.port });
 });
 afterAll(() => under.stop());

@@ -21,8 +21,8 @@ export type EventBody = (event: ClientEvent, payload: Payload) => Promise<string
 /** A full body holds its subject as a status read answers; one without its subject, or above the bound, is thin. */
 export function eventBodies(deps: EventBodiesDeps): EventBody {
   return async (event, payload) => {
-    const thin = thinBody(event);
-    const member = payload === 'full' ? await subjectMember(deps, event) : undefined;
+    const thin = encodeThinBody(event);
+    const member = payload === 'full' ? await encodeSubjectMember(deps, event) : undefined;
     if (member === undefined) return thin;
     // the two braces that close the data and the event
     const full = `${thin.slice(0, -2)},${member}}}`;
@@ -30,7 +30,7 @@ export function eventBodies(deps: EventBodiesDeps): EventBody {
   };
 }
 
-function thinBody({ id, type, subjectId, createdAt, dataJson }: ClientEvent): string {
+function encodeThinBody({ id, type, subjectId, createdAt, dataJson }: ClientEvent): string {
   const more = dataJson === '' ? {} : (JSON.parse(dataJson) as object);
   return JSON.stringify({
     object: 'event',
@@ -42,7 +42,10 @@ function thinBody({ id, type, subjectId, createdAt, dataJson }: ClientEvent): st
 }
 
 /** Encodes the member of the data that holds the subject; undefined if there is none or it is too large. */
-async function subjectMember({ links, media }: EventBodiesDeps, { subject }: ClientEvent): Promise<string | undefined> {
+async function encodeSubjectMember(
+  { links, media }: EventBodiesDeps,
+  { subject }: ClientEvent,
+): Promise<string | undefined> {
   if (subject === undefined) return undefined;
   if ('task' in subject) return `"task":${JSON.stringify(encodeVideo(subject.task, links))}`;
   const job = await readEnvelope(media, subject.job);

@@ -28,7 +28,7 @@ export interface HeldLeases {
   stop(): Promise<void>;
 }
 
-interface Held {
+interface LeaseState {
   readonly lease: ReceiverLease;
   until: number;
   isLost: boolean;
@@ -43,8 +43,8 @@ export function holdLeases({
   readonly clock: Clock;
   readonly log: Log;
 }): HeldLeases {
-  const all = new Set<Held>();
-  const renew = async (some: readonly Held[]): Promise<void> => {
+  const all = new Set<LeaseState>();
+  const renew = async (some: readonly LeaseState[]): Promise<void> => {
     for (let from = 0; from < some.length; from += LEASES_MAX) {
       const chunk = some.slice(from, from + LEASES_MAX);
       const at = clock.now();
@@ -55,20 +55,20 @@ export function holdLeases({
         else held.until = at + leaseMs;
     }
   };
-  const kept = (): readonly Held[] => [...all].filter(({ isLost }) => !isLost);
+  const listKept = (): readonly LeaseState[] => [...all].filter(({ isLost }) => !isLost);
   const keeper = startWorker({
     name: 'webhook leases',
     clock,
     log,
     idleMs: RENEW_MS,
     pass: async () => {
-      await renew(kept());
+      await renew(listKept());
       return 0;
     },
   });
   return {
     hold: (lease, until) => {
-      const held: Held = { lease, until, isLost: false };
+      const held: LeaseState = { lease, until, isLost: false };
       all.add(held);
       return {
         isHeld: () => !held.isLost && clock.now() < held.until,
@@ -80,7 +80,7 @@ export function holdLeases({
         },
       };
     },
-    renewEnded: () => renew(kept().filter(({ until }) => until <= clock.now())),
+    renewEnded: () => renew(listKept().filter(({ until }) => until <= clock.now())),
     stop: () => keeper.stop(),
   };
 }

@@ -5,7 +5,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { Webhook } from 'standardwebhooks';
 import { SECRET, aLeasedReceiver, anAnswer, anEvent } from '../../testing/a-webhook-fixture.ts';
 import type { WebhookAnswer, WebhookRequest } from '../clients/webhook-sender.ts';
-import type { LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
 import { makeAttempt } from './make-attempt.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 0, 0, 9, 999);
@@ -15,7 +15,7 @@ const BODY = '{"object":"event","id":"evt_1"}';
 async function made(
   answer: Partial<WebhookAnswer> = {},
   receiver: Partial<LeasedReceiver> = {},
-): Promise<{ readonly attempt: MadeAttempt; readonly request: WebhookRequest }> {
+): Promise<{ readonly attempt: DeliveryAttempt; readonly request: WebhookRequest }> {
   const requests: WebhookRequest[] = [];
   const sender = {
     send: async (request: WebhookRequest): Promise<WebhookAnswer> => {

@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { signatureOf } from '@reelgate/platform/webhooks/sign';
+import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import type { WebhookAnswer, WebhookSender } from '../clients/webhook-sender.ts';
-import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
 
 /** Maximum time that a receiver may take. */
 const TIMEOUT_MS = 15_000;
@@ -22,7 +22,7 @@ export interface AttemptOptions {
 export async function makeAttempt(
   { sender, clock }: { readonly sender: WebhookSender; readonly clock: Clock },
   { receiver: { accountId, secrets }, delivery, body, circuit, ...call }: AttemptOptions,
-): Promise<MadeAttempt> {
+): Promise<DeliveryAttempt> {
   const at = clock.now();
   const signed = { id: delivery.event.id, timestamp: Math.floor(at / 1000), body };
   const requestHeaders = {
@@ -30,7 +30,7 @@ export async function makeAttempt(
     'webhook-id': signed.id,
     'webhook-timestamp': String(signed.timestamp),
   };
-  const headers = { ...requestHeaders, 'webhook-signature': signatureOf(secrets, signed) };
+  const headers = { ...requestHeaders, 'webhook-signature': signDelivery(secrets, signed) };
   const answer = await sender.send({ accountId, url: delivery.url, headers, body, timeoutMs: TIMEOUT_MS }, call);
   return {
     deliveryId: delivery.id,
@@ -38,7 +38,7 @@ export async function makeAttempt(
     at,
     durationMs: answer.durationMs,
     status: answer.status,
-    error: errorOf(answer),
+    error: toAttemptError(answer),
     requestHeaders,
     answerHead: answer.answerHead,
     retryAfterMs: answer.retryAfterMs,
@@ -47,10 +47,10 @@ export async function makeAttempt(
 }
 
 /** Returns an attempt that can never be sent: it fails like any other, so that its delivery ends. */
-export function unsentAttempt(
+export function newUnsentAttempt(
   { id, attempt }: DueDelivery,
   { at, circuit }: { readonly at: number; readonly circuit: number },
-): MadeAttempt {
+): DeliveryAttempt {
   return {
     deliveryId: id,
     number: attempt,
@@ -65,7 +65,7 @@ export function unsentAttempt(
   };
 }
 
-function errorOf({ status, fault }: WebhookAnswer): string {
+function toAttemptError({ status, fault }: WebhookAnswer): string {
   if (fault !== '') return fault;
   if (status >= 200 && status < 300) return '';
   return status >= 300 && status < 400 ? 'redirect' : 'status';

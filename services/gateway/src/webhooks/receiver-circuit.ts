@@ -1,4 +1,4 @@
-import type { LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
 
 /** The attempts to one receiver that are under way at once. */
 const CONCURRENCY = 4;
@@ -11,7 +11,7 @@ export interface ReceiverCircuit {
   count(): number;
   /** Returns the number of attempts that may be under way: one while the receiver fails, none once it is to rest. */
   concurrency(): number;
-  note(attempt: Pick<MadeAttempt, 'error' | 'circuit'>): void;
+  note(attempt: Pick<DeliveryAttempt, 'error' | 'circuit'>): void;
 }
 
 /** A receiver that rested gets one attempt as a trial. */

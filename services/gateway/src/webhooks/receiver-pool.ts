@@ -9,7 +9,7 @@ import { openAttemptRecords } from './attempt-records.ts';
 import type { EventBody } from './event-body.ts';
 import { holdLeases } from './held-leases.ts';
 import { serveReceiver } from './serve-receiver.ts';
-import { sharedBodies } from './shared-bodies.ts';
+import { shareBodies } from './shared-bodies.ts';
 import type { BodyBytes } from './shared-bodies.ts';
 
 const IDLE_MS = 1000;
@@ -84,7 +84,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
       await leases.renewEnded();
       const at = clock.now();
       const { receivers, leaseMs } = await work.lease(limit);
-      const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, encodeBody: sharedBodies(eventBody) };
+      const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, encodeBody: shareBodies(eventBody) };
       for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, session);
       // with fewer than it asked for, there are no more
       return receivers.length < limit ? 0 : receivers.length;
@@ -93,7 +93,7 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
   const stop = async (cutOff: AbortSignal | undefined): Promise<void> => {
     stopping.abort();
     await taker.stop();
-    await ended(running, { ms: drainMs, clock, over: cutOff });
+    await waitUntilDrained(running, { ms: drainMs, clock, over: cutOff });
     over.abort();
     records.stop();
     await Promise.all(running);
@@ -116,7 +116,7 @@ interface DrainOptions {
 }
 
 /** Resolves when all have ended, and after the drain time at the latest. */
-async function ended(running: ReadonlySet<Promise<void>>, { ms, clock, over }: DrainOptions): Promise<void> {
+async function waitUntilDrained(running: ReadonlySet<Promise<void>>, { ms, clock, over }: DrainOptions): Promise<void> {
   const all = new AbortController();
   const late = over === undefined ? all.signal : AbortSignal.any([over, all.signal]);
   await Promise.race([Promise.all(running), clock.sleep(ms, late)]);

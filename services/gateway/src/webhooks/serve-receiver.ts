@@ -2,14 +2,14 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
-import { errorTypeOf } from '@reelgate/platform/trace/error-type';
+import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
-import type { DueDelivery, LeasedReceiver, MadeAttempt } from '../clients/webhook-work-client.ts';
+import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
 import type { AttemptRecords } from './attempt-records.ts';
 import { beginDelivery, deliveryFields, endDelivery } from './delivery-span.ts';
 import type { HeldLease } from './held-leases.ts';
-import { makeAttempt, unsentAttempt } from './make-attempt.ts';
+import { makeAttempt, newUnsentAttempt } from './make-attempt.ts';
 import { openCircuit } from './receiver-circuit.ts';
 import type { BodyBytes } from './shared-bodies.ts';
 
@@ -48,12 +48,12 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
   let areWritten = true;
   const mayBegin = (): boolean =>
     held.isHeld() && circuit.concurrency() > 0 && !stopping.aborted && clock.now() < beginUntil;
-  const record = async (attempts: readonly MadeAttempt[], returned: boolean): Promise<void> => {
+  const record = async (attempts: readonly DeliveryAttempt[], returned: boolean): Promise<void> => {
     if (await records.add({ receiverId, lease, attempts, returned })) return;
     areWritten = false;
     held.lose();
   };
-  const attempt = attempter(deps, options, { mayBegin, count: () => circuit.count() });
+  const attempt = newAttempter(deps, options, { mayBegin, count: () => circuit.count() });
   const running = new Set<Promise<void>>();
   const begin = (delivery: DueDelivery): void => {
     const done = attempt(delivery).then((made) => {
@@ -78,14 +78,17 @@ export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Pro
 }
 
 /** Attempts a delivery until it is sent. Resolves to undefined if no further attempt may begin. */
-function attempter(
+function newAttempter(
   deps: ServeDeps,
   options: ServeOptions,
   state: { readonly mayBegin: () => boolean; readonly count: () => number },
-): (delivery: DueDelivery) => Promise<MadeAttempt | undefined> {
+): (delivery: DueDelivery) => Promise<DeliveryAttempt | undefined> {
   const { clock, log } = deps;
-  const { receiver, bodyOf, stopping, over } = options;
-  const attemptOnce = async (delivery: DueDelivery, isFirst: boolean): Promise<MadeAttempt | 'later' | undefined> => {
+  const { receiver, encodeBody, stopping, over } = options;
+  const attemptOnce = async (
+    delivery: DueDelivery,
+    isFirst: boolean,
+  ): Promise<DeliveryAttempt | 'later' | undefined> => {
     const at = clock.now();
     const circuit = state.count();
     const about = { receiverId: receiver.id, ...deliveryFields(delivery) };
@@ -103,10 +106,10 @@ function attempter(
         return made;
       } catch (error) {
         if (over.aborted) return undefined;
-        span.fail(errorTypeOf(error));
+        span.fail(readErrorType(error));
         span.end();
-        if (isFirst || !isPassing(error)) log.warn({ ...about, err: error }, 'a webhook could not be sent');
-        return isPassing(error) ? 'later' : unsentAttempt(delivery, { at, circuit });
+        if (isFirst || !isTransient(error)) log.warn({ ...about, err: error }, 'a webhook could not be sent');
+        return isTransient(error) ? 'later' : newUnsentAttempt(delivery, { at, circuit });
       }
     });
   };
@@ -122,6 +125,6 @@ function attempter(
 }
 
 /** Reports whether a repeat can succeed. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return isProblem(error) && (error.kind === 'unavailable' || error.kind === 'exhausted');
 }

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { anEvent } from '../../testing/a-webhook-fixture.ts';
-import { sharedBodies } from './shared-bodies.ts';
+import { shareBodies } from './shared-bodies.ts';
 import type { BodyBytes } from './shared-bodies.ts';
 
 /** Counts the bodies that are built, by event and payload. */
 function counted(textOf: (id: string) => string): { readonly bodyOf: BodyBytes; readonly built: string[] } {
   const built: string[] = [];
-  const bodyOf = sharedBodies(async ({ id }, payload) => {
+  const bodyOf = shareBodies(async ({ id }, payload) => {
     built.push(`${id} ${payload}`);
     return textOf(id);
   });

@@ -7,7 +7,7 @@ const KEPT_BYTES_MAX = 8 * 1024;
 export type BodyBytes = (event: ClientEvent, payload: Payload) => Promise<Uint8Array>;
 
 /** The bodies of one lease: receivers of an account hear the same events. */
-export function sharedBodies(eventBody: EventBody): BodyBytes {
+export function shareBodies(eventBody: EventBody): BodyBytes {
   const kept = new Map<string, Uint8Array>();
   return async (event, payload) => {
     const key = `${payload} ${event.id}`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
-import { signatureOf } from '@reelgate/platform/webhooks/sign';
+import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import { WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 import { CREATED_MS, TASK_ID, aCompletedTask } from '../../testing/a-task.ts';
@@ -55,7 +55,7 @@ test('dispatched events are delivered at once, with the bytes of the status read
   expect(text.endsWith(`"data":{"id":"${TASK_ID}","task":${read.text}}}`)).toBe(true);
   const sent = new Map(headers?.map(({ name, value }) => [name, value]));
   const signed = { id: 'evt_1', timestamp: Number(sent.get('webhook-timestamp')), body: text };
-  expect(sent.get('webhook-signature')).toBe(signatureOf([SECRET], signed));
+  expect(sent.get('webhook-signature')).toBe(signDelivery([SECRET], signed));
   expect(records).toMatchObject([
     {
       receiverId: 'whe_1',

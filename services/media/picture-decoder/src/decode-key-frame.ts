@@ -1,5 +1,5 @@
 import { decodePlanes } from './decode-planes.ts';
-import { rgbOf } from './picture/colours.ts';
+import { toRgb } from './picture/colours.ts';
 import type { RgbPicture } from './picture/colours.ts';
 import { Refusal } from './refusal.ts';
 import type { RefusalReason } from './refusal.ts';
@@ -18,7 +18,7 @@ export type KeyFrame = { readonly picture: RgbPicture } | { readonly refusal: Re
  */
 export function decodeKeyFrame(packet: Uint8Array, description: Uint8Array | undefined): KeyFrame {
   try {
-    return { picture: rgbOf(decodePlanes(packet, description)) };
+    return { picture: toRgb(decodePlanes(packet, description)) };
   } catch (cause) {
     if (cause instanceof Refusal) return { refusal: cause.reason, detail: cause.message };
     throw cause;

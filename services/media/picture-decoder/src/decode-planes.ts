@@ -56,7 +56,7 @@ function takeUnit(stream: Stream, unit: Uint8Array): void {
 function takeSlice(stream: Stream, unit: Uint8Array, key: boolean): void {
   const bits = openBits(unit);
   const header = readSliceHeader(bits, { key, referenced: ((unit[0] ?? 0) & 0x60) !== 0 }, (id) =>
-    parametersOf(stream, id),
+    readParameters(stream, id),
   );
   if (header === undefined) return;
   const { sequence } = header.parameters;
@@ -70,7 +70,7 @@ function takeSlice(stream: Stream, unit: Uint8Array, key: boolean): void {
   picture.missing -= decodeSlice(picture.frame, header, bits);
 }
 
-function parametersOf({ sequences, parameters }: Stream, id: number): PictureParameters {
+function readParameters({ sequences, parameters }: Stream, id: number): PictureParameters {
   const bits = openBits(parameters.get(id) ?? refuse('corrupt', 'no such parameters'));
   readPictureId(bits);
   return readPictureParameters(bits, sequences);

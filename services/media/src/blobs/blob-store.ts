@@ -34,7 +34,7 @@ export interface BlobStore {
    */
   has(key: string, bytes: number): Promise<boolean>;
   /** The number of bytes; undefined: the key is empty. */
-  sizeOf(key: string): Promise<number | undefined>;
+  findSize(key: string): Promise<number | undefined>;
   /** Undefined: the key or the range is empty. The caller must read or destroy the stream. */
   open(key: string, range?: ByteRange): Promise<Readable | undefined>;
   /** The same in pieces, on demand. A piece is valid until the next one is requested. Undefined: the key is empty. */

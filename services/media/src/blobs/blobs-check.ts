@@ -1,6 +1,6 @@
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck } from '@reelgate/platform/diagnosis/self-checks';
-import { reasonOf } from '@reelgate/platform/lifecycle/when-reachable';
+import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import type { MediaConfig } from '../config.ts';
 import type { BlobStore } from './blob-store.ts';
 
@@ -16,7 +16,7 @@ export function blobsCheck(blobs: Pick<BlobStore, 'check'>, config: MediaConfig[
       } catch (error) {
         return {
           grade: 'fail',
-          detail: `${where} does not answer: ${reasonOf(error)}`,
+          detail: `${where} does not answer: ${describeError(error)}`,
           advice:
             'check the address, the credentials and the rights of media.blobs; results are fetched again afterwards',
         };

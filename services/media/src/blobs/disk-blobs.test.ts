@@ -36,7 +36,7 @@ test('a subfolder that was removed is made again', async () => {
     const draft = await incoming.begin(10);
     await draft.append([Buffer.from('x')]);
     await blobs.keep(key, await draft.finish());
-    return blobs.sizeOf(key);
+    return blobs.findSize(key);
   };
   expect(await kept('cd0001')).toBe(1);
   rmSync(path.join(root, 'cd'), { recursive: true });

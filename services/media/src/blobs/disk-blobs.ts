@@ -3,14 +3,14 @@ import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { FAN_OUT_CHARACTERS, blobPath } from './blob-folder.ts';
-import { checkedKey } from './blob-key.ts';
+import { checkKey } from './blob-key.ts';
 import type { BlobStore, StoredBlob } from './blob-store.ts';
 import { filePieces } from './file-pieces.ts';
 
 /** Stores blobs in a folder with a subfolder for each two first characters. `flush` writes a folder to the disk. */
 export function openDiskBlobs(root: string, flush: (folder: string) => Promise<void> = flushFolder): BlobStore {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const pathOf = (key: string): string => path.join(root, blobPath(checkedKey(key)));
+  const pathOf = (key: string): string => path.join(root, blobPath(checkKey(key)));
   /** The subfolders that this process has made or found, and flushed: at most one for each two first characters. */
   const known = new Set<string>();
   const prepare = async (folder: string): Promise<void> => {
@@ -41,7 +41,7 @@ export function openDiskBlobs(root: string, flush: (folder: string) => Promise<v
       await flush(path.dirname(pathOf(key)));
       return true;
     },
-    sizeOf,
+    findSize: sizeOf,
     open: (key, range) => orNothing(async () => (await open(pathOf(key), 'r')).createReadStream({ ...range })),
     pieces: (key, range) => orNothing(async () => filePieces(await open(pathOf(key), 'r'), range)),
     withFile: async (key, work) => ((await sizeOf(key)) === undefined ? undefined : work(pathOf(key))),

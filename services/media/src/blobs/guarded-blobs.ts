@@ -1,16 +1,16 @@
 import type { BlobStore } from './blob-store.ts';
-import { ofOthers } from './storage-faults.ts';
+import { runCallerWork } from './storage-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 
 /** A blob store whose faults become refusals that the caller can retry. Errors of work on a file stay unchanged. */
-export function guardedBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
+export function guardBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
   return {
     keep: (key, file) => guard(() => blobs.keep(key, file)),
     has: (key, bytes) => guard(() => blobs.has(key, bytes)),
-    sizeOf: (key) => guard(() => blobs.sizeOf(key)),
+    findSize: (key) => guard(() => blobs.findSize(key)),
     open: (key, range) => guard(() => blobs.open(key, range)),
     pieces: (key, range) => guard(() => blobs.pieces(key, range)),
-    withFile: (key, work) => guard(() => blobs.withFile(key, (path) => ofOthers(() => work(path)))),
+    withFile: (key, work) => guard(() => blobs.withFile(key, (path) => runCallerWork(() => work(path)))),
     linkTo: (key, options) => guard(() => blobs.linkTo(key, options)),
     list: (after, limit) => guard(() => blobs.list(after, limit)),
     remove: (key) => guard(() => blobs.remove(key)),

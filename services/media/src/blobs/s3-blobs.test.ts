@@ -53,7 +53,7 @@ describe('blobs in a bucket', () => {
     const key = await keep('mine');
     const elsewhere = opened('/other');
 
-    expect(await elsewhere.sizeOf(key)).toBeUndefined();
+    expect(await elsewhere.findSize(key)).toBeUndefined();
     expect(await elsewhere.list('', 10)).toEqual([]);
     elsewhere.close();
   });

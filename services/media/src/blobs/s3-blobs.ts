@@ -16,7 +16,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import { checkedKey } from './blob-key.ts';
+import { checkKey } from './blob-key.ts';
 import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
 import type { ReceivedFile } from './incoming.ts';
 import type { S3Address, S3Credentials } from './s3-address.ts';
@@ -54,7 +54,7 @@ export function openS3Blobs({
   const uploads = newSemaphore({ permits: UPLOADS_AT_ONCE, waitingMax: UPLOADS_WAITING_MAX });
   const at = (key: string): { Bucket: string; Key: string } => ({
     Bucket: address.bucket,
-    Key: address.prefix + checkedKey(key),
+    Key: address.prefix + checkKey(key),
   });
   const open: BlobStore['open'] = (key, range) =>
     orNothing(async () => {
@@ -72,8 +72,8 @@ export function openS3Blobs({
       await uploads.run(() => upload(client, at(key), file));
       await file.discard();
     },
-    has: async (key, bytes) => (await sizeOfObject(client, at(key))) === bytes,
-    sizeOf: (key) => sizeOfObject(client, at(key)),
+    has: async (key, bytes) => (await readObjectSize(client, at(key))) === bytes,
+    findSize: (key) => readObjectSize(client, at(key)),
     open,
     pieces: open,
     withFile: async (key, work) => {
@@ -87,7 +87,7 @@ export function openS3Blobs({
         await rm(copy, { force: true });
       }
     },
-    linkTo: (key, options) => presigned(publicClient, at(key), { ...options, now: clock.now() }),
+    linkTo: (key, options) => presign(publicClient, at(key), { ...options, now: clock.now() }),
     list: (after, limit) => listPage(client, address, after, limit),
     remove: async (key) => {
       await client.send(new DeleteObjectCommand(at(key)));
@@ -104,7 +104,7 @@ export function openS3Blobs({
   };
 }
 
-function sizeOfObject(
+function readObjectSize(
   client: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
 ): Promise<number | undefined> {
@@ -149,7 +149,7 @@ async function upload(
   }
 }
 
-async function presigned(
+async function presign(
   client: S3Client,
   at: { readonly Bucket: string; readonly Key: string },
   { method, mediaType, fileName, secondsLeft, now }: LinkOptions & { readonly now: number },

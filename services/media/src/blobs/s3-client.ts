@@ -33,7 +33,7 @@ export function s3Client(
     ...(endpoint === undefined
       ? {}
       : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),
-    ...(credentials === undefined ? {} : { credentials: revealed(credentials) }),
+    ...(credentials === undefined ? {} : { credentials: revealCredentials(credentials) }),
   });
 }
 
@@ -48,7 +48,7 @@ function agentTrusting(ca: string, options: AgentOptions): Agent {
   return new TrustingAgent(options);
 }
 
-function revealed({ accessKeyId, secretAccessKey, sessionToken }: S3Credentials) {
+function revealCredentials({ accessKeyId, secretAccessKey, sessionToken }: S3Credentials) {
   return {
     accessKeyId: accessKeyId.reveal(),
     secretAccessKey: secretAccessKey.reveal(),

@@ -14,8 +14,8 @@ import { fixture, serves, startOrigin } from '../../testing/origin.ts';
 import { FetchFault } from '../fetch/fetch-fault.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
-import { guardedBlobs } from './guarded-blobs.ts';
-import { guardedIncoming } from './guarded-incoming.ts';
+import { guardBlobs } from './guarded-blobs.ts';
+import { guardIncoming } from './guarded-incoming.ts';
 import { TooLarge, openIncoming } from './incoming.ts';
 import type { Draft, Incoming } from './incoming.ts';
 import { storageFaults } from './storage-faults.ts';
@@ -38,11 +38,11 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
   'with %s from a store',
   (code) => {
     const fail = failing(code);
-    const blobs = guardedBlobs(
+    const blobs = guardBlobs(
       {
         keep: fail,
         has: fail,
-        sizeOf: fail,
+        findSize: fail,
         open: fail,
         pieces: fail,
         withFile: fail,
@@ -57,7 +57,7 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
     test.each<[string, (of: BlobStore) => Promise<unknown>]>([
       ['kept', (of) => of.keep('key', undefined as never)],
       ['found', (of) => of.has('key', 1)],
-      ['measured', (of) => of.sizeOf('key')],
+      ['measured', (of) => of.findSize('key')],
       ['opened', (of) => of.open('key')],
       ['read', (of) => of.pieces('key')],
       ['inspected', (of) => of.withFile('key', async () => 1)],
@@ -80,11 +80,11 @@ describe.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'EACCES', 'SlowDown
       ['finished', { finish: fail }, (draft) => draft.finish()],
       ['discarded', { discard: fail }, (draft) => draft.discard()],
     ])('a call that has a file %s can be retried', async (_what, draft, ask) => {
-      const incoming = guardedIncoming({ begin: async () => draft as Draft, fill: fail }, faults);
+      const incoming = guardIncoming({ begin: async () => draft as Draft, fill: fail }, faults);
 
       await expect(ask(await incoming.begin(1))).rejects.toMatchObject(UNAVAILABLE);
       await expect(incoming.fill(async () => true)).rejects.toMatchObject(UNAVAILABLE);
-      await expect(guardedIncoming({ begin: fail, fill: fail }, faults).begin(1)).rejects.toMatchObject(UNAVAILABLE);
+      await expect(guardIncoming({ begin: fail, fill: fail }, faults).begin(1)).rejects.toMatchObject(UNAVAILABLE);
     });
   },
 );
@@ -95,7 +95,7 @@ describe('storage does not take the blame for', () => {
     throw error;
   };
   const opened = (): Incoming =>
-    guardedIncoming(openIncoming(path.join(folder, 'incoming'), newIds(systemClock)), faults);
+    guardIncoming(openIncoming(path.join(folder, 'incoming'), newIds(systemClock)), faults);
 
   test.each([
     ['a client that left', new Error('aborted')],
@@ -108,7 +108,7 @@ describe('storage does not take the blame for', () => {
     await expect(draft.append(broken(error))).rejects.toBe(error);
     await draft.discard();
     await expect(opened().fill(() => Promise.reject(error))).rejects.toBe(error);
-    const blobs = guardedBlobs(openDiskBlobs(folder), faults);
+    const blobs = guardBlobs(openDiskBlobs(folder), faults);
     mkdirSync(path.join(folder, KEY.slice(0, 2), KEY), { recursive: true });
     await expect(blobs.withFile(KEY, () => Promise.reject(error))).rejects.toBe(error);
 

@@ -18,7 +18,7 @@ export function storageFaults(log: Log): StorageFaults {
       try {
         return await work();
       } catch (error) {
-        if (error instanceof OfOthers) throw error.cause;
+        if (error instanceof CallerError) throw error.cause;
         if (isRefusal(error) || isBug(error)) throw error;
         log.error({ err: error }, 'the storage of media cannot be used');
         throw storageUnavailable(error);
@@ -28,25 +28,25 @@ export function storageFaults(log: Log): StorageFaults {
 }
 
 /** Carries a caller's error through guarded storage. */
-class OfOthers extends Error {}
+class CallerError extends Error {}
 
 /** Runs a caller's work within guarded storage. An error of that work is not a storage fault. */
-export async function ofOthers<T>(work: () => Promise<T>): Promise<T> {
+export async function runCallerWork<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new OfOthers('', { cause: error });
+    throw new CallerError('', { cause: error });
   }
 }
 
 /** The same for the bytes that a caller sends. */
-export async function* eachOfOthers(
+export async function* passCallerBytes(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of source) yield piece;
   } catch (error) {
-    throw new OfOthers('', { cause: error });
+    throw new CallerError('', { cause: error });
   }
 }
 

@@ -31,7 +31,7 @@ function isWholeBase64(base64: string): boolean {
 }
 
 /** The number of bytes that a base64 text holds. */
-export function decodedBytes(base64: string): number {
+export function countDecodedBytes(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : Number(base64.endsWith('='));
   return Math.floor(((base64.length - padding) * 3) / 4);
 }

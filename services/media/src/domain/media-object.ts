@@ -36,12 +36,12 @@ export function isKept(object: MediaObject, now: number): boolean {
   return object.removedAt === undefined && object.expiresAt > now;
 }
 
-export function mediaTypeOf({ blob }: MediaObject): string {
+export function readMediaType({ blob }: MediaObject): string {
   return blob.facts?.mediaType ?? UNKNOWN_TYPE;
 }
 
 /** The name under which a browser saves the object. It is safe in a header; the default is made of the object's id. */
-export function fileNameOf(found: MediaObject, name?: string): string {
-  const extension = FORMATS[mediaTypeOf(found)]?.extension ?? 'bin';
+export function buildFileName(found: MediaObject, name?: string): string {
+  const extension = FORMATS[readMediaType(found)]?.extension ?? 'bin';
   return (name ?? `${found.id}.${extension}`).replace(/[^A-Za-z0-9._-]/g, '_');
 }

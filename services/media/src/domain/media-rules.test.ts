@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { mayDeclare } from './formats.ts';
-import { faultOfMedia, isResult } from './media-rules.ts';
+import { findMediaFault, isResult } from './media-rules.ts';
 import type { AudioFacts, ImageFacts, VideoFacts } from './media-facts.ts';
 
 const image = (over: Partial<ImageFacts> = {}): ImageFacts => ({
@@ -41,7 +41,7 @@ describe('an image', () => {
     [{ width: 640, height: 256 }],
     [{ width: 256, height: 640 }],
   ])('%j is accepted', (over) => {
-    expect(faultOfMedia('image', image(over))).toBeUndefined();
+    expect(findMediaFault('image', image(over))).toBeUndefined();
   });
 
   test.each<[Partial<ImageFacts>, string]>([
@@ -50,11 +50,11 @@ describe('an image', () => {
     [{ width: 641, height: 256 }, 'must be from 0.4 to 2.5 times as wide as it is high; it is 641×256'],
     [{ width: 256, height: 641 }, 'must be from 0.4 to 2.5 times as wide as it is high; it is 256×641'],
   ])('%j: %s', (over, said) => {
-    expect(faultOfMedia('image', image(over))).toBe(said);
+    expect(findMediaFault('image', image(over))).toBe(said);
   });
 
   test('a video is refused as an image, and the message names its type', () => {
-    expect(faultOfMedia('image', video())).toBe(
+    expect(findMediaFault('image', video())).toBe(
       'must be an image (JPEG, PNG, WebP, HEIC or HEIF); its bytes are video/mp4',
     );
   });
@@ -71,7 +71,7 @@ describe('a reference video', () => {
     [{ frameRate: 60 }],
     [{ width: 2560, height: 1440 }],
   ])('%j is accepted', (over) => {
-    expect(faultOfMedia('video', video(over))).toBeUndefined();
+    expect(findMediaFault('video', video(over))).toBeUndefined();
   });
 
   test.each<[Partial<VideoFacts>, RegExp]>([
@@ -85,7 +85,7 @@ describe('a reference video', () => {
     [{ width: 200 }, /256 to 5760/],
     [{ width: 2000, height: 300 }, /0\.4 to 2\.5/],
   ])('%j is refused', (over, said) => {
-    expect(faultOfMedia('video', video(over))).toMatch(said);
+    expect(findMediaFault('video', video(over))).toMatch(said);
   });
 });
 
@@ -97,7 +97,7 @@ describe('a base video', () => {
     [{ width: 992, height: 992 }],
     [{ frameRate: 23.976 }],
   ])('%j is accepted', (over) => {
-    expect(faultOfMedia('base_video', video(over))).toBeUndefined();
+    expect(findMediaFault('base_video', video(over))).toBeUndefined();
   });
 
   test.each<[Partial<VideoFacts>, RegExp]>([
@@ -111,7 +111,7 @@ describe('a base video', () => {
     [{ audioCodec: undefined }, /must have an audio track/],
     [{ mediaType: 'video/webm' }, /MP4 or MOV/],
   ])('%j is refused', (over, said) => {
-    expect(faultOfMedia('base_video', video(over))).toMatch(said);
+    expect(findMediaFault('base_video', video(over))).toMatch(said);
   });
 });
 
@@ -122,13 +122,13 @@ describe('audio', () => {
     [audio({ durationMs: 1000 }), /2 to 15 seconds/],
     [audio({ durationMs: 16_000 }), /2 to 15 seconds/],
   ])('%j', (facts, said) => {
-    const fault = faultOfMedia('audio', facts);
+    const fault = findMediaFault('audio', facts);
     if (said === undefined) expect(fault).toBeUndefined();
     else expect(fault).toMatch(said);
   });
 
   test('a picture is refused as audio', () => {
-    expect(faultOfMedia('audio', image())).toMatch(/WAV or MP3/);
+    expect(findMediaFault('audio', image())).toMatch(/WAV or MP3/);
   });
 });
 

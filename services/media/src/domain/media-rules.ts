@@ -79,50 +79,50 @@ export function isOfCategory(category: Category, { mediaType }: MediaFacts): boo
  * Returns the reason for which a medium cannot have this use, as a predicate after the item's name; undefined if it
  * can.
  */
-export function faultOfMedia(category: Category, facts: MediaFacts): string | undefined {
+export function findMediaFault(category: Category, facts: MediaFacts): string | undefined {
   if (!isOfCategory(category, facts))
     return `must be ${MEDIA_TYPES[FAMILY_OF[category]].named}; its bytes are ${facts.mediaType}`;
   return CHECKS[category](facts as never);
 }
 
 const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> = {
-  image: (facts: ImageFacts) => faultOfSides(facts) ?? faultOfAspect(facts),
+  image: (facts: ImageFacts) => findSidesFault(facts) ?? findAspectFault(facts),
   video: (facts: VideoFacts) =>
-    faultOfCodecs(facts) ??
-    faultOfSides(facts) ??
-    faultOfAspect(facts) ??
-    faultOfDuration(facts.durationMs) ??
-    faultOfFrameRate(facts.frameRate),
-  audio: (facts: AudioFacts) => faultOfDuration(facts.durationMs),
-  base_video: (facts: VideoFacts) => faultOfCodecs(facts) ?? faultOfBase(facts),
+    findCodecsFault(facts) ??
+    findSidesFault(facts) ??
+    findAspectFault(facts) ??
+    findDurationFault(facts.durationMs) ??
+    findFrameRateFault(facts.frameRate),
+  audio: (facts: AudioFacts) => findDurationFault(facts.durationMs),
+  base_video: (facts: VideoFacts) => findCodecsFault(facts) ?? findBaseVideoFault(facts),
 };
 
-function faultOfSides({ width, height }: { width: number; height: number }): string | undefined {
+function findSidesFault({ width, height }: { width: number; height: number }): string | undefined {
   if ([width, height].every((side) => isWithin(SIDE, side))) return undefined;
   const size = `${width}×${height}`;
   return `must have sides from ${SIDE.min} to ${SIDE.max} pixels; it has ${size}`;
 }
 
-function faultOfAspect({ width, height }: { width: number; height: number }): string | undefined {
+function findAspectFault({ width, height }: { width: number; height: number }): string | undefined {
   const aspect = width / height;
   if (isWithin(ASPECT, aspect)) return undefined;
   const range = `from ${ASPECT.min} to ${ASPECT.max}`;
   return `must be ${range} times as wide as it is high; it is ${width}×${height}`;
 }
 
-function faultOfDuration(durationMs: number): string | undefined {
+function findDurationFault(durationMs: number): string | undefined {
   if (durationMs >= SECONDS.min * 1000 && durationMs <= CLIP_MS_MAX) return undefined;
-  return `must last from ${SECONDS.min} to ${SECONDS.max} seconds; it lasts ${seconds(durationMs)}`;
+  return `must last from ${SECONDS.min} to ${SECONDS.max} seconds; it lasts ${formatSeconds(durationMs)}`;
 }
 
-function faultOfFrameRate(frameRate: number): string | undefined {
+function findFrameRateFault(frameRate: number): string | undefined {
   if (frameRate >= FRAME_RATE.min - FRAME_RATE_TOLERANCE && frameRate <= FRAME_RATE.max + FRAME_RATE_TOLERANCE)
     return undefined;
   const range = `from ${FRAME_RATE.min} to ${FRAME_RATE.max}`;
-  return `must have ${range} frames per second; it has ${decimal(frameRate)}`;
+  return `must have ${range} frames per second; it has ${formatDecimal(frameRate)}`;
 }
 
-function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefined {
+function findCodecsFault({ videoCodec, audioCodec }: VideoFacts): string | undefined {
   if (!VIDEO_CODECS.includes(videoCodec)) return `must be encoded as H.264 or H.265; it is ${videoCodec}`;
   if (audioCodec !== undefined && !AUDIO_CODECS.includes(audioCodec))
     return `must have AAC or MP3 audio; it has ${audioCodec}`;
@@ -130,14 +130,21 @@ function faultOfCodecs({ videoCodec, audioCodec }: VideoFacts): string | undefin
 }
 
 /** A video must match the 768P output, so that it can be rendered again in 2K. */
-function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec }: VideoFacts): string | undefined {
+function findBaseVideoFault({
+  width,
+  height,
+  durationMs,
+  frameRate,
+  frames,
+  audioCodec,
+}: VideoFacts): string | undefined {
   const size = `${width}×${height}`;
   if (width % BASE_SIDE_STEP !== 0 || height % BASE_SIDE_STEP !== 0)
     return `must have sides that are multiples of ${BASE_SIDE_STEP} pixels to be a base video; it has ${size}`;
   if (width * height > BASE_AREA_MAX)
     return `must have at most ${BASE_AREA_MAX} pixels (768P) to be a base video; it has ${size}`;
   if (Math.abs(frameRate - BASE_FRAME_RATE) > BASE_FRAME_RATE_TOLERANCE)
-    return `must have ${BASE_FRAME_RATE} frames per second to be a base video; it has ${decimal(frameRate)}`;
+    return `must have ${BASE_FRAME_RATE} frames per second to be a base video; it has ${formatDecimal(frameRate)}`;
   if (!isWithin(BASE_FRAMES, frames)) {
     const range = `from ${BASE_FRAMES.min} to ${BASE_FRAMES.max}`;
     const counted = frames > BASE_FRAMES.max ? 'more' : String(frames);
@@ -145,7 +152,7 @@ function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec 
   }
   // the length is charged
   if (Math.abs(durationMs - (frames / frameRate) * 1000) > BASE_LENGTH_TOLERANCE_MS) {
-    const length = `${frames} frames and lasts ${seconds(durationMs)}`;
+    const length = `${frames} frames and lasts ${formatSeconds(durationMs)}`;
     return `must last as long as its frames do to be a base video; it has ${length}`;
   }
   if (audioCodec === undefined) return 'must have an audio track to be a base video; it has none';
@@ -153,10 +160,10 @@ function faultOfBase({ width, height, durationMs, frameRate, frames, audioCodec 
 }
 
 /** `30 MiB`, `512 KiB`, `20 bytes`. */
-export function inBytes(bytes: number): string {
-  if (bytes >= 1024 ** 2) return `${decimal(bytes / 1024 ** 2)} MiB`;
-  return bytes >= 1024 ? `${decimal(bytes / 1024)} KiB` : `${bytes} bytes`;
+export function formatBytes(bytes: number): string {
+  if (bytes >= 1024 ** 2) return `${formatDecimal(bytes / 1024 ** 2)} MiB`;
+  return bytes >= 1024 ? `${formatDecimal(bytes / 1024)} KiB` : `${bytes} bytes`;
 }
 
-const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
-const seconds = (ms: number): string => `${decimal(ms / 1000)} s`;
+const formatDecimal = (value: number): string => String(Math.round(value * 1000) / 1000);
+const formatSeconds = (ms: number): string => `${formatDecimal(ms / 1000)} s`;

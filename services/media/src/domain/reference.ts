@@ -39,13 +39,13 @@ const NOT_OURS: Reference = {
 /** Reports whether an address of any scheme leads to this service. Such an address is never requested. */
 export function isOwnHost(url: URL, publicUrl: string): boolean {
   const base = new URL(publicUrl);
-  if (nameOf(url) !== nameOf(base)) return false;
-  return portOf(url) === portOf(base) || (isDefaultPort(url) && isDefaultPort(base));
+  if (normalizeHost(url) !== normalizeHost(base)) return false;
+  return toPortText(url) === toPortText(base) || (isDefaultPort(url) && isDefaultPort(base));
 }
 
-const nameOf = (url: URL): string => url.hostname.replace(/\.$/, '');
-const portOf = (url: URL): string => (url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port);
-const isDefaultPort = (url: URL): boolean => Object.values(DEFAULT_PORTS).includes(portOf(url));
+const normalizeHost = (url: URL): string => url.hostname.replace(/\.$/, '');
+const toPortText = (url: URL): string => (url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port);
+const isDefaultPort = (url: URL): boolean => Object.values(DEFAULT_PORTS).includes(toPortText(url));
 
 function ownReference(path: string): Reference {
   const taskId = CONTENT_PATH.exec(path)?.[1];

@@ -17,10 +17,10 @@ export function retryAfterMs(headers: WaitHeaders, now: number): number {
   const asked = headers['retry-after'];
   if (typeof asked !== 'string') return 0;
   const text = asked.trim();
-  const wait = SECONDS.test(text) ? Number(text) * 1000 : dateOf(text) - (dateOf(headers.date) || now);
+  const wait = SECONDS.test(text) ? Number(text) * 1000 : parseHttpDate(text) - (parseHttpDate(headers.date) || now);
   return wait > 0 ? Math.min(wait, RETRY_AFTER_MAX_MS) : 0;
 }
 
-function dateOf(text: WaitHeaders['date']): number {
+function parseHttpDate(text: WaitHeaders['date']): number {
   return typeof text === 'string' && HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
 }

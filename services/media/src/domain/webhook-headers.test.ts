@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { headersFault } from './webhook-headers.ts';
+import { findHeadersFault } from './webhook-headers.ts';
 import type { WebhookHeader } from './webhook-headers.ts';
 
 const one = (name: string, value = 'x'): WebhookHeader[] => [{ name, value }];
 
 test('the headers of a delivery are sent', () => {
   expect(
-    headersFault([
+    findHeadersFault([
       { name: 'content-type', value: 'application/json' },
       { name: 'webhook-id', value: 'evt_1' },
       { name: 'webhook-timestamp', value: '1767225600' },
@@ -37,5 +37,5 @@ test.each<[string, WebhookHeader[]]>([
   ['a name twice', [...one('a'), ...one('a', 'y')]],
   ['too many characters', one('a', 'x'.repeat(16 * 1024))],
 ])('%s is refused', (_what, headers) => {
-  expect(headersFault(headers)).toMatch(/^must have /);
+  expect(findHeadersFault(headers)).toMatch(/^must have /);
 });

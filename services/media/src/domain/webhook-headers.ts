@@ -30,7 +30,7 @@ export interface WebhookHeader {
  * Returns the fault of the headers of a request; undefined if they have none. The text continues the name of the
  * field.
  */
-export function headersFault(headers: readonly WebhookHeader[]): string | undefined {
+export function findHeadersFault(headers: readonly WebhookHeader[]): string | undefined {
   const names = new Set(headers.map(({ name }) => name));
   if (names.size < headers.length) return 'must have each name once';
   const wrong = headers.find(({ name, value }) => !NAME.test(name) || !VALUE.test(value));

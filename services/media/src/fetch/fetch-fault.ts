@@ -36,7 +36,7 @@ export class FetchFault extends Error {
 /** The TLS handshake failed: the certificate is not accepted, or the server does not speak TLS. */
 export class HandshakeFault extends FetchFault {
   constructor(error: unknown) {
-    super('network', NOT_REACHED, codeOf(error));
+    super('network', NOT_REACHED, readErrorCode(error));
   }
 }
 
@@ -49,10 +49,10 @@ export function addressFault(detail: string): FetchFault {
  * names the host and the address of an upstream, and every log line of the fault would have them.
  */
 export function networkFault(error: unknown): FetchFault {
-  return error instanceof FetchFault ? error : new FetchFault('network', NOT_REACHED, codeOf(error));
+  return error instanceof FetchFault ? error : new FetchFault('network', NOT_REACHED, readErrorCode(error));
 }
 
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
@@ -68,6 +68,6 @@ export function hideAnswer(error: unknown): unknown {
 }
 
 /** Reports whether a later fetch of the same address can succeed. */
-export function mayPass(fault: FetchFault): boolean {
+export function isTransient(fault: FetchFault): boolean {
   return PASSING.has(fault.code);
 }

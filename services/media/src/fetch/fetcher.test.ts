@@ -18,7 +18,7 @@ import type { RawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
 import { policyFor } from './addresses/policy-for.ts';
 import { FetchFault } from './fetch-fault.ts';
-import { hostKeyOf } from './addresses/fetch-target.ts';
+import { toHostKey } from './addresses/fetch-target.ts';
 import { openFetcher } from './fetcher.ts';
 import type { Fetcher, FetcherDeps } from './fetcher.ts';
 
@@ -193,7 +193,7 @@ describe('a host has one key', () => {
     ['http://8.8.8.8/', 'http://[::ffff:8.8.8.8]:443/'],
     ['http://[2600::1]/', 'https://[2600:0:0:0:0:0:0:1]/'],
   ])('shared by %s and %s', (one, other) => {
-    expect(hostKeyOf(new URL(one))).toBe(hostKeyOf(new URL(other)));
+    expect(toHostKey(new URL(one))).toBe(toHostKey(new URL(other)));
   });
 
   test.each([
@@ -201,7 +201,7 @@ describe('a host has one key', () => {
     ['http://a.example/', 'http://x.a.example/'],
     ['http://8.8.8.8/', 'http://8.8.4.4/'],
   ])('that %s and %s do not share', (one, other) => {
-    expect(hostKeyOf(new URL(one))).not.toBe(hostKeyOf(new URL(other)));
+    expect(toHostKey(new URL(one))).not.toBe(toHostKey(new URL(other)));
   });
 
   test('whatever host redirects to it', async () => {

@@ -8,9 +8,9 @@ import { openFairSemaphore } from './permits/fair-semaphore.ts';
 import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from './fetch-fault.ts';
 import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
-import { guardedFetch } from './transfers/guarded-fetch.ts';
+import { fetchGuarded } from './transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
-import { keptConnections } from './requests/kept-connections.ts';
+import { openKeptConnections } from './requests/kept-connections.ts';
 import { openKeyedPermits } from './permits/keyed-permits.ts';
 import { openTransferPermits } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
@@ -70,7 +70,7 @@ export interface FetcherDeps extends Omit<GuardedFetchDeps, 'policy'> {
 export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
-  const kept = keptConnections(deps.clock, deps.stopping);
+  const kept = openKeptConnections(deps.clock, deps.stopping);
   const counted = countFetches(deps);
   return {
     fetchReference: async ({ url, accountId, family, bytesMax }) => {
@@ -83,7 +83,7 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
       const noteException = (): void => {
         isFromException = true;
       };
-      const limits = limitsOf(fetch, totalMs);
+      const limits = toTransferLimits(fetch, totalMs);
       const order = { url, bytesMax, permits, limits, resume: false, acceptType, noteException };
       try {
         const file = await counted('reference', order);
@@ -96,7 +96,7 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaCon
     },
     withResult: async ({ url, accountId, authorization }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
-      const limits = limitsOf(fetch, results.totalMs);
+      const limits = toTransferLimits(fetch, results.totalMs);
       const order = {
         url,
         authorization,
@@ -131,7 +131,7 @@ function countFetches(deps: FetcherDeps): (what: Purpose, order: FetchOrder) => 
     try {
       const policy = deps.policies[what];
       await order.permits.enterHost(parseTarget(order.url, policy));
-      const file = await guardedFetch({ ...deps, policy }, order);
+      const file = await fetchGuarded({ ...deps, policy }, order);
       fetches.labels(what, 'ok').inc();
       return file;
     } catch (error) {
@@ -181,7 +181,10 @@ function openPermits(
   };
 }
 
-function limitsOf({ timeouts, leastBytesPerSecond, speedWindowMs }: FetchConfig, totalMs: number): TransferLimits {
+function toTransferLimits(
+  { timeouts, leastBytesPerSecond, speedWindowMs }: FetchConfig,
+  totalMs: number,
+): TransferLimits {
   return {
     totalMs,
     leastBytesPerSecond,

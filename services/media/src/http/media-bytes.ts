@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { isKept, mediaTypeOf } from '../domain/media-object.ts';
+import { isKept, readMediaType } from '../domain/media-object.ts';
 import type { ByteRange } from '../blobs/blob-store.ts';
 import { beginUpload } from '../operations/bytes/begin-upload.ts';
 import type { BeginUploadDeps, UploadOrder } from '../operations/bytes/begin-upload.ts';
@@ -71,7 +71,7 @@ export function mediaBytes(deps: PutDeps & BeginUploadDeps & LinkDeps): MediaByt
       if (found === undefined || !isKept(found, deps.clock.now())) return undefined;
       const { key, bytes, sha256 } = found.blob;
       const stream = await deps.blobs.open(key, range);
-      return stream && { stream, bytes, sha256, mediaType: mediaTypeOf(found) };
+      return stream && { stream, bytes, sha256, mediaType: readMediaType(found) };
     },
     serve: (request, response, order) => serveObject(deps, request, response, order),
     serveLink: (request, response) => serveLink(deps, request, response),

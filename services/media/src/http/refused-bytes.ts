@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Refusal } from './refuse.ts';
 
 /** The answer to bytes that are refused. Rethrows every error that is not a refusal of these bytes. */
-export function refusalOfBytes(error: unknown): Refusal {
+export function toBytesRefusal(error: unknown): Refusal {
   if (!(error instanceof Problem) || error.kind === 'unavailable') throw error;
   const { kind, reason: code, message } = error;
   if (kind === 'exhausted') return tooMany(error);

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import { problemOf } from '@reelgate/platform/rpc/problems';
+import { toProblem } from '@reelgate/platform/rpc/problems';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
-import { inBytes } from '../domain/media-rules.ts';
+import { formatBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 import { sendJson } from './send-json.ts';
-import { refusalOfBytes, tooLarge } from './refused-bytes.ts';
+import { toBytesRefusal, tooLarge } from './refused-bytes.ts';
 import { answerUpload, isUploadPath } from './uploads.ts';
 
 const OBJECT_PATH = /^\/bytes\/([A-Za-z0-9_-]{1,64})$/;
@@ -48,7 +48,7 @@ export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
       if (!takes((request.url ?? '').split('?', 1)[0] ?? '')) return false;
       handle(deps, request, response).catch((error: unknown) => {
         deps.log.error({ err: error }, 'bytes were not served');
-        const problem = problemOf(error);
+        const problem = toProblem(error);
         refuse(request, response, problem.kind === 'unavailable' ? unavailable(problem) : BROKEN);
       });
       return true;
@@ -67,7 +67,7 @@ export function mediaRoutes(deps: RouteDeps): readonly HttpRoute[] {
 type Handler = (deps: RouteDeps, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const refusal = refusalOf(deps, request);
+  const refusal = findCallerRefusal(deps, request);
   if (refusal !== undefined) {
     refuse(request, response, refusal);
     return;
@@ -79,7 +79,7 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   else if (object !== undefined && READS.has(request.method))
     await deps.bytes.serve(request, response, {
       object,
-      fileName: fileNameOf(request),
+      fileName: readFileName(request),
       variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined,
       direct: searchParams.get('redirect') === 'no',
     });
@@ -93,7 +93,7 @@ async function removeObject({ bytes }: RouteDeps, response: ServerResponse, obje
 }
 
 /** Returns the refusal of a caller that cannot read or send bytes; undefined if it can. */
-function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
+function findCallerRefusal({ authorize }: RouteDeps, { headers }: IncomingMessage): Refusal | undefined {
   try {
     authorize(headers.authorization);
     return undefined;
@@ -107,7 +107,7 @@ function refusalOf({ authorize }: RouteDeps, { headers }: IncomingMessage): Refu
   }
 }
 
-function fileNameOf({ headers }: IncomingMessage): string | undefined {
+function readFileName({ headers }: IncomingMessage): string | undefined {
   const name = headers['x-file-name'];
   return typeof name === 'string' ? name : undefined;
 }
@@ -121,13 +121,13 @@ async function takeBytes(
   const accountId = query.get('account') ?? '';
   const privateMs = query.has('private_ms') ? Number(query.get('private_ms')) : undefined;
   const object = query.get('object') ?? undefined;
-  const fault = faultOf({ accountId, privateMs, object });
+  const fault = findQueryRefusal({ accountId, privateMs, object });
   if (fault !== undefined) {
     refuse(request, response, fault);
     return;
   }
   if (Number(request.headers['content-length'] ?? 0) > inline.bytesMax) {
-    refuse(request, response, tooLarge(`the bytes must be at most ${inBytes(inline.bytesMax)}`));
+    refuse(request, response, tooLarge(`the bytes must be at most ${formatBytes(inline.bytesMax)}`));
     return;
   }
   try {
@@ -141,11 +141,11 @@ async function takeBytes(
     });
     sendJson(response, { object: stored.object, bytes: stored.bytes, expires_at: stored.expiresAt });
   } catch (error) {
-    refuse(request, response, refusalOfBytes(error));
+    refuse(request, response, toBytesRefusal(error));
   }
 }
 
-function faultOf({
+function findQueryRefusal({
   accountId,
   privateMs,
   object,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { fileNameOf, isKept, mediaTypeOf } from '../domain/media-object.ts';
+import { buildFileName, isKept, readMediaType } from '../domain/media-object.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { MediaStore } from '../store/media-store.ts';
 import { NOT_FOUND, NO_THUMBNAIL, RESULT_EXPIRED, refuse } from './refuse.ts';
@@ -58,7 +58,7 @@ export async function serveObject(
   }
   await serveKept(deps, request, response, {
     found: shown,
-    fileName: fileNameOf(shown, order.fileName),
+    fileName: buildFileName(shown, order.fileName),
     secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)),
     direct: order.direct === true,
   });
@@ -68,9 +68,9 @@ async function serveKept(
   deps: ServeDeps,
   request: IncomingMessage,
   response: ServerResponse,
-  served: Served,
+  served: ServedObject,
 ): Promise<void> {
-  const elsewhere = await addressOf(deps, request, served);
+  const elsewhere = await findBucketAddress(deps, request, served);
   if (elsewhere !== undefined) {
     response.writeHead(FOUND, { location: elsewhere, 'cache-control': 'no-store', 'content-length': '0' }).end();
     return;
@@ -79,32 +79,32 @@ async function serveKept(
   await sendBlob(deps, served.found.blob, request, response);
 }
 
-interface Served {
+interface ServedObject {
   readonly found: MediaObject;
   readonly fileName: string;
   readonly secondsLeft: number;
   readonly direct: boolean;
 }
 
-async function addressOf(
+async function findBucketAddress(
   { blobs, results }: ServeDeps,
   request: IncomingMessage,
-  { found, fileName, secondsLeft, direct }: Served,
+  { found, fileName, secondsLeft, direct }: ServedObject,
 ): Promise<string | undefined> {
   if (direct || !results.redirect || found.purpose !== 'result') return undefined;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   return blobs.linkTo(found.blob.key, {
     method,
     fileName,
-    mediaType: mediaTypeOf(found),
+    mediaType: readMediaType(found),
     secondsLeft: Math.min(secondsLeft, REDIRECT_SECONDS_MAX),
   });
 }
 
 /** No header of the bytes' origin is passed on. A page that is disguised as media gets no rights. */
-function setHeaders(response: ServerResponse, { found, fileName, secondsLeft }: Served): void {
+function setHeaders(response: ServerResponse, { found, fileName, secondsLeft }: ServedObject): void {
   const headers = {
-    'Content-Type': mediaTypeOf(found),
+    'Content-Type': readMediaType(found),
     'Content-Disposition': `inline; filename="${fileName}"`,
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",

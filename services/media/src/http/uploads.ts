@@ -4,7 +4,7 @@ import type { UploadOrder } from '../operations/bytes/begin-upload.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { NOT_FOUND, refuse } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
-import { refusalOfBytes } from './refused-bytes.ts';
+import { toBytesRefusal } from './refused-bytes.ts';
 import { sendJson } from './send-json.ts';
 
 const PATH = /^\/bytes\/uploads(?:\/([A-Za-z0-9_-]{1,64}))?$/;
@@ -40,7 +40,7 @@ async function begin(
   response: ServerResponse,
   query: URLSearchParams,
 ): Promise<void> {
-  const order = orderOf(query);
+  const order = readUploadOrder(query);
   if (order === undefined) {
     refuse(request, response, NO_ORDER);
     return;
@@ -49,11 +49,11 @@ async function begin(
     const { upload, bytesMax } = await bytes.beginUpload(order);
     sendJson(response, { upload, bytes_max: bytesMax });
   } catch (error) {
-    refuse(request, response, refusalOfBytes(error));
+    refuse(request, response, toBytesRefusal(error));
   }
 }
 
-function orderOf(query: URLSearchParams): UploadOrder | undefined {
+function readUploadOrder(query: URLSearchParams): UploadOrder | undefined {
   const accountId = query.get('account') ?? '';
   const family = FAMILIES.find((one) => one === query.get('kind'));
   const bytes = query.has('bytes') ? Number(query.get('bytes')) : undefined;

@@ -23,7 +23,7 @@ export function mediaBusy(said: string, cause?: unknown): Problem {
 }
 
 /** The content was removed in the meantime. The pins make this very unlikely. */
-export function claimed(object: MediaObject | undefined): MediaObject {
+export function requireClaimed(object: MediaObject | undefined): MediaObject {
   if (object === undefined) throw mediaBusy('could not be kept now; try again');
   return object;
 }

@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
 import type {
@@ -32,7 +32,7 @@ export function fromWireStage(
   return {
     accountId,
     taskId,
-    category: requiredField(CATEGORIES.get(category), 'category'),
+    category: requireField(CATEGORIES.get(category), 'category'),
     requestId,
     source: object === '' ? { url } : { object, declaredType },
   };

@@ -1,11 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
 import type { SendWebhookRequest, SendWebhookResponseSchema } from '@reelgate/proto/media/v1/media_service';
-import { headersFault } from '../domain/webhook-headers.ts';
+import { findHeadersFault } from '../domain/webhook-headers.ts';
 import type { SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
 
 export function fromWireWebhook({ accountId, url, headers, body, timeoutMs }: SendWebhookRequest): WebhookOrder {
-  const fault = headersFault(headers);
+  const fault = findHeadersFault(headers);
   if (fault !== undefined)
     throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'headers', message: fault });
   return {

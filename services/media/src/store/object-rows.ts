@@ -26,8 +26,8 @@ const SELECT_OBJECTS = `SELECT
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
 
 /** A purpose as the column `purpose` has it. The column keeps `poster`, the older word for a thumbnail. */
-export const purposeColumn = (purpose: Purpose): string => (purpose === 'thumbnail' ? 'poster' : purpose);
-const purposeOf = (column: string): Purpose => (column === 'poster' ? 'thumbnail' : (column as Purpose));
+export const toPurposeColumn = (purpose: Purpose): string => (purpose === 'thumbnail' ? 'poster' : purpose);
+const fromPurposeColumn = (column: string): Purpose => (column === 'poster' ? 'thumbnail' : (column as Purpose));
 
 export type Where = readonly [string, readonly (string | number)[]];
 export const RESULT_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'result'", [taskId]];
@@ -37,7 +37,7 @@ export const STAGED_FOR = (accountId: string, taskId: string, reference: string)
   [accountId, taskId, reference],
 ];
 
-export function identityOf({ id, purpose, accountId, taskId, reference }: NewObject): Where {
+export function toIdentityWhere({ id, purpose, accountId, taskId, reference }: NewObject): Where {
   if (purpose === 'result') return RESULT_OF(taskId);
   if (purpose === 'thumbnail') return THUMBNAIL_OF(taskId);
   return purpose === 'staged' && reference !== '' ? STAGED_FOR(accountId, taskId, reference) : ['o.id = $1', [id]];
@@ -57,7 +57,7 @@ function fromObjectRow(row: ObjectRow): MediaObject {
     id: row.id,
     accountId: row.account_id,
     taskId: row.task_id,
-    purpose: purposeOf(row.purpose),
+    purpose: fromPurposeColumn(row.purpose),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     removedAt: row.removed_at ?? undefined,

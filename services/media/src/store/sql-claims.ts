@@ -2,7 +2,7 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
 import type { MediaStore, NewObject } from './media-store.ts';
-import { findObject, fromBlobRow, identityOf, purposeColumn } from './object-rows.ts';
+import { findObject, fromBlobRow, toIdentityWhere, toPurposeColumn } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
 
 /** The time for which the staging of a task is remembered, in milliseconds. A forgotten row is written again. */
@@ -39,35 +39,35 @@ async function addObject(
 ): Promise<MediaObject | undefined> {
   const content = [object.blob.sha256, object.blob.key];
   const locksOthers = object.purpose === 'thumbnail' || object.purpose === 'staged';
-  if (locksOthers) await needsRow(query(HOLD_CONTENT, content));
-  await prepare(query, object);
+  if (locksOthers) await requireRow(query(HOLD_CONTENT, content));
+  await prepareClaim(query, object);
   const isNew = await insertObject(query, object);
   // an earlier object may have other content; then its upload ends the pin
-  const isClaimed = isNew || (await findObject(query, identityOf(object)))?.blob.sha256 === object.blob.sha256;
+  const isClaimed = isNew || (await findObject(query, toIdentityWhere(object)))?.blob.sha256 === object.blob.sha256;
   if (isClaimed) await query('DELETE FROM pins WHERE id = $1', [object.pin ?? '']);
   if (object.upload !== undefined) await query('DELETE FROM uploads WHERE id = $1', [object.upload]);
   const keepUntil = isNew ? object.expiresAt : 0;
-  const row = await needsRow(
+  const row = await requireRow(
     query<BlobRow>(CLAIM_CONTENT, [...content, facts === undefined ? null : JSON.stringify(facts), keepUntil]),
   );
-  return isNew ? newlyAdded(object, fromBlobRow(row)) : findObject(query, identityOf(object));
+  return isNew ? toMediaObject(object, fromBlobRow(row)) : findObject(query, toIdentityWhere(object));
 }
 
-function newlyAdded({ id, accountId, taskId, purpose, createdAt, expiresAt }: NewObject, blob: Blob): MediaObject {
+function toMediaObject({ id, accountId, taskId, purpose, createdAt, expiresAt }: NewObject, blob: Blob): MediaObject {
   return { id, accountId, taskId, purpose, createdAt, expiresAt, removedAt: undefined, blob };
 }
 
-async function needsRow<Row>(rows: Promise<readonly Row[]>): Promise<Row> {
+async function requireRow<Row>(rows: Promise<readonly Row[]>): Promise<Row> {
   const [row] = await rows;
   if (row === undefined) throw new Unclaimable();
   return row;
 }
 
-async function prepare(query: SqlQuery, object: NewObject): Promise<void> {
+async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   const { purpose, accountId, taskId, reference, createdAt } = object;
   // locks the row of the result, so that it is not removed in the meantime
   if (purpose === 'thumbnail')
-    await needsRow(
+    await requireRow(
       query(
         `UPDATE objects SET task_id = task_id
         WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id`,
@@ -77,7 +77,7 @@ async function prepare(query: SqlQuery, object: NewObject): Promise<void> {
   if (purpose !== 'staged') return;
   if (taskId !== '')
     // locks the row of the task: a concurrent end of its staging waits, and then finds the object
-    await needsRow(
+    await requireRow(
       query(
         `INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 0, $3)
         ON CONFLICT (account_id, task_id) DO UPDATE SET forget_at = $3 WHERE stagings.ended = 0 RETURNING task_id`,
@@ -102,7 +102,7 @@ async function insertObject(query: SqlQuery, object: NewObject): Promise<boolean
       id,
       accountId,
       taskId,
-      purposeColumn(purpose),
+      toPurposeColumn(purpose),
       blob.sha256,
       reference === '' ? null : reference,
       createdAt,

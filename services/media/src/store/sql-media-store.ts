@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaObject, Purpose } from '../domain/media-object.ts';
 import type { MediaStore } from './media-store.ts';
-import { findObject, purposeColumn, RESULT_OF, STAGED_FOR, THUMBNAIL_OF } from './object-rows.ts';
+import { findObject, toPurposeColumn, RESULT_OF, STAGED_FOR, THUMBNAIL_OF } from './object-rows.ts';
 import type { Where } from './object-rows.ts';
 import { sqlBooks } from './sql-books.ts';
 import { sqlClaims } from './sql-claims.ts';
@@ -23,10 +23,10 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     removeResult: (taskId, now) =>
       sql.transaction(async (query) => {
         // in this order: the second update finds a thumbnail that is added at the same moment, or it is not added
-        const [result] = await endOf(query, 'result', taskId, now);
+        const [result] = await markRemoved(query, 'result', taskId, now);
         for (const { sha256 } of [
           ...(result === undefined ? [] : [result]),
-          ...(await endOf(query, 'thumbnail', taskId, now)),
+          ...(await markRemoved(query, 'thumbnail', taskId, now)),
         ])
           await query(SETTLE, [sha256, now]);
         return result !== undefined;
@@ -40,9 +40,9 @@ export function sqlMediaStore(sql: Sql): MediaStore {
   };
 }
 
-function endOf(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
+function markRemoved(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
   return query<{ sha256: string }>(
     'UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256',
-    [taskId, purposeColumn(purpose), now],
+    [taskId, toPurposeColumn(purpose), now],
   );
 }

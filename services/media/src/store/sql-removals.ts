@@ -1,6 +1,6 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaStore } from './media-store.ts';
-import { purposeColumn } from './object-rows.ts';
+import { toPurposeColumn } from './object-rows.ts';
 
 type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;
 
@@ -33,7 +33,7 @@ export function sqlRemovals(sql: Sql): Removals {
   const removeObjects: Removals['removeObjects'] = async (ids, purposes, now) => {
     const keys: string[] = [];
     for (const id of ids) {
-      const key = await removeOne(id, purposes.map((purpose) => `'${purposeColumn(purpose)}'`).join(', '), now);
+      const key = await removeOne(id, purposes.map((purpose) => `'${toPurposeColumn(purpose)}'`).join(', '), now);
       if (key !== undefined) keys.push(key);
     }
     return keys;

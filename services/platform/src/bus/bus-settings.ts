@@ -1,7 +1,7 @@
 import { parseBytes, parseDuration } from '../config/units.ts';
 import { Secret } from '../secret.ts';
 import { outgoingTlsSchema } from '../tls/tls-schema.ts';
-import { resolvedFiles } from '../tls/tls-material.ts';
+import { resolveFiles } from '../tls/tls-material.ts';
 import type { ResolveFile, TlsFiles } from '../tls/tls-material.ts';
 
 /** The longest that events are kept, without a setting. */
@@ -68,7 +68,7 @@ export function busSettings(entry: BusEntry, resolve: ResolveFile = (_key, file)
     replicas,
     maxAgeMs: age === undefined ? undefined : parseDuration(age),
     maxBytes: bytes === undefined ? undefined : parseBytes(bytes),
-    tls: tls && resolvedFiles(tls, resolve),
+    tls: tls && resolveFiles(tls, resolve),
   };
 }
 

@@ -16,7 +16,7 @@ export function inSendSpan<T>(
   { system, subject, id }: TracedEvent,
   send: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const attributes = { ...attributesOf('send', system, subject), 'messaging.message.id': id };
+  const attributes = { ...buildMessagingAttributes('send', system, subject), 'messaging.message.id': id };
   return inSpan(tracing.enter(carrier), `send ${subject}`, { kind: 'producer', attributes }, send);
 }
 
@@ -29,7 +29,7 @@ export function inProcessSpan<T>(
 ): Promise<T> {
   const { system, subject, id, group, delivery } = event;
   const attributes = {
-    ...attributesOf('process', system, subject),
+    ...buildMessagingAttributes('process', system, subject),
     'messaging.message.id': id,
     'messaging.consumer.group.name': group,
     'reelgate.delivery': delivery,
@@ -37,7 +37,7 @@ export function inProcessSpan<T>(
   return inSpan(tracing.enter(carrier), `process ${subject}`, { kind: 'consumer', attributes }, handle);
 }
 
-function attributesOf(operation: 'send' | 'process', system: string, subject: string) {
+function buildMessagingAttributes(operation: 'send' | 'process', system: string, subject: string) {
   return {
     'messaging.system': system,
     'messaging.operation.name': operation,

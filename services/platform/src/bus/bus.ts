@@ -38,12 +38,12 @@ export interface Bus {
 }
 
 /** An event is named by its id alone where nothing of it can be recorded. */
-export function eventNameOf(event: string | EventName): EventName {
+export function toEventName(event: string | EventName): EventName {
   return typeof event === 'string' ? { id: event } : event;
 }
 
 /** Calls one listener. Its error does not affect the other listeners. */
-export function tell<M>(listener: (message: M) => void, message: M, log: Log): void {
+export function callListener<M>(listener: (message: M) => void, message: M, log: Log): void {
   try {
     listener(message);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
-import { eventNameOf, tell } from './bus.ts';
+import { toEventName, callListener } from './bus.ts';
 import type { Bus, Handler, Subscription } from './bus.ts';
 import { UNCOUNTED, consumerName } from './bus-metrics.ts';
 import type { Redeliveries } from './bus-metrics.ts';
@@ -54,7 +54,7 @@ export function openLocalBus(
 
   return {
     publish: async (schema, message, event) => {
-      const { id, carrier } = eventNameOf(event);
+      const { id, carrier } = toEventName(event);
       const subject = schema.typeName;
       if (!remember(seen, `${subject} ${id}`)) return;
       await inSendSpan(tracing, carrier, { system: SYSTEM, subject, id }, async (span) => {
@@ -82,7 +82,7 @@ export function openLocalBus(
     announce: (schema, message) => {
       for (const listener of listeners.get(schema.typeName) ?? [])
         queueMicrotask(() => {
-          tell(listener, message as never, log);
+          callListener(listener, message as never, log);
         });
     },
     listen: async <S extends DescMessage>(
@@ -102,13 +102,13 @@ export function openLocalBus(
   };
 }
 
-interface Delivered {
+interface LocalEvent {
   readonly subject: string;
   readonly id: string;
   readonly carrier: string | undefined;
 }
 
-type Deliver = (event: Delivered, group: Group, message: unknown) => Promise<void>;
+type Deliver = (event: LocalEvent, group: Group, message: unknown) => Promise<void>;
 
 interface DeliverDeps {
   readonly clock: Clock;

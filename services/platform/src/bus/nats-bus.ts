@@ -2,7 +2,7 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { headers } from 'nats';
 import type { JetStreamManager, NatsConnection } from 'nats';
-import { eventNameOf, tell } from './bus.ts';
+import { toEventName, callListener } from './bus.ts';
 import type { Bus, Subscription } from './bus.ts';
 import { UNCOUNTED, consumerName } from './bus-metrics.ts';
 import type { Redeliveries } from './bus-metrics.ts';
@@ -47,12 +47,12 @@ export async function openNatsBus(
 
   return {
     publish: async (schema, message, event) => {
-      const { id, carrier } = eventNameOf(event);
+      const { id, carrier } = toEventName(event);
       const { typeName: subject } = schema;
       await inSendSpan(tracing, carrier, { system: 'nats', subject, id }, (span) =>
         stream.publish(subject, toBinary(schema, message), {
           msgID: `${subject} ${id}`,
-          ...(span.carrier === undefined ? {} : { headers: carrying(span.carrier) }),
+          ...(span.carrier === undefined ? {} : { headers: toTraceHeaders(span.carrier) }),
         }),
       );
     },
@@ -67,7 +67,7 @@ export async function openNatsBus(
       if (!connection.isClosed()) connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
     },
     listen: (schema, handle) => listenTo(connection, { schema, handle, log }),
-    pending: () => pendingOf(manager, [...consumers]),
+    pending: () => countPending(manager, [...consumers]),
     ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()));
@@ -91,7 +91,7 @@ async function listenTo<S extends DescMessage>(
   const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
     callback: (error, received) => {
       if (error === null)
-        tell(
+        callListener(
           (data: Uint8Array) => {
             handle(fromBinary(schema, data));
           },
@@ -115,12 +115,12 @@ export interface NatsBusOptions {
   readonly redeliveries?: Redeliveries | undefined;
 }
 
-async function pendingOf(manager: JetStreamManager, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+async function countPending(manager: JetStreamManager, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const infos = await Promise.all(names.map((name) => manager.consumers.info(STREAM, name)));
   return new Map(infos.map(({ name, num_pending: waiting, num_ack_pending: taken }) => [name, waiting + taken]));
 }
 
-function carrying(carrier: string): ReturnType<typeof headers> {
+function toTraceHeaders(carrier: string): ReturnType<typeof headers> {
   const own = headers();
   own.set(TRACE_HEADER, carrier);
   return own;

@@ -15,7 +15,7 @@ const NOT_FOUND = 404;
  * own.
  */
 export async function ensureStream(manager: JetStreamManager, settings: BusSettings, log: Log): Promise<void> {
-  const found = await configOf(manager);
+  const found = await readStreamConfig(manager);
   if (found === undefined) {
     const limits = newStreamLimits(settings);
     await manager.streams.add({
@@ -31,7 +31,7 @@ export async function ensureStream(manager: JetStreamManager, settings: BusSetti
     });
     return;
   }
-  const changes = changesOf(found, settings);
+  const changes = findLimitChanges(found, settings);
   if (Object.keys(changes).length === 0) return;
   try {
     await manager.streams.update(STREAM, { ...found, ...changes });
@@ -45,7 +45,7 @@ export async function ensureStream(manager: JetStreamManager, settings: BusSetti
 }
 
 /** Only what the settings name. */
-function changesOf(found: StreamConfig, { replicas, maxAgeMs, maxBytes }: BusSettings): Partial<StreamConfig> {
+function findLimitChanges(found: StreamConfig, { replicas, maxAgeMs, maxBytes }: BusSettings): Partial<StreamConfig> {
   return {
     ...(replicas === undefined || replicas === found.num_replicas ? {} : { num_replicas: replicas }),
     ...(maxAgeMs === undefined || nanos(maxAgeMs) === found.max_age ? {} : { max_age: nanos(maxAgeMs) }),
@@ -53,7 +53,7 @@ function changesOf(found: StreamConfig, { replicas, maxAgeMs, maxBytes }: BusSet
   };
 }
 
-async function configOf(manager: JetStreamManager): Promise<StreamConfig | undefined> {
+async function readStreamConfig(manager: JetStreamManager): Promise<StreamConfig | undefined> {
   try {
     return (await manager.streams.info(STREAM)).config;
   } catch (error) {

@@ -45,7 +45,7 @@ export interface Durable {
 export interface Renewable extends Subscription {
   renew(): Promise<void>;
 }
-interface Listening<S extends DescMessage> {
+interface Subscriber<S extends DescMessage> {
   readonly schema: S;
   readonly handle: Handler<S>;
 }
@@ -86,16 +86,16 @@ export async function renewAll(
 export async function subscribeTo<S extends DescMessage>(
   wiring: Wiring,
   durable: Durable,
-  { schema, handle }: Listening<S>,
+  { schema, handle }: Subscriber<S>,
 ): Promise<Renewable> {
   const { stream, log, ackWaitMs, tracing, redeliveries } = wiring;
   const running = new Set<Promise<void>>();
   const handleOne = async (received: JsMsg): Promise<void> => {
     const over = new AbortController();
-    void keepClaimed(received, ackWaitMs, over.signal);
+    void renewClaim(received, ackWaitMs, over.signal);
     if (received.redelivered) redeliveries.count(durable.name);
     try {
-      const { carrier, ...event } = eventOf(received, durable);
+      const { carrier, ...event } = describeDelivery(received, durable);
       await inProcessSpan(tracing, carrier, event, (span) => handle(fromBinary(schema, received.data), span));
       received.ack();
     } catch (error) {
@@ -141,7 +141,7 @@ export async function subscribeTo<S extends DescMessage>(
 }
 
 /** Tells the server at intervals that the event is still being handled. */
-async function keepClaimed(received: JsMsg, ackWaitMs: number, over: AbortSignal): Promise<void> {
+async function renewClaim(received: JsMsg, ackWaitMs: number, over: AbortSignal): Promise<void> {
   for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
     await systemClock.sleep(ackWaitMs / 3, over);
     if (over.aborted) return;
@@ -160,7 +160,7 @@ async function takeAll(messages: ConsumerMessages, take: (received: JsMsg) => vo
 }
 
 /** Returns the facts that the span of a delivery records, and the carrier of the event. */
-function eventOf({ headers: sent, info }: JsMsg, { subject, group }: Durable) {
+function describeDelivery({ headers: sent, info }: JsMsg, { subject, group }: Durable) {
   return {
     system: 'nats',
     subject,

@@ -16,7 +16,7 @@ export function readBoundedText(file: string, bytesMax: number): BoundedText {
     if (!stats.isFile()) throw new Error('it is not a regular file');
     if (stats.size > BigInt(bytesMax)) throw new Error(`it is larger than ${bytesMax} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor));
-    return { text, version: versionIn(stats) };
+    return { text, version: toVersion(stats) };
   } finally {
     closeSync(descriptor);
   }
@@ -25,18 +25,18 @@ export function readBoundedText(file: string, bytesMax: number): BoundedText {
 /** Another text for each state of the file: its inode changes when it is replaced, its times when it is written. */
 export function fileVersion(file: string): string {
   try {
-    return versionIn(statSync(file, { bigint: true }));
+    return toVersion(statSync(file, { bigint: true }));
   } catch (error) {
-    return codeOf(error);
+    return readErrorCode(error);
   }
 }
 
 /** The code of a fault of the file system, or the message of another error. */
-export function codeOf(error: unknown): string {
+export function readErrorCode(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return code ?? (error instanceof Error ? error.message : String(error));
 }
 
-function versionIn({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+function toVersion({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }

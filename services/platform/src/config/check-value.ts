@@ -9,13 +9,18 @@ const NUMBER_OR_FLAG = /^(-?(0|[1-9]\d*)(\.\d+)?|true|false)$/;
 const DECIMAL = /^(0|[1-9]\d{0,11})(\.\d{1,9})?$/;
 
 /** Makes an error at a key. */
-export type Fault = (keys: Keys, expected: string) => ConfigError;
+export type NewFault = (keys: Keys, expected: string) => ConfigError;
 
 /**
  * Fills in defaults. A string from a variable becomes the number or boolean that the schema wants, if it can be read as
  * one.
  */
-export function checkValue(value: unknown, schema: object, fault: Fault, hasVariable: (keys: Keys) => boolean): void {
+export function checkValue(
+  value: unknown,
+  schema: object,
+  fault: NewFault,
+  hasVariable: (keys: Keys) => boolean,
+): void {
   const check = new Ajv({
     allErrors: false,
     verbose: true,
@@ -34,14 +39,14 @@ export function checkValue(value: unknown, schema: object, fault: Fault, hasVari
   // each round converts one string
   while (!check(value)) {
     const [error] = check.errors ?? [];
-    if (error === undefined || !readAsWanted(value, error, hasVariable))
-      throw error === undefined ? fault([], 'is wrong') : faultOf(error, fault);
+    if (error === undefined || !convertText(value, error, hasVariable))
+      throw error === undefined ? fault([], 'is wrong') : toConfigError(error, fault);
   }
 }
 
-function readAsWanted(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
+function convertText(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
   if (error.keyword !== 'type' || typeof error.data !== 'string' || !NUMBER_OR_FLAG.test(error.data)) return false;
-  const keys = keysOf(error);
+  const keys = parseKeys(error);
   if (!hasVariable(keys)) return false;
   const last = keys.at(-1);
   let holder = value as Record<string | number, unknown>;
@@ -67,14 +72,14 @@ const FORMAT_WORDS: Readonly<Record<string, string>> = {
   decimal: 'a decimal in quotes such as "0.08", with at most nine places',
 };
 
-function faultOf(error: ErrorObject, fault: Fault): ConfigError {
-  const keys = keysOf(error);
+function toConfigError(error: ErrorObject, fault: NewFault): ConfigError {
+  const keys = parseKeys(error);
   const params = error.params as Readonly<Record<string, unknown>>;
-  const [wrong, expected] = (EXPECTED[error.keyword] ?? otherwise)(error, params);
+  const [wrong, expected] = (EXPECTED[error.keyword] ?? describeOtherFault)(error, params);
   return fault(wrong === undefined ? keys : [...keys, wrong], expected);
 }
 
-function keysOf({ instancePath }: ErrorObject): (string | number)[] {
+function parseKeys({ instancePath }: ErrorObject): (string | number)[] {
   return instancePath
     .split('/')
     .slice(1)
@@ -95,7 +100,7 @@ const EXPECTED: Readonly<
   },
   required: (error, params) => [
     undefined,
-    `the key ${String(params['missingProperty'])} is missing${described(error, '; expected ')}`,
+    `the key ${String(params['missingProperty'])} is missing${readDescription(error, '; expected ')}`,
   ],
   format: (_error, params) => [
     undefined,
@@ -103,17 +108,17 @@ const EXPECTED: Readonly<
   ],
   enum: (error, params) => [
     undefined,
-    `expected ${described(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`,
+    `expected ${readDescription(error) || `one of: ${(params['allowedValues'] as unknown[]).join(', ')}`}`,
   ],
 };
 
 /** The schema's description of the location after these words, or an empty string. */
-function described({ parentSchema }: ErrorObject, before = ''): string {
+function readDescription({ parentSchema }: ErrorObject, before = ''): string {
   const { description } = (parentSchema ?? {}) as { readonly description?: string };
   return description === undefined ? '' : before + description;
 }
 
-function otherwise(error: ErrorObject): [undefined, string] {
+function describeOtherFault(error: ErrorObject): [undefined, string] {
   const { description, format } = (error.parentSchema ?? {}) as {
     readonly description?: string;
     readonly format?: string;

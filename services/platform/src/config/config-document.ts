@@ -1,7 +1,7 @@
 import { LineCounter, isPair, isSeq, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
 import { ConfigError } from './config-error.ts';
-import { lineOf, nodesOf } from './config-locations.ts';
+import { findLine, findNodes } from './config-locations.ts';
 import type { Keys } from './config-locations.ts';
 
 /** `${NAME}`, `${NAME:-default}` and `${file:/path}`. */
@@ -14,9 +14,9 @@ export interface ConfigDocument {
   /** Without empty values: an absent key, an empty value and a default are the same. */
   readonly value: Readonly<Record<string, unknown>>;
   /** The line of the deepest part of the path that exists. */
-  lineOf(keys: Keys): number;
+  findLine(keys: Keys): number;
   /** Returns the number of keys of the path that exist. */
-  depthOf(keys: Keys): number;
+  countExisting(keys: Keys): number;
   /** Reports whether a part of the text at the path came from a variable. */
   hasVariable(keys: Keys): boolean;
 }
@@ -37,17 +37,17 @@ export function parseConfigDocument(file: string, text: string, from: Variables)
     throw new ConfigError(`${file}:${lines.linePos(broken.pos[0]).line}: not YAML: ${broken.message}`);
   const substituted = substitute(document, variables, (variable, node, keys) => {
     const at = `${file}:${lines.linePos(node.range?.[0] ?? 0).line}: `;
-    return valueOfVariable(variable, from, (wrong) => new ConfigError(at + wrong), keys);
+    return resolveVariable(variable, from, (wrong) => new ConfigError(at + wrong), keys);
   });
-  const value = withoutEmpty(valueOf(document, file)) ?? {};
+  const value = removeEmpty(toPlainValue(document, file)) ?? {};
   if (!isSection(value)) throw new ConfigError(`${file}:1: the file: must be object`);
   return {
     file,
     value,
-    lineOf: (keys) => lineOf(document, lines, keys),
-    depthOf: (keys) => nodesOf(document, keys).length,
+    findLine: (keys) => findLine(document, lines, keys),
+    countExisting: (keys) => findNodes(document, keys).length,
     hasVariable: (keys) => {
-      const nodes = nodesOf(document, keys);
+      const nodes = findNodes(document, keys);
       return nodes.length === keys.length && substituted.has(nodes.at(-1)?.value);
     },
   };
@@ -73,7 +73,7 @@ function markVariables(text: string, into: Variable[]): string {
   );
 }
 
-function valueOfVariable(
+function resolveVariable(
   { path, name, fallback }: Variable,
   { environment, readFile }: Variables,
   fault: (wrong: string) => ConfigError,
@@ -106,21 +106,21 @@ function substitute(
         const variable = variables[Number(index)];
         if (variable === undefined) return whole;
         substituted.add(node);
-        return textFor(variable, node, keysOf([...ancestors, node]));
+        return textFor(variable, node, collectKeys([...ancestors, node]));
       });
     },
   });
   return substituted;
 }
 
-function keysOf(nodes: readonly unknown[]): Keys {
+function collectKeys(nodes: readonly unknown[]): Keys {
   return nodes.flatMap((node, at): (string | number)[] => {
     if (isPair(node)) return [String(node.key)];
     return isSeq(node) ? [node.items.indexOf(nodes[at + 1])] : [];
   });
 }
 
-function valueOf(document: Document, file: string): unknown {
+function toPlainValue(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
@@ -130,13 +130,13 @@ function valueOf(document: Document, file: string): unknown {
 }
 
 /** Removes null and empty strings. */
-function withoutEmpty(value: unknown): unknown {
+function removeEmpty(value: unknown): unknown {
   if (value === null || value === '') return undefined;
-  if (Array.isArray(value)) return value.map(withoutEmpty).filter((item) => item !== undefined);
+  if (Array.isArray(value)) return value.map(removeEmpty).filter((item) => item !== undefined);
   if (typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value)
-      .map(([name, inner]) => [name, withoutEmpty(inner)] as const)
+      .map(([name, inner]) => [name, removeEmpty(inner)] as const)
       .filter(([, inner]) => inner !== undefined),
   );
 }

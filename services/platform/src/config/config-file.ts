@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { codeOf, fileVersion, readBoundedText } from './bounded-text.ts';
+import { readErrorCode, fileVersion, readBoundedText } from './bounded-text.ts';
 import type { BoundedText } from './bounded-text.ts';
 import { checkValue } from './check-value.ts';
-import type { Fault } from './check-value.ts';
+import type { NewFault } from './check-value.ts';
 import { parseConfigDocument } from './config-document.ts';
 import { ConfigError } from './config-error.ts';
 import type { Keys } from './config-locations.ts';
@@ -25,7 +25,7 @@ export interface ConfigFile {
   /** The checked value, with defaults and without empty values. */
   readonly value: unknown;
   /** Makes an error at a key, for faults that a schema cannot express. */
-  readonly fault: Fault;
+  readonly fault: NewFault;
   /** The absolute path for a path at a key, which is relative to the file that has the key. */
   resolve(keys: Keys, relative: string): string;
   /** Identifies the content of the files that the value was read from. */
@@ -67,21 +67,21 @@ function readOnce(
     entryKeys,
   );
   const fault = (keys: Keys, expected: string): ConfigError => {
-    const { document, keys: within } = merged.placeOf(keys);
+    const { document, keys: within } = merged.locate(keys);
     const key = keys.length === 0 ? 'the file' : within.join('.');
-    return new ConfigError(secrets.redact(`${document.file}:${document.lineOf(within)}: ${key}: ${expected}`));
+    return new ConfigError(secrets.redact(`${document.file}:${document.findLine(within)}: ${key}: ${expected}`));
   };
   checkValue(merged.value, schema, fault, (keys) => {
-    const { document, keys: within } = merged.placeOf(keys);
+    const { document, keys: within } = merged.locate(keys);
     return document.hasVariable(within);
   });
   return {
     files,
     value: merged.value,
     fault,
-    resolve: (keys, relative) => path.resolve(path.dirname(merged.placeOf(keys).document.file), relative),
-    version: versionOf([...read.map(({ file, version }) => [file, version] as const), ...secrets.versions]),
-    versionNow: () => versionNow(named, secrets),
+    resolve: (keys, relative) => path.resolve(path.dirname(merged.locate(keys).document.file), relative),
+    version: joinVersions([...read.map(({ file, version }) => [file, version] as const), ...secrets.versions]),
+    versionNow: () => readVersionNow(named, secrets),
   };
 }
 
@@ -89,19 +89,19 @@ function readText(file: string): BoundedText {
   try {
     return readBoundedText(file, FILE_BYTES_MAX);
   } catch (error) {
-    throw new ConfigError(`${file}: cannot be read (${codeOf(error)}); name the file in REELGATE_CONFIG`);
+    throw new ConfigError(`${file}: cannot be read (${readErrorCode(error)}); name the file in REELGATE_CONFIG`);
   }
 }
 
-function versionNow(named: string, secrets: SecretFiles): string {
+function readVersionNow(named: string, secrets: SecretFiles): string {
   try {
     const files = [...listConfigFiles(named), ...secrets.versions.keys()];
-    return versionOf(files.map((file) => [file, fileVersion(file)] as const));
+    return joinVersions(files.map((file) => [file, fileVersion(file)] as const));
   } catch (error) {
-    return codeOf(error);
+    return readErrorCode(error);
   }
 }
 
-function versionOf(files: readonly (readonly [file: string, version: string])[]): string {
+function joinVersions(files: readonly (readonly [file: string, version: string])[]): string {
   return files.map((one) => one.join(' ')).join('\n');
 }

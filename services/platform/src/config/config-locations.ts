@@ -5,8 +5,8 @@ import type { Document, LineCounter, Node } from 'yaml';
 export type Keys = readonly (string | number)[];
 
 /** The line of the deepest part of the path that exists: the line of the key, not of its value. */
-export function lineOf(document: Document, lines: LineCounter, keys: Keys): number {
-  const range = nodesOf(document, keys).at(-1)?.at.range;
+export function findLine(document: Document, lines: LineCounter, keys: Keys): number {
+  const range = findNodes(document, keys).at(-1)?.at.range;
   return range === undefined || range === null ? 1 : lines.linePos(range[0]).line;
 }
 
@@ -17,11 +17,11 @@ interface LocatedNode {
 }
 
 /** The nodes on a path through the checked value, as far as they exist. */
-export function nodesOf(document: Document, keys: Keys): LocatedNode[] {
+export function findNodes(document: Document, keys: Keys): LocatedNode[] {
   const nodes: LocatedNode[] = [];
   let within: unknown = document.contents;
   for (const key of keys) {
-    const node = nodeIn(within, key);
+    const node = findChild(within, key);
     if (node === undefined) break;
     within = isAlias(node.value) ? node.value.resolve(document) : node.value;
     nodes.push({ at: node.at, value: within });
@@ -29,7 +29,7 @@ export function nodesOf(document: Document, keys: Keys): LocatedNode[] {
   return nodes;
 }
 
-function nodeIn(node: unknown, key: string | number): LocatedNode | undefined {
+function findChild(node: unknown, key: string | number): LocatedNode | undefined {
   if (isMap(node)) {
     const pair = node.items.find((item) => String(item.key) === String(key));
     return pair === undefined ? undefined : { at: pair.key as Node, value: pair.value };

@@ -15,7 +15,7 @@ export interface Part {
 export interface MergedDocuments {
   readonly value: unknown;
   /** The file that has the deepest part of the path, and the path in that file. */
-  placeOf(keys: Keys): Part;
+  locate(keys: Keys): Part;
 }
 
 interface ValuedPart extends Part {
@@ -28,17 +28,17 @@ interface ValuedPart extends Part {
  */
 export function mergeDocuments(documents: readonly ConfigDocument[], entryKeys: EntryKeys): MergedDocuments {
   const lists = new Map<string, readonly (readonly ValuedPart[])[]>();
-  const merged = bySection(documents.map((document) => ({ document, keys: [], value: document.value }))).map(
+  const merged = groupByKey(documents.map((document) => ({ document, keys: [], value: document.value }))).map(
     ([name, parts]) => {
       const identity = entryKeys[name];
       if (identity === undefined || parts.length < 2 || !parts.every(({ value }) => Array.isArray(value)))
         return [name, merge(parts)];
-      const entries = entriesOf(parts, identity);
+      const entries = groupEntries(parts, identity);
       lists.set(name, entries);
       return [name, entries.map((entry) => merge(entry, identity))];
     },
   );
-  return { value: Object.fromEntries(merged), placeOf: (keys) => deepest(candidates(documents, lists, keys), keys) };
+  return { value: Object.fromEntries(merged), locate: (keys) => findDeepest(findParts(documents, lists, keys), keys) };
 }
 
 function merge(parts: readonly ValuedPart[], identity?: string): unknown {
@@ -46,12 +46,12 @@ function merge(parts: readonly ValuedPart[], identity?: string): unknown {
   if (first === undefined || second === undefined) return first?.value;
   if (!parts.every(({ value }) => isSection(value))) throw setTwice(first, second);
   return Object.fromEntries(
-    bySection(parts).map(([name, inner]) => [name, name === identity ? inner[0]?.value : merge(inner)]),
+    groupByKey(parts).map(([name, inner]) => [name, name === identity ? inner[0]?.value : merge(inner)]),
   );
 }
 
 /** The values under each key of sections, in the order of the files. */
-function bySection(parts: readonly ValuedPart[]): (readonly [string, readonly ValuedPart[]])[] {
+function groupByKey(parts: readonly ValuedPart[]): (readonly [string, readonly ValuedPart[]])[] {
   const byKey = new Map<string, ValuedPart[]>();
   for (const { document, keys, value } of parts)
     for (const [name, inner] of Object.entries(value as object)) {
@@ -62,15 +62,15 @@ function bySection(parts: readonly ValuedPart[]): (readonly [string, readonly Va
 }
 
 /** The parts of each entry. An id that a file has twice stays twice, for the checks of the whole to name. */
-function entriesOf(parts: readonly ValuedPart[], identity: string): readonly (readonly ValuedPart[])[] {
+function groupEntries(parts: readonly ValuedPart[], identity: string): readonly (readonly ValuedPart[])[] {
   const entries: ValuedPart[][] = [];
   for (const { document, keys, value } of parts)
     for (const [index, item] of (value as readonly unknown[]).entries()) {
       const part = { document, keys: [...keys, index], value: item };
-      const id = idOf(part, identity);
+      const id = readId(part, identity);
       const same = entries.find(
         (others) =>
-          id !== undefined && idOf(others[0], identity) === id && others.every((one) => one.document !== document),
+          id !== undefined && readId(others[0], identity) === id && others.every((one) => one.document !== document),
       );
       if (same === undefined) entries.push([part]);
       else same.push(part);
@@ -78,11 +78,11 @@ function entriesOf(parts: readonly ValuedPart[], identity: string): readonly (re
   return entries;
 }
 
-function idOf(part: ValuedPart | undefined, identity: string): unknown {
+function readId(part: ValuedPart | undefined, identity: string): unknown {
   return isSection(part?.value) ? part.value[identity] : undefined;
 }
 
-function candidates(
+function findParts(
   documents: readonly ConfigDocument[],
   lists: ReadonlyMap<string, readonly (readonly ValuedPart[])[]>,
   keys: Keys,
@@ -94,15 +94,15 @@ function candidates(
   );
 }
 
-function deepest(parts: readonly Part[], keys: Keys): Part {
+function findDeepest(parts: readonly Part[], keys: Keys): Part {
   const [first, ...others] = parts;
   if (first === undefined) throw new Error(`no file for ${keys.join('.')}`);
-  const depth = ({ document, keys: within }: Part): number => document.depthOf(within);
+  const depth = ({ document, keys: within }: Part): number => document.countExisting(within);
   return others.reduce((best, part) => (depth(part) > depth(best) ? part : best), first);
 }
 
 function setTwice(first: Part, second: Part): ConfigError {
-  const at = ({ document, keys }: Part): string => `${document.file}:${document.lineOf(keys)}`;
+  const at = ({ document, keys }: Part): string => `${document.file}:${document.findLine(keys)}`;
   return new ConfigError(
     `${at(second)}: ${second.keys.join('.')}: is also set at ${at(first)}; expected it in one of the two`,
   );

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { codeOf, readBoundedText } from './bounded-text.ts';
+import { readErrorCode, readBoundedText } from './bounded-text.ts';
 
 /** A private key with its certificates takes a few KiB. */
 const SECRET_BYTES_MAX = 64 * 1024;
@@ -41,7 +41,7 @@ function readSecret(file: string) {
   try {
     return readBoundedText(file, SECRET_BYTES_MAX);
   } catch (error) {
-    throw new Error(`the file ${file} cannot be read (${codeOf(error)}); expected a file with the value`, {
+    throw new Error(`the file ${file} cannot be read (${readErrorCode(error)}); expected a file with the value`, {
       cause: error,
     });
   }

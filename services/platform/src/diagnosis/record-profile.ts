@@ -29,8 +29,8 @@ export function profileRecorder(clock: Pick<Clock, 'sleep'>, areAllowed: () => b
       if (isBusy) throw alreadyRecording();
       isBusy = true;
       try {
-        if (order.kind === 'heap') yield* heap(signal);
-        else yield* pieces(await cpu(clock, order.seconds, signal));
+        if (order.kind === 'heap') yield* recordHeap(signal);
+        else yield* splitPieces(await recordCpu(clock, order.seconds, signal));
       } finally {
         isBusy = false;
       }
@@ -38,7 +38,7 @@ export function profileRecorder(clock: Pick<Clock, 'sleep'>, areAllowed: () => b
   };
 }
 
-async function cpu(clock: Pick<Clock, 'sleep'>, seconds: number, signal: AbortSignal): Promise<Uint8Array> {
+async function recordCpu(clock: Pick<Clock, 'sleep'>, seconds: number, signal: AbortSignal): Promise<Uint8Array> {
   const session = new Session();
   session.connect();
   try {
@@ -56,19 +56,19 @@ async function cpu(clock: Pick<Clock, 'sleep'>, seconds: number, signal: AbortSi
 }
 
 /** The snapshot is taken in one step, in which the process does nothing else, and then written piece by piece. */
-async function* heap(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* recordHeap(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const snapshot = getHeapSnapshot();
   try {
     for await (const chunk of snapshot) {
       signal.throwIfAborted();
-      yield* pieces(chunk as Buffer);
+      yield* splitPieces(chunk as Buffer);
     }
   } finally {
     snapshot.destroy();
   }
 }
 
-function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
+function* splitPieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) yield bytes.subarray(from, from + PIECE_BYTES);
 }
 

@@ -1,4 +1,4 @@
-import { nameOfUrl } from '../lifecycle/when-reachable.ts';
+import { describeServer } from '../lifecycle/when-reachable.ts';
 import type { RedisLink } from '../limits/redis-link.ts';
 import type { Secret } from '../secret.ts';
 import { ok } from './self-checks.ts';
@@ -6,7 +6,7 @@ import type { SelfCheck } from './self-checks.ts';
 
 /** Creates the check of whether Redis is in use. Nothing stops without it. */
 export function redisCheck(redis: Pick<RedisLink, 'isAway'>, url: Secret): SelfCheck {
-  const where = nameOfUrl('Redis', url.reveal());
+  const where = describeServer('Redis', url.reveal());
   return {
     part: 'redis',
     check: async () =>

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { reasonOf } from '../lifecycle/when-reachable.ts';
+import { describeError } from '../lifecycle/when-reachable.ts';
 
 /** `warn`: it works, and a person should know. `fail`: it does not work. */
 export type Grade = 'ok' | 'warn' | 'fail';
@@ -62,7 +62,7 @@ async function runCheck(
     return fail(`gave no answer within ${(checkMsMax / 1000).toFixed(1).replace(/\.0$/, '')} s`);
   });
   try {
-    return await Promise.race([check(late.signal).catch((error: unknown) => fail(reasonOf(error))), limit]);
+    return await Promise.race([check(late.signal).catch((error: unknown) => fail(describeError(error))), limit]);
   } finally {
     ended.abort();
   }

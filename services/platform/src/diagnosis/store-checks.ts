@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import { nameOfUrl, reasonOf } from '../lifecycle/when-reachable.ts';
+import { describeServer, describeError } from '../lifecycle/when-reachable.ts';
 import { readSchema } from '../sql/migrate.ts';
 import type { SqlOptions } from '../sql/open-sql.ts';
 import type { Sql } from '../sql/sql.ts';
@@ -20,10 +20,10 @@ export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: Pick<
   return [
     {
       part: 'database',
-      check: () => answers(watched, store, clock),
+      check: () => checkAnswer(watched, store, clock),
       advice: `it takes connections and hangs: look at its load, its locks and its disk; the setting is ${store.name}.database`,
     },
-    { part: 'schema', check: () => schema(sql, store) },
+    { part: 'schema', check: () => checkSchema(sql, store) },
     ...(store.url === undefined ? [diskCheck('disk', store.dataDir)] : []),
   ];
 }
@@ -42,19 +42,19 @@ export function diskCheck(part: string, folder: string): SelfCheck {
   };
 }
 
-async function answers(
+async function checkAnswer(
   { sql, writeFault }: WatchedSql,
   { url, name }: Pick<SqlOptions, 'url' | 'name'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<Verdict> {
-  const where = url === undefined ? 'the embedded store' : nameOfUrl('PostgreSQL', url.reveal());
+  const where = url === undefined ? 'the embedded store' : describeServer('PostgreSQL', url.reveal());
   const begun = clock.now();
   try {
     await sql.read('SELECT 1 AS one');
   } catch (error) {
     return {
       grade: 'fail',
-      detail: `${where} does not answer: ${reasonOf(error)}`,
+      detail: `${where} does not answer: ${describeError(error)}`,
       advice:
         url === undefined
           ? 'read the log of the service; a full or failing disk needs a restart after it is mended'
@@ -67,7 +67,7 @@ async function answers(
       grade: 'fail',
       detail:
         `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
-        reasonOf(fault.error.cause),
+        describeError(fault.error.cause),
       advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
     };
   const ms = clock.now() - begun;
@@ -84,7 +84,7 @@ async function answers(
       };
 }
 
-async function schema(sql: Sql, { name, migrations }: Pick<SqlOptions, 'name' | 'migrations'>): Promise<Verdict> {
+async function checkSchema(sql: Sql, { name, migrations }: Pick<SqlOptions, 'name' | 'migrations'>): Promise<Verdict> {
   const { pending, unknown } = await readSchema(sql, migrations);
   if (pending.length > 0)
     return {

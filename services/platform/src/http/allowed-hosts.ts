@@ -15,7 +15,7 @@ export type HostCheck = (request: Pick<IncomingMessage, 'headers'>) => boolean;
  * name as the host, so a port that knows its names refuses it. A request without a host comes from no browser.
  */
 export function hostCheck(names: readonly string[]): HostCheck {
-  const plain = ['localhost', ...names].map(plainName);
+  const plain = ['localhost', ...names].map(normalizeHost);
   const exact = new Set(plain.filter((name) => !name.startsWith('*.')));
   const below = plain.filter((name) => name.startsWith('*.')).map((name) => name.slice(1));
   return ({ headers: { host } }) => {
@@ -23,13 +23,13 @@ export function hostCheck(names: readonly string[]): HostCheck {
     const [, address, name] = HOST.exec(host) ?? [];
     if (address !== undefined) return isIP(address) !== 0;
     if (name === undefined) return false;
-    const named = plainName(name);
+    const named = normalizeHost(name);
     return isIP(named) !== 0 || exact.has(named) || below.some((domain) => named.endsWith(domain));
   };
 }
 
 /** Without the dot at the end that a name may have. */
-function plainName(name: string): string {
+function normalizeHost(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 

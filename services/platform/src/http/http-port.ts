@@ -1,6 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { HostPort } from '../config/units.ts';
-import { aborted } from '../lifecycle/drain.ts';
+import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
 import { newHttpServer } from '../tls/http-server.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
@@ -76,7 +76,7 @@ export async function openHttpPort({
     },
     drain: async ({ closing, over }) => {
       requests.announceStop();
-      await aborted(closing);
+      await waitForAbort(closing);
       isClosed = true;
       handler?.close();
       await requests.settled(over);

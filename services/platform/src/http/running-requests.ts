@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { systemClock } from '../clock.ts';
-import { aborted } from '../lifecycle/drain.ts';
+import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
 
 const SWEEP_MS = 50;
@@ -27,7 +27,7 @@ export function openRunningRequests(): RunningRequests {
   let idleSince = systemClock.now();
   let tellIdle = (): void => undefined;
   return {
-    ServerResponse: answersOf(() => isStopping),
+    ServerResponse: newResponseClass(() => isStopping),
     add: (response) => {
       running += 1;
       response.once('close', () => {
@@ -46,7 +46,7 @@ export function openRunningRequests(): RunningRequests {
         const idle = new Promise<void>((resolve) => {
           tellIdle = resolve;
         });
-        await Promise.race([idle, aborted(over)]);
+        await Promise.race([idle, waitForAbort(over)]);
       }
     },
     isIdleFor: (ms) => running === 0 && systemClock.now() - idleSince >= ms,
@@ -54,7 +54,7 @@ export function openRunningRequests(): RunningRequests {
 }
 
 /** An answer whose head is already on its way cannot tell that its connection will be closed. */
-function answersOf(isStopping: () => boolean): typeof ServerResponse {
+function newResponseClass(isStopping: () => boolean): typeof ServerResponse {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override writeHead(...head: never): this {
       if (isStopping()) this.shouldKeepAlive = false;

@@ -38,7 +38,7 @@ export async function writeThrough(
     for (;;) {
       const next: IteratorResult<Uint8Array, unknown> = await Promise.race([closed, iterator.next()]);
       if (next.done === true) break;
-      await Promise.race([closed, written(response, next.value)]);
+      await Promise.race([closed, writePiece(response, next.value)]);
       deadline.next();
     }
     response.off('close', leave).end();
@@ -52,7 +52,7 @@ export async function writeThrough(
   }
 }
 
-function written(response: ServerResponse, piece: Uint8Array): Promise<void> {
+function writePiece(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     response.write(piece, (error) => {
       if (error === null || error === undefined) resolve();

@@ -17,7 +17,7 @@ export interface Drain {
 }
 
 /** Resolves when the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
+export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { untilAfter } from '../../testing/until.ts';
-import { aborted } from './drain.ts';
+import { waitForAbort } from './drain.ts';
 import type { Drain } from './drain.ts';
 import { openLifecycle } from './lifecycle.ts';
 import { silentLog } from '../log.ts';
@@ -86,7 +86,7 @@ describe('running work', () => {
         said.push('drains');
         closing.addEventListener('abort', () => said.push('closes'));
         over.addEventListener('abort', () => said.push('is cut off'));
-        await aborted(closing);
+        await waitForAbort(closing);
         await end;
         said.push('ended');
       },

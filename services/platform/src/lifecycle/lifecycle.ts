@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { aborted } from './drain.ts';
+import { waitForAbort } from './drain.ts';
 import type { Drain, DrainTimes } from './drain.ts';
 
 /** After the time-out of a drain, work that was cut off has this long to end. */
@@ -12,7 +12,7 @@ const PARTS_MS_MAX = 15_000;
 const IDLE_MS_MAX = 2000;
 
 /** Work that goes on for a while after the stop has begun. */
-export interface Draining {
+export interface DrainWork {
   readonly name: string;
   readonly times: DrainTimes;
   /** Resolves when no other process needs this one any longer; absent: at once. Nothing is refused before. */
@@ -27,7 +27,7 @@ export interface Lifecycle {
   /** Registers the stop of a part that has just been started. */
   add(name: string, stop: () => Promise<void> | void): void;
   /** Registers work to be ended. All such work drains side by side, before the first part is stopped. */
-  addDrain(draining: Draining): void;
+  addDrain(draining: DrainWork): void;
   stop(options?: StopOptions): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface StopOptions {
 
 export function openLifecycle(log: Log, clock: Clock = systemClock): Lifecycle {
   const started: { name: string; stop: () => Promise<void> | void }[] = [];
-  const drains: Draining[] = [];
+  const drains: DrainWork[] = [];
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
   const stopAll = async ({ atOnce = false }: StopOptions): Promise<void> => {
@@ -67,7 +67,7 @@ export function openLifecycle(log: Log, clock: Clock = systemClock): Lifecycle {
 }
 
 async function drainOne(
-  draining: Draining,
+  draining: DrainWork,
   { log, clock }: { readonly log: Log; readonly clock: Clock },
 ): Promise<void> {
   const {
@@ -89,7 +89,7 @@ async function drainOne(
   };
   void keepTime();
   const drained = draining.drain({ closing: closing.signal, over: over.signal, idleMs: Math.min(leadMs, IDLE_MS_MAX) });
-  await ended(name, drained, { log, late: cut.signal });
+  await waitForEnd(name, drained, { log, late: cut.signal });
   done.abort();
 }
 
@@ -98,11 +98,11 @@ async function stopPart(
   stop: () => Promise<void> | void,
   options: { readonly log: Log; readonly late: AbortSignal },
 ): Promise<void> {
-  await ended(name, (async () => stop())(), options);
+  await waitForEnd(name, (async () => stop())(), options);
 }
 
 /** Waits for the end of a part, or until it is late. A fault is logged. */
-async function ended(
+async function waitForEnd(
   part: string,
   work: Promise<void>,
   { log, late }: { readonly log: Log; readonly late: AbortSignal },
@@ -114,6 +114,6 @@ async function ended(
       return true;
     },
   );
-  if (!(await Promise.race([inTime, aborted(late).then(() => false)])))
+  if (!(await Promise.race([inTime, waitForAbort(late).then(() => false)])))
     log.error({ part }, 'a part did not stop in time');
 }

@@ -18,16 +18,16 @@ export interface Readiness {
 export const ALWAYS_READY: Readiness = { isReady: async () => true, stopping: new AbortController().signal };
 
 /** A check that costs nothing however often it is made. One that fails or hangs counts as not ready. */
-export function sharedCheck(check: ReadyCheck, clock: Clock): ReadyCheck {
+export function shareCheck(check: ReadyCheck, clock: Clock): ReadyCheck {
   let last: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
   return () => {
     if (last === undefined || !isRecent(clock, last.at, FRESH_MS))
-      last = { at: clock.now(), answer: inTime(check, clock) };
+      last = { at: clock.now(), answer: checkInTime(check, clock) };
     return last.answer;
   };
 }
 
-async function inTime(check: ReadyCheck, clock: Clock): Promise<boolean> {
+async function checkInTime(check: ReadyCheck, clock: Clock): Promise<boolean> {
   const done = new AbortController();
   const late = clock.sleep(CHECK_MS_MAX, done.signal).then(() => false);
   try {

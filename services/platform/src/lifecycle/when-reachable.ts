@@ -5,7 +5,7 @@ const RETRY_MS = 1000;
 const SAY_EVERY_MS = 5000;
 const CREDENTIALS = /\/\/[^@/\s]*@/g;
 
-export interface Waiting {
+export interface ReachOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** The name of the dependency for the operator, without credentials. */
@@ -17,7 +17,7 @@ export interface Waiting {
 /** Repeats an operation of the start until its dependency is there. The log names the dependency at intervals. */
 export async function whenReachable<T>(
   open: () => Promise<T>,
-  { clock, log, dependency, isAway }: Waiting,
+  { clock, log, dependency, isAway }: ReachOptions,
 ): Promise<T> {
   let saidAt: number | undefined;
   for (;;) {
@@ -27,7 +27,7 @@ export async function whenReachable<T>(
       if (!isAway(error)) throw error;
       const now = clock.now();
       if (saidAt === undefined || now - saidAt >= SAY_EVERY_MS) {
-        log.warn({ dependency, reason: reasonOf(error) }, 'the start waits for a dependency');
+        log.warn({ dependency, reason: describeError(error) }, 'the start waits for a dependency');
         saidAt = now;
       }
       await clock.sleep(RETRY_MS);
@@ -36,13 +36,13 @@ export async function whenReachable<T>(
 }
 
 /** A name for a log line: the kind of a server, and its address without user, password and options. */
-export function nameOfUrl(kind: string, url: string): string {
+export function describeServer(kind: string, url: string): string {
   const { host, pathname } = new URL(url);
   return `${kind} at ${host}${pathname === '/' ? '' : pathname}`;
 }
 
 /** An error in words, without the user and the password of an address. */
-export function reasonOf(error: unknown): string {
+export function describeError(error: unknown): string {
   const { message, code } = error as Partial<Error & { readonly code: unknown }>;
   const said = message === undefined || message === '' ? code : message;
   return String(said ?? error).replaceAll(CREDENTIALS, '//***@');

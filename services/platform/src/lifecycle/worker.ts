@@ -28,7 +28,7 @@ const FAILURES_BACKOFF_MAX_MS = 5000;
 
 export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: WorkerOptions): Worker {
   const stopping = new AbortController();
-  let nap = new AbortController();
+  let pause = new AbortController();
   let woken = false;
 
   const run = async (): Promise<void> => {
@@ -46,9 +46,9 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       }
       if (did > 0 && next > clock.now()) await clock.sleep(Math.min(apartMs, next - clock.now()), stopping.signal);
       if (did > 0 || woken) continue;
-      nap = new AbortController();
+      pause = new AbortController();
       const backoff = Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
-      await clock.sleep(backoff, AbortSignal.any([nap.signal, stopping.signal]));
+      await clock.sleep(backoff, AbortSignal.any([pause.signal, stopping.signal]));
     }
   };
 
@@ -57,7 +57,7 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
   return {
     wake: () => {
       woken = true;
-      nap.abort(NOT_AWAITED);
+      pause.abort(NOT_AWAITED);
     },
     stop: async () => {
       stopping.abort();

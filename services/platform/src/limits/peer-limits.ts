@@ -94,7 +94,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
     circuit.learn(known);
   };
   const admitShared = async (isLastResort: boolean): Promise<number> => {
-    const answer = await shared.admit(id, { ...limit, perMinute: sharedPerMinute(parts) }, isLastResort);
+    const answer = await shared.admit(id, { ...limit, perMinute: computeSharedPerMinute(parts) }, isLastResort);
     if (answer === undefined) return admitAlone(parts, isLastResort);
     learn(answer);
     if (answer.code === ADMITTED.CIRCUIT) return Infinity;
@@ -118,7 +118,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
     limits: {
       circuit,
       admit: (isLastResort = false) => (shared.isUsed() ? admitShared(isLastResort) : admitAlone(parts, isLastResort)),
-      waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : charge(parts))),
+      waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : countPerTake(parts))),
       ended: () => {
         shared.ended(id);
       },
@@ -133,23 +133,23 @@ function admitAlone(parts: Parts, isLastResort: boolean): number {
   if (!(isLastResort ? circuit.mayTryAnyway() : circuit.mayTry())) return Infinity;
   const isFull =
     inFlight !== undefined && inFlight.inUse() > Math.max(1, Math.floor(inFlight.most / shared.replicas()));
-  const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - charge(parts));
+  const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - countPerTake(parts));
   if (waitMs > 0) {
     circuit.undecided();
     return waitMs;
   }
-  log.add(charge(parts));
+  log.add(countPerTake(parts));
   own.addUncounted();
   return 0;
 }
 
 /** A replica may always take one, even of a limit below the number of replicas. */
-function charge({ shared, limit }: Parts): number {
+function countPerTake({ shared, limit }: Parts): number {
   return Math.min(shared.replicas(), limit().perMinute);
 }
 
 /** The parts of replicas that cannot reach the shared state are left to them. */
-function sharedPerMinute({ shared, limit }: Parts): number {
+function computeSharedPerMinute({ shared, limit }: Parts): number {
   const { perMinute } = limit();
   const part = Math.max(1, Math.floor(perMinute / shared.replicas()));
   return Math.max(1, perMinute - shared.missing() * part);

@@ -81,38 +81,38 @@ export function newRedisState(options: RedisStateOptions): RedisState {
       isUsed,
       replicas,
       missing: () => Math.max(0, replicas() - sharing),
-      ...calls(options, { isUsed, fallBack, stopping: stopping.signal }),
+      ...newStateCalls(options, { isUsed, fallBack, stopping: stopping.signal }),
     },
     leave: async () => {
       stopping.abort();
       // what still runs keeps to the part of this replica
       mode = 'alone';
-      const keys = [`${options.prefix}:replicas`, ...[...peers.keys()].map(keyOf(options))];
-      await redis.run(LEAVE, { keys, args: [timeOf(clock), replica] }).catch(() => undefined);
+      const keys = [`${options.prefix}:replicas`, ...[...peers.keys()].map(keyBuilder(options))];
+      await redis.run(LEAVE, { keys, args: [toScriptTime(clock), replica] }).catch(() => undefined);
     },
   };
 }
 
-interface Exchanged {
+interface ExchangeResult {
   readonly sharing: number;
   /** True if Redis had lost its state. It has learned again what this replica took. */
   readonly lost: boolean;
 }
 
-type Renewed = [epoch: string, sharing: number, known: [used: number, faults: number, openedAgoMs: number][]];
+type RenewAnswer = [epoch: string, sharing: number, known: [used: number, faults: number, openedAgoMs: number][]];
 
 /** Tells Redis what it does not know, and learns what it knows once this replica joins the others. */
-function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<Exchanged> {
+function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<ExchangeResult> {
   const { redis, clock, peers, replica, prefix } = options;
   let epoch = '';
   let exchanges = 0;
-  const once = async (joins: boolean): Promise<Exchanged> => {
+  const once = async (joins: boolean): Promise<ExchangeResult> => {
     const told = [...peers].map(([id, peer]) => ({ id, peer, takes: peer.own.uncounted() }));
-    const states = told.map(({ peer, takes }) => stateOf(peer, takes, joins));
+    const states = told.map(({ peer, takes }) => toPeerState(peer, takes, joins));
     const [found, sharing, known] = (await redis.run(RENEW, {
-      keys: [`${prefix}:replicas`, `${prefix}:epoch`, ...told.map(({ id }) => keyOf(options)(id))],
-      args: [timeOf(clock), replica, joins ? 1 : 0, `${replica}.${(exchanges += 1)}`, JSON.stringify(states)],
-    })) as Renewed;
+      keys: [`${prefix}:replicas`, `${prefix}:epoch`, ...told.map(({ id }) => keyBuilder(options)(id))],
+      args: [toScriptTime(clock), replica, joins ? 1 : 0, `${replica}.${(exchanges += 1)}`, JSON.stringify(states)],
+    })) as RenewAnswer;
     const lost = epoch !== '' && found !== epoch;
     epoch = found;
     if (lost) for (const peer of peers.values()) peer.own.lost();
@@ -131,28 +131,28 @@ function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<Exch
 }
 
 /** Returns what RENEW reads of a peer. The faults that a replica saw alone may be unknown to the others. */
-function stateOf(peer: SharedPeer, takes: readonly Takes[], joins: boolean) {
+function toPeerState(peer: SharedPeer, takes: readonly Takes[], joins: boolean) {
   const ages = takes.map(({ ageMs, count }) => [ageMs, count]);
   const { faults, openedAgoMs } = peer.faults();
   return [inUse(peer), ages, joins ? 0 : faults, Math.min(openedAgoMs, Number.MAX_SAFE_INTEGER)];
 }
 
-interface Calling {
+interface CallDeps {
   readonly isUsed: () => boolean;
   readonly fallBack: (reason: unknown) => void;
   readonly stopping: AbortSignal;
 }
 
 /** Creates the functions with which a working replica asks Redis and reports to it. */
-function calls(
+function newStateCalls(
   options: RedisStateOptions,
-  { isUsed, fallBack, stopping }: Calling,
+  { isUsed, fallBack, stopping }: CallDeps,
 ): Pick<SharedState, 'admit' | 'tell' | 'ended'> {
   const { redis, clock, peers, replica } = options;
   const ended = new Set<string>();
   const tell = async (id: string, what: string, inFlight: number): Promise<void> => {
     if (!isUsed()) return;
-    const call = { keys: [keyOf(options)(id)], args: [timeOf(clock), replica, what, inFlight] };
+    const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, what, inFlight] };
     const answer = await redis.run(TELL, call).catch(fallBack);
     if (answer === undefined) return;
     const [faults, openedAgoMs] = answer as [number, number];
@@ -170,7 +170,7 @@ function calls(
   return {
     admit: async (id, { perMinute, inFlight }, isLastResort) => {
       const args = [perMinute, isLastResort ? 1 : 0, inFlight?.inUse() ?? NOT_LIMITED, inFlight?.most ?? 0];
-      const call = { keys: [keyOf(options)(id)], args: [timeOf(clock), replica, ...args] };
+      const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, ...args] };
       const answer = await redis.run(ADMIT, call).catch(fallBack);
       if (answer === undefined) return undefined;
       const [code, waitMs, used, faults, openedAgoMs] = answer as [number, number, number, number, number];
@@ -190,11 +190,11 @@ function inUse(peer: SharedPeer): number {
 }
 
 /** A peer is known by its id: no key has its address or credential. */
-function keyOf({ prefix }: RedisStateOptions): (id: string) => string {
+function keyBuilder({ prefix }: RedisStateOptions): (id: string) => string {
   return (id) => `${prefix}:peer:${id}`;
 }
 
 /** Redis' own time is one clock for all replicas, whose clocks differ. */
-function timeOf(clock: Clock): number {
+function toScriptTime(clock: Clock): number {
   return clock.isShared === true ? clock.now() : REDIS_TIME;
 }

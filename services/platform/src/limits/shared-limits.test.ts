@@ -95,7 +95,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
     const both = { url: line.url, clock, name, replicas: () => 2, ...options };
     const replicas = [await aReplica(both), await aReplica(both)] as const;
     await clock.advance(1000);
-    const peers = replicas.map(({ limits }) => limits.of('main', { perMinute }));
+    const peers = replicas.map(({ limits }) => limits.forPeer('main', { perMinute }));
     return { clock, line, name, replicas, peers };
   }
   const areAlone = async (replicas: readonly Replica[], alone: boolean): Promise<boolean> =>
@@ -125,7 +125,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
       await aReplica({ url: url(), clock: systemClock, name }),
       await aReplica({ url: url(), clock: ahead, name }),
     ];
-    const peers = replicas.map(({ limits }) => limits.of('main', { perMinute: 10 }));
+    const peers = replicas.map(({ limits }) => limits.forPeer('main', { perMinute: 10 }));
 
     expect(await admitted(systemClock, peers, 40)).toHaveLength(10);
     const waitMs = await peers[0]!.admit();
@@ -147,7 +147,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 6 }), steps, async (perMinute, moves) => {
         run += 1;
-        const peers = replicas.map(({ limits }) => limits.of(`c${run}`, { perMinute }));
+        const peers = replicas.map(({ limits }) => limits.forPeer(`c${run}`, { perMinute }));
         const times: number[] = [];
         let now = clock.now();
         for (const [by, ms] of moves) {
@@ -227,7 +227,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
     const other = await aReplica({ url: url(), clock, name, replicas: () => 2 });
     line.cut();
     await until(() => cutOff.isAlone());
-    const probe = other.limits.of('probe', { perMinute: 2 });
+    const probe = other.limits.forPeer('probe', { perMinute: 2 });
     // its place among the replicas ends a few seconds later
     await clock.advance(6000);
     await untilAfter(clock, async () => {
@@ -235,8 +235,8 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
       return (await admitted(clock, [probe], 2)).length === 1;
     });
 
-    expect(await admitted(clock, [other.limits.of('main', { perMinute: 10 })], 20)).toHaveLength(5);
-    expect(await admitted(clock, [cutOff.limits.of('main', { perMinute: 10 })], 20)).toHaveLength(5);
+    expect(await admitted(clock, [other.limits.forPeer('main', { perMinute: 10 })], 20)).toHaveLength(5);
+    expect(await admitted(clock, [cutOff.limits.forPeer('main', { perMinute: 10 })], 20)).toHaveLength(5);
   });
 
   describe('a circuit', () => {
@@ -278,7 +278,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
     const { clock, replicas } = await open(1);
     const running = [0, 0];
     const peers = replicas.map(({ limits }, by) =>
-      limits.of('calls', { perMinute: 1000, inFlight: { most: 10, inUse: () => running[by]! } }),
+      limits.forPeer('calls', { perMinute: 1000, inFlight: { most: 10, inUse: () => running[by]! } }),
     );
     const begin = async (by: number): Promise<boolean> => {
       running[by]! += 1;
@@ -305,7 +305,7 @@ describeWith(redisServer, 'limits that replicas share', (url) => {
     for (let fault = 0; fault < 5; fault += 1) peers[0]!.circuit.failed();
     expect(await peers[0]!.admit()).toBe(Infinity);
 
-    const changed = replicas.map(({ limits }) => limits.of('main', { perMinute: 5 }));
+    const changed = replicas.map(({ limits }) => limits.forPeer('main', { perMinute: 5 }));
 
     expect(await admitted(clock, changed, 20)).toHaveLength(3);
   });
@@ -315,7 +315,7 @@ test(`without Redis at the start the service works with its part, and says so on
   const clock: FakeClock = fakeClock();
   const replica = await aReplica({ url: 'redis://127.0.0.1:1', clock, name: 'test', replicas: () => 2 });
 
-  expect(await admitted(clock, [replica.limits.of('main', { perMinute: 10 })], 20)).toHaveLength(5);
+  expect(await admitted(clock, [replica.limits.forPeer('main', { perMinute: 10 })], 20)).toHaveLength(5);
   for (let second = 0; second < 5; second += 1) await clock.advance(1000);
   expect(replica.lines).toHaveLength(1);
   expect(await replica.metrics.text()).toContain(`${FALLBACK} 1`);

@@ -15,7 +15,7 @@ const RENEW_MS = 1000;
 /** The limits of the peers of a service. */
 export interface SharedLimits {
   /** A peer that is known takes the new limits and keeps what was taken. */
-  of(id: string, limit: PeerLimit): PeerLimits;
+  forPeer(id: string, limit: PeerLimit): PeerLimits;
 }
 
 export interface SharedLimitsOptions {
@@ -32,15 +32,15 @@ export interface SharedLimitsOptions {
 }
 
 /** Limits without a shared state: each of the replicas has an equal part. */
-export function dividedLimits(clock: Clock, replicas: () => number = () => 1): SharedLimits {
-  return limitsOn(clock, alone(replicas), new Map());
+export function divideLimits(clock: Clock, replicas: () => number = () => 1): SharedLimits {
+  return limitsOn(clock, newUnsharedState(replicas), new Map());
 }
 
 export async function openSharedLimits(
   options: SharedLimitsOptions,
 ): Promise<SharedLimits & { close(): Promise<void> }> {
   const { service, clock, newId, log, redis, replicas } = options;
-  if (redis === undefined) return { ...dividedLimits(clock, replicas), close: async () => undefined };
+  if (redis === undefined) return { ...divideLimits(clock, replicas), close: async () => undefined };
   const peers = new Map<string, SharedPeer>();
   const state = newRedisState({
     prefix: `{reelgate:${service}}`,
@@ -68,7 +68,7 @@ export async function openSharedLimits(
 
 function limitsOn(clock: Clock, shared: SharedState, peers: Map<string, SharedPeer>): SharedLimits {
   return {
-    of: (id, limit) => {
+    forPeer: (id, limit) => {
       const known = peers.get(id);
       known?.change(limit);
       const peer = known ?? newSharedPeer(id, { limit, clock, shared });
@@ -78,7 +78,7 @@ function limitsOn(clock: Clock, shared: SharedState, peers: Map<string, SharedPe
   };
 }
 
-function alone(replicas: () => number): SharedState {
+function newUnsharedState(replicas: () => number): SharedState {
   return {
     isUsed: () => false,
     replicas: () => Math.max(1, replicas()),

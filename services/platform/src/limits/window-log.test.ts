@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { dividedLimits } from './shared-limits.ts';
+import { divideLimits } from './shared-limits.ts';
 import { WINDOW_MS, newWindowLog } from './window-log.ts';
 
 describe('the takes of the last minute', () => {
@@ -59,7 +59,7 @@ test('no minute has more takes than the limit, and whenever the last 61 s had fe
         let now = 0;
         const clock = { now: () => now, sleep: async () => undefined };
         const peers = Array.from({ length: replicas }, () =>
-          dividedLimits(clock, () => replicas).of('a', { perMinute }),
+          divideLimits(clock, () => replicas).forPeer('a', { perMinute }),
         );
         const taken: { at: number; by: number }[] = [];
         for (const [which, waitMs] of steps) {

@@ -28,7 +28,7 @@ export interface WrongKeysOptions {
   readonly metrics?: Pick<Metrics, 'counter'> | undefined;
 }
 
-interface Told {
+interface WarnState {
   at: number;
   untold: number;
 }
@@ -42,14 +42,14 @@ export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): 
     [door, 'wrong'],
     [door, 'refused'],
   ]);
-  const addresses = new Map<string, Told>();
-  let lines: Told = { at: clock.now(), untold: 0 };
+  const addresses = new Map<string, WarnState>();
+  let lines: WarnState = { at: clock.now(), untold: 0 };
   const mayWrite = (now: number): boolean => {
     if (now - lines.at >= LINE_EVERY_MS) lines = { at: now, untold: 0 };
     lines.untold += 1;
     return lines.untold <= LINES_MAX;
   };
-  const toldOf = (network: string): Told => {
+  const findWarnState = (network: string): WarnState => {
     const known = addresses.get(network) ?? { at: Number.NEGATIVE_INFINITY, untold: 0 };
     addresses.set(network, known);
     const [first = ''] = addresses.size > ADDRESSES_MAX ? addresses.keys() : [];
@@ -59,7 +59,7 @@ export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): 
   return {
     note: (address, outcome) => {
       counter?.labels(door, outcome).inc();
-      const told = toldOf(sourceNetwork(address));
+      const told = findWarnState(sourceNetwork(address));
       told.untold += 1;
       const now = clock.now();
       if (now - told.at < LINE_EVERY_MS || !mayWrite(now)) return;

@@ -10,6 +10,6 @@ export function linkKey(signingKey: SigningKey): Secret {
 }
 
 /** The keys whose links open. Earlier releases signed links with the signing key itself. */
-export function acceptedLinkKeys({ signatures }: AcceptedKeys): readonly Secret[] {
+export function listAcceptedLinkKeys({ signatures }: AcceptedKeys): readonly Secret[] {
   return [...signatures.map(linkKey), ...signatures.filter((key) => key instanceof Secret)];
 }

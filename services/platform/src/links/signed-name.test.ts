@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Secret } from '../secret.ts';
-import { signName, signedNameIn } from './signed-name.ts';
+import { signName, readSignedName } from './signed-name.ts';
 
 const key = new Secret('signing key');
 const signed = signName(key, 'thing_1.2');
@@ -14,7 +14,7 @@ describe('a signed name', () => {
   test('is verified for any name', () => {
     fc.assert(
       fc.property(fc.string(), (name) => {
-        expect(signedNameIn([key], signName(key, name))).toBe(name);
+        expect(readSignedName([key], signName(key, name))).toBe(name);
       }),
     );
   });
@@ -29,6 +29,6 @@ describe('a signed name', () => {
     ['a signature that is too long', key, `${signed}=`],
     ['no text', key, ''],
   ])('is rejected with %s', (_what, withKey, given) => {
-    expect(signedNameIn([withKey], given)).toBeUndefined();
+    expect(readSignedName([withKey], given)).toBeUndefined();
   });
 });

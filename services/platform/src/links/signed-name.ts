@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { sameSecret } from '../secret.ts';
+import { isSameSecret } from '../secret.ts';
 import type { Secret } from '../secret.ts';
 
 /** A name that cannot be forged without the key. It stays readable: `name.signature`. */
@@ -8,7 +8,7 @@ export function signName(key: Secret, name: string): string {
 }
 
 /** The name in a result of `signName`; undefined: none of the keys signed it. */
-export function signedNameIn(keys: readonly Secret[], signed: string): string | undefined {
+export function readSignedName(keys: readonly Secret[], signed: string): string | undefined {
   const name = signed.slice(0, Math.max(signed.lastIndexOf('.'), 0));
-  return keys.some((key) => sameSecret(signName(key, name), signed)) ? name : undefined;
+  return keys.some((key) => isSameSecret(signName(key, name), signed)) ? name : undefined;
 }

@@ -1,5 +1,5 @@
-import { childrenOf } from './labelled.ts';
-import type { Counted, LabelValues, MetricOptions, RegisteredMetric } from './labelled.ts';
+import { newChildren } from './labelled.ts';
+import type { CountFamily, LabelValues, MetricOptions, RegisteredMetric } from './labelled.ts';
 
 /** A number that only grows. */
 export interface Counter {
@@ -12,8 +12,8 @@ interface CounterChild extends Counter {
 }
 
 /** A counter that a registry of prom-client shows in its own format. */
-export function newCounter(options: MetricOptions): Counted<Counter> & RegisteredMetric {
-  const children = childrenOf(options, newChild);
+export function newCounter(options: MetricOptions): CountFamily<Counter> & RegisteredMetric {
+  const children = newChildren(options, newCounterChild);
   return {
     ...options,
     type: 'counter',
@@ -33,7 +33,7 @@ export function newCounter(options: MetricOptions): Counted<Counter> & Registere
   };
 }
 
-function newChild(labels: LabelValues): CounterChild {
+function newCounterChild(labels: LabelValues): CounterChild {
   const child: CounterChild = {
     labels,
     value: 0,

@@ -1,12 +1,12 @@
-import { childrenOf } from './labelled.ts';
-import type { Children, LabelValues, Labelled, MetricOptions, RegisteredMetric } from './labelled.ts';
+import { newChildren } from './labelled.ts';
+import type { Children, LabelValues, MetricFamily, MetricOptions, RegisteredMetric } from './labelled.ts';
 
 /** A number that goes up and down, under one set of label values. */
 export interface Gauge {
   set(value: number): void;
 }
 
-export interface Gauges extends Labelled<Gauge> {
+export interface Gauges extends MetricFamily<Gauge> {
   /** Drops every set of label values. */
   reset(): void;
 }
@@ -57,7 +57,7 @@ export function newGauge(options: MetricOptions): RegisteredGauge {
 }
 
 function newPart(options: MetricOptions, collect: Collect | undefined): Part {
-  const children = childrenOf(options, newChild);
+  const children = newChildren(options, newGaugeChild);
   return {
     children,
     collect,
@@ -70,7 +70,7 @@ function newPart(options: MetricOptions, collect: Collect | undefined): Part {
   };
 }
 
-function newChild(labels: LabelValues): GaugeChild {
+function newGaugeChild(labels: LabelValues): GaugeChild {
   const child: GaugeChild = {
     labels,
     value: 0,

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { childrenOf } from './labelled.ts';
-import type { Counted, Exemplar, LabelValues, MetricOptions, RegisteredMetric, Sample } from './labelled.ts';
+import { newChildren } from './labelled.ts';
+import type { CountFamily, Exemplar, LabelValues, MetricOptions, RegisteredMetric, Sample } from './labelled.ts';
 
 /** Counts how often a quantity falls into each of a few ranges. */
 export interface Histogram {
@@ -24,9 +24,9 @@ export interface HistogramOptions extends MetricOptions {
 }
 
 /** A histogram that a registry of prom-client shows in its own format. */
-export function newHistogram(options: HistogramOptions): Counted<Histogram> & RegisteredMetric {
+export function newHistogram(options: HistogramOptions): CountFamily<Histogram> & RegisteredMetric {
   const { name, help, labelNames, buckets } = options;
-  const children = childrenOf(options, (labels) => newChild(labels, options));
+  const children = newChildren(options, (labels) => newHistogramChild(labels, options));
   return {
     name,
     help,
@@ -40,7 +40,7 @@ export function newHistogram(options: HistogramOptions): Counted<Histogram> & Re
       name: shownName,
       help,
       aggregator: 'sum',
-      values: children.all().flatMap((child) => samplesOf(child, name, buckets)),
+      values: children.all().flatMap((child) => toSamples(child, name, buckets)),
     }),
     reset: () => {
       children.clear();
@@ -48,7 +48,7 @@ export function newHistogram(options: HistogramOptions): Counted<Histogram> & Re
   };
 }
 
-function newChild(labels: LabelValues, { buckets, clock }: HistogramOptions): HistogramChild {
+function newHistogramChild(labels: LabelValues, { buckets, clock }: HistogramOptions): HistogramChild {
   const child: HistogramChild = {
     labels,
     sum: 0,
@@ -66,7 +66,7 @@ function newChild(labels: LabelValues, { buckets, clock }: HistogramOptions): Hi
   return child;
 }
 
-function samplesOf(
+function toSamples(
   { labels, counts, exemplars, sum }: HistogramChild,
   name: string,
   buckets: readonly number[],

@@ -1,5 +1,5 @@
 /** One metric. `labels` gives the child of one set of label values; a caller that counts often keeps the child. */
-export interface Labelled<T> {
+export interface MetricFamily<T> {
   labels(...values: readonly string[]): T;
 }
 
@@ -7,7 +7,7 @@ export interface Labelled<T> {
 export type LabelSets = () => Iterable<readonly string[]>;
 
 /** A metric whose children count from 0 on. */
-export interface Counted<T> extends Labelled<T> {
+export interface CountFamily<T> extends MetricFamily<T> {
   /**
    * Shows these children with 0 before their first count. Prometheus sees no increase in a series that begins with its
    * first count, so the first burst would be missing in every rate. The sets are read again at every scrape.
@@ -51,7 +51,7 @@ export interface RegisteredMetric extends MetricOptions {
   reset(): void;
 }
 
-export interface Children<T> extends Counted<T> {
+export interface Children<T> extends CountFamily<T> {
   /** Those that begin at 0 among them, in the order in which they were first used. */
   all(): readonly T[];
   clear(): void;
@@ -68,7 +68,7 @@ interface Branch<T> {
  * the count. Here a lookup costs one map access for each label. A metric without labels has its child from the start,
  * so that it shows 0.
  */
-export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues) => T): Children<T> {
+export function newChildren<T>(options: MetricOptions, make: (labels: LabelValues) => T): Children<T> {
   const root: Branch<T> = { branches: new Map(), leaf: undefined };
   const begun: LabelSets[] = [];
   let all: T[] = [];
@@ -79,7 +79,7 @@ export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues
       if (next === undefined) branch.branches.set(value, (next = { branches: new Map(), leaf: undefined }));
       branch = next;
     }
-    if (branch.leaf === undefined) all.push((branch.leaf = make(byName(options, values))));
+    if (branch.leaf === undefined) all.push((branch.leaf = make(toLabelValues(options, values))));
     return branch.leaf;
   };
   if (options.labelNames.length === 0) labels();
@@ -100,7 +100,7 @@ export function childrenOf<T>(options: MetricOptions, make: (labels: LabelValues
   };
 }
 
-function byName({ name, labelNames }: MetricOptions, values: readonly string[]): LabelValues {
+function toLabelValues({ name, labelNames }: MetricOptions, values: readonly string[]): LabelValues {
   if (values.length !== labelNames.length)
     throw new Error(`${name} has ${labelNames.length} labels, but ${values.length} values were given`);
   return Object.fromEntries(labelNames.map((label, index) => [label, values[index] ?? '']));

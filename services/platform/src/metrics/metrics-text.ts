@@ -14,20 +14,20 @@ export const CONTENT_TYPES: Readonly<Record<TextFormat, RegistryContentType>> = 
  * The text of the metrics, and of those of the process. For OpenMetrics, prom-client renames a counter that it shows.
  * So each text has a registry of its own, with an object for each metric that inherits everything except the name.
  */
-export async function textOf(
+export async function formatMetrics(
   metrics: readonly RegisteredMetric[],
   ofProcess: Registry,
   format: TextFormat,
 ): Promise<string> {
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(CONTENT_TYPES[format]);
-  for (const metric of metrics) registry.registerMetric(shown(metric));
+  for (const metric of metrics) registry.registerMetric(toPromMetric(metric));
   for (const metric of ofProcess.getMetricsAsArray())
     registry.registerMetric(Object.create(metric as unknown as object) as Metric);
   return registry.metrics();
 }
 
-function shown({ name, type, get }: RegisteredMetric): Metric {
+function toPromMetric({ name, type, get }: RegisteredMetric): Metric {
   const own = { name, type, get: async () => ({ ...(await get(own.name)), type }) };
   return own as unknown as Metric;
 }
@@ -39,7 +39,7 @@ export function formatFor(accept: string | undefined): TextFormat {
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     return { type, quality: quality === undefined ? 1 : Number(quality) };
   });
-  const qualityOf = (type: string): number =>
+  const findQuality = (type: string): number =>
     Math.max(0, ...ranges.filter((range) => range.type === type).map(({ quality }) => quality || 0));
-  return qualityOf('application/openmetrics-text') > qualityOf('text/plain') ? 'openmetrics' : 'prometheus';
+  return findQuality('application/openmetrics-text') > findQuality('text/plain') ? 'openmetrics' : 'prometheus';
 }

@@ -7,8 +7,8 @@ import { newGauge } from './gauge.ts';
 import type { Collect, Gauges } from './gauge.ts';
 import { newHistogram } from './histogram.ts';
 import type { Histogram } from './histogram.ts';
-import type { Counted, RegisteredMetric } from './labelled.ts';
-import { textOf } from './metrics-text.ts';
+import type { CountFamily, RegisteredMetric } from './labelled.ts';
+import { formatMetrics } from './metrics-text.ts';
 import type { TextFormat } from './metrics-text.ts';
 
 /**
@@ -16,10 +16,15 @@ import type { TextFormat } from './metrics-text.ts';
  * parts may share a counter.
  */
 export interface Metrics {
-  counter(name: string, help: string, labelNames?: readonly string[]): Counted<Counter>;
+  counter(name: string, help: string, labelNames?: readonly string[]): CountFamily<Counter>;
   /** With `collect`, the gauge is set whenever the metrics are read. Several parts may collect values of one gauge. */
   gauge(name: string, help: string, labelNames?: readonly string[], collect?: Collect): Gauges;
-  histogram(name: string, help: string, buckets: readonly number[], labelNames?: readonly string[]): Counted<Histogram>;
+  histogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames?: readonly string[],
+  ): CountFamily<Histogram>;
   /** The text in a format; without the metrics that have this label, if one is named. */
   text(format?: TextFormat, withoutLabel?: string): Promise<string>;
 }
@@ -42,7 +47,7 @@ export function openMetrics(withProcess: boolean, clock: Clock = systemClock): M
     histogram: (name, help, buckets, labelNames = []) =>
       metric(name, () => newHistogram({ name, help, labelNames, buckets, clock })),
     text: (format = 'prometheus', withoutLabel = '') =>
-      textOf(
+      formatMetrics(
         [...registered.values()].filter(({ labelNames }) => !labelNames.includes(withoutLabel)),
         ofProcess,
         format,

@@ -6,7 +6,7 @@ import type { AccessSchema } from '@reelgate/proto/access/v1/access';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { withRules } from '../../testing/with-rules.ts';
-import { accessCheckOf, assertOwner } from './access.ts';
+import { compileAccessCheck, assertOwner } from './access.ts';
 
 type Rule = MessageInitShape<typeof AccessSchema>;
 
@@ -43,13 +43,13 @@ describe('an invalid access rule stops the start', () => {
       'which is not a string',
     ],
   ])('%s', (_what, rule, fault) => {
-    expect(() => accessCheckOf(methodUnder(rule))).toThrow(fault);
+    expect(() => compileAccessCheck(methodUnder(rule))).toThrow(fault);
   });
 });
 
 describe('the account that a request names', () => {
   const method = methodUnder(by('calls.account_id'));
-  const assertMayCall = accessCheckOf(method);
+  const assertMayCall = compileAccessCheck(method);
   const calls = (...accounts: readonly string[]) =>
     messageOf(method, { calls: accounts.map((accountId) => ({ accountId })) });
 
@@ -101,16 +101,16 @@ describe('the account that a request names', () => {
     const inner = methodUnder(by('calls.facts.price_key'));
 
     expect(() => {
-      accessCheckOf(inner)(demo, messageOf(inner, { calls: [{ facts: { priceKey: 'demo' } }] }));
+      compileAccessCheck(inner)(demo, messageOf(inner, { calls: [{ facts: { priceKey: 'demo' } }] }));
     }).not.toThrow();
     expect(() => {
-      accessCheckOf(inner)(demo, messageOf(inner, { calls: [{}] }));
+      compileAccessCheck(inner)(demo, messageOf(inner, { calls: [{}] }));
     }).toThrow(expect.objectContaining({ reason: 'invalid_request', field: 'calls.facts.price_key' }));
   });
 });
 
 describe('the scope of an RPC', () => {
-  const assertMayCall = accessCheckOf(methodUnder(by('calls.account_id')));
+  const assertMayCall = compileAccessCheck(methodUnder(by('calls.account_id')));
 
   test.each<[string, ReadonlySet<Scope>]>([
     ['no scope', new Set()],
@@ -131,7 +131,7 @@ describe('the scope of an RPC', () => {
 });
 
 test('an RPC over every account is for callers of every account only', () => {
-  const assertMayCall = accessCheckOf(
+  const assertMayCall = compileAccessCheck(
     methodUnder({ scope: Scope.TASKS_READ, whose: { case: 'everyAccount', value: 'the books are of every account' } }),
   );
 
@@ -144,7 +144,7 @@ test('an RPC over every account is for callers of every account only', () => {
 });
 
 test('an RPC over no account is for every caller with the scope', () => {
-  const assertMayCall = accessCheckOf(
+  const assertMayCall = compileAccessCheck(
     methodUnder({
       scope: Scope.TASKS_READ,
       whose: { case: 'noAccount', value: 'prices are the same for every account' },

@@ -3,21 +3,21 @@ import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { Scope, access } from '@reelgate/proto/access/v1/access';
 import type { Access } from '@reelgate/proto/access/v1/access';
 import { Problem } from '../problem.ts';
-import { wordOfScope } from './scopes.ts';
+import { toScopeWord } from './scopes.ts';
 import type { Caller } from './service.ts';
 
 /** Refuses a caller that may not make this call. */
 export type AssertMayCall = (caller: Caller, request: object) => void;
 
 /** The accounts that a request, or a part of it, names. */
-type NamedAccounts = (message: unknown) => readonly string[];
+type ReadAccounts = (message: unknown) => readonly string[];
 
 /**
  * The check of an RPC, from the access rule beside it in the contract. Every transport runs it before the method. An
  * RPC without a valid rule throws here, at the start of the program.
  */
-export function accessCheckOf(method: DescMethod): AssertMayCall {
-  const { scope, whose } = ruleOf(method);
+export function compileAccessCheck(method: DescMethod): AssertMayCall {
+  const { scope, whose } = readAccessRule(method);
   const assertScope = scopeCheck(scope, `${method.parent.typeName}/${method.name}`);
   const assertAccounts = accountCheck(method, whose);
   return (caller, request) => {
@@ -27,13 +27,18 @@ export function accessCheckOf(method: DescMethod): AssertMayCall {
 }
 
 /** The access rule that the contract gives an RPC. */
-export function ruleOf(method: DescMethod): Access {
+export function readAccessRule(method: DescMethod): Access {
   const rule = hasOption(method, access) ? getOption(method, access) : undefined;
-  if (rule === undefined) throw faulty(method, 'has no access rule; add option (reelgate.access.v1.access) to it');
-  if (rule.scope === Scope.UNSPECIFIED) throw faulty(method, 'has an access rule without a scope');
+  if (rule === undefined)
+    throw newContractError(method, 'has no access rule; add option (reelgate.access.v1.access) to it');
+  if (rule.scope === Scope.UNSPECIFIED) throw newContractError(method, 'has an access rule without a scope');
   if (rule.whose.case === undefined || rule.whose.value === '')
-    throw faulty(method, 'has an access rule without an account_field, looked_up_by, no_account or every_account');
-  if (rule.whose.case === 'accountField' || rule.whose.case === 'lookedUpBy') namedBy(method, rule.whose.value);
+    throw newContractError(
+      method,
+      'has an access rule without an account_field, looked_up_by, no_account or every_account',
+    );
+  if (rule.whose.case === 'accountField' || rule.whose.case === 'lookedUpBy')
+    newAccountReader(method, rule.whose.value);
   return rule;
 }
 
@@ -41,11 +46,11 @@ export function ruleOf(method: DescMethod): Access {
 export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void {
   return ({ name, scopes }) => {
     if (scopes.has(scope)) return;
-    const held = scopes.size === 0 ? 'no scope' : [...scopes].map(wordOfScope).join(', ');
+    const held = scopes.size === 0 ? 'no scope' : [...scopes].map(toScopeWord).join(', ');
     throw new Problem({
       kind: 'forbidden',
       reason: 'scope_missing',
-      message: `${call} needs the scope ${wordOfScope(scope)}; the caller ${name} has ${held}`,
+      message: `${call} needs the scope ${toScopeWord(scope)}; the caller ${name} has ${held}`,
     });
   };
 }
@@ -64,7 +69,7 @@ function accountCheck(
   whose: Access['whose'],
 ): (caller: Caller, accounts: readonly string[], request: object) => void {
   if (whose.case === 'accountField') {
-    const [named, field] = [namedBy(method, whose.value), whose.value];
+    const [named, field] = [newAccountReader(method, whose.value), whose.value];
     return ({ name }, accounts, request) => {
       const wanted = named(request);
       if (wanted.length === 0 || wanted.includes('')) throw accountRequired(name, field);
@@ -82,31 +87,32 @@ function accountCheck(
 }
 
 /** Reads the strings at a path of a request. */
-function namedBy(method: DescMethod, path: string): NamedAccounts {
-  const named = textsAt(method.input, path.split('.'));
-  if (named === undefined) throw faulty(method, `has an access rule for ${path}, which is not a string of its request`);
+function newAccountReader(method: DescMethod, path: string): ReadAccounts {
+  const named = findTextReader(method.input, path.split('.'));
+  if (named === undefined)
+    throw newContractError(method, `has an access rule for ${path}, which is not a string of its request`);
   return named;
 }
 
-function textsAt(message: DescMessage, [name, ...rest]: readonly string[]): NamedAccounts | undefined {
+function findTextReader(message: DescMessage, [name, ...rest]: readonly string[]): ReadAccounts | undefined {
   const field = message.fields.find((one) => one.name === name && one.oneof === undefined && one.fieldKind !== 'map');
   if (field === undefined) return undefined;
-  const inner = rest.length === 0 ? textOf(field) : field.message && textsAt(field.message, rest);
-  return inner && ((parent) => valuesOf(parent, field).flatMap(inner));
+  const inner = rest.length === 0 ? newTextReader(field) : field.message && findTextReader(field.message, rest);
+  return inner && ((parent) => readValues(parent, field).flatMap(inner));
 }
 
-function textOf(field: DescField): NamedAccounts | undefined {
+function newTextReader(field: DescField): ReadAccounts | undefined {
   return field.scalar === ScalarType.STRING ? (value) => [value as string] : undefined;
 }
 
 /** Gives none for an absent message. */
-function valuesOf(message: unknown, { localName }: DescField): readonly unknown[] {
+function readValues(message: unknown, { localName }: DescField): readonly unknown[] {
   const value = (message as Readonly<Record<string, unknown>>)[localName];
   if (Array.isArray(value)) return value;
   return value === undefined ? [] : [value];
 }
 
-function faulty(method: DescMethod, what: string): Error {
+function newContractError(method: DescMethod, what: string): Error {
   return new Error(`${method.parent.typeName}/${method.name} ${what}`);
 }
 

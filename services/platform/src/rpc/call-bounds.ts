@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
-import { aborted } from '../lifecycle/drain.ts';
+import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Log } from '../log.ts';
 import { CallEnded } from '../call-ended.ts';
 import { isProblem } from '../problem.ts';
@@ -52,7 +52,7 @@ export function watchBounds(
     deadline === Infinity ? undefined : setTimeout(end, Math.min(deadline - systemClock.now(), TIMER_MS_MAX));
   gone?.addEventListener('abort', end, { once: true });
   return {
-    signal: askingTheClock(ending.signal, () => {
+    signal: withClockCheck(ending.signal, () => {
       if (isLate()) end();
     }),
     release: () => {
@@ -89,7 +89,7 @@ function isDeadline(reason: unknown): boolean {
   return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }
 
-function askingTheClock(signal: AbortSignal, ask: () => void): AbortSignal {
+function withClockCheck(signal: AbortSignal, ask: () => void): AbortSignal {
   return Object.assign(signal, {
     throwIfAborted: () => {
       ask();
@@ -120,7 +120,7 @@ export function openRunningCalls(log: Log): RunningCalls {
   return {
     run: (method, bounds, call) => withinBounds(bounds, (signal) => keep(method, signal, call(signal))),
     settled: async (over) => {
-      await Promise.race([Promise.allSettled(running), aborted(over)]);
+      await Promise.race([Promise.allSettled(running), waitForAbort(over)]);
     },
   };
 }

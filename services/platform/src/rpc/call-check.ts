@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { accessCheckOf } from './access.ts';
-import { ruleCheckOf } from './rules.ts';
+import { compileAccessCheck } from './access.ts';
+import { compileRuleCheck } from './rules.ts';
 import type { Caller } from './service.ts';
 
 /** The checks of a server before a method sees a message. Every transport makes them in the same order. */
@@ -12,9 +12,9 @@ export interface CallCheck {
 }
 
 /** Throws if a rule of the method or of its request is not valid. */
-export function callCheckOf(method: DescMethod): CallCheck {
-  const assertMayCall = accessCheckOf(method);
-  const assertRules = ruleCheckOf(method.input);
+export function compileCallCheck(method: DescMethod): CallCheck {
+  const assertMayCall = compileAccessCheck(method);
+  const assertRules = compileRuleCheck(method.input);
   return {
     first: (caller, request) => {
       assertMayCall(caller, request);

@@ -1,7 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { errorTypeOf } from '../trace/error-type.ts';
+import { readErrorType } from '../trace/error-type.ts';
 import type { Caller } from './service.ts';
 
 /** Calls that change nothing, and those that workers repeat all the time. */
@@ -26,7 +26,7 @@ export function callLog({ parent, name }: DescMethod, log: Log): LogCall {
       end(OK);
       return answer;
     } catch (thrown) {
-      end(errorTypeOf(thrown));
+      end(readErrorType(thrown));
       throw thrown;
     }
   };

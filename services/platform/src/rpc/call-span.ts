@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { errorTypeOf } from '../trace/error-type.ts';
+import { readErrorType } from '../trace/error-type.ts';
 import type { Span, SpanKind } from '../trace/trace.ts';
 import { NO_SPAN } from '../trace/trace-none.ts';
 import { toConnectError } from './problems.ts';
@@ -41,8 +41,8 @@ export function callSpans({ parent: { typeName }, name }: DescMethod, kind: Span
       span,
       failed: (thrown) => {
         const { code } = thrown instanceof ConnectError ? thrown : toConnectError(thrown);
-        status = statusOf(code);
-        if (kind !== 'server' || SERVER_FAULTS.has(code)) span.fail(errorTypeOf(thrown));
+        status = toStatusName(code);
+        if (kind !== 'server' || SERVER_FAULTS.has(code)) span.fail(readErrorType(thrown));
       },
       end: () => {
         span.set({ 'rpc.status_code': status });
@@ -66,6 +66,6 @@ export async function runInCallSpan<T>(call: CallSpan, run: (span: Span) => Prom
 }
 
 /** `NOT_FOUND` for the code `NotFound`. */
-function statusOf(code: Code): string {
+function toStatusName(code: Code): string {
   return (Code[code] ?? 'Unknown').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 }

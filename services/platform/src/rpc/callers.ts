@@ -33,7 +33,7 @@ export function identifyAmong(known: readonly KnownCaller[]): IdentifyCaller {
 /** Keys are found by their SHA-256, so the time of a search says nothing about a key. */
 function callerByKey(known: readonly KnownCaller[]): (authorization: string | undefined) => Caller {
   const byDigest = new Map(
-    known.flatMap((caller) => (caller.key === undefined ? [] : [[digest(caller.key.reveal()), shown(caller)]])),
+    known.flatMap((caller) => (caller.key === undefined ? [] : [[digest(caller.key.reveal()), toCaller(caller)]])),
   );
   return (authorization) => {
     const key = authorization?.startsWith('Bearer ') === true ? authorization.slice('Bearer '.length) : '';
@@ -52,7 +52,7 @@ function callerByKey(known: readonly KnownCaller[]): (authorization: string | un
 /** A certificate may have many names; exactly one caller must be among them. */
 function callerByCertificate(known: readonly KnownCaller[]): (names: readonly string[]) => Caller {
   const byName = new Map(
-    known.flatMap((caller) => (caller.certificate === undefined ? [] : [[caller.certificate, shown(caller)]])),
+    known.flatMap((caller) => (caller.certificate === undefined ? [] : [[caller.certificate, toCaller(caller)]])),
   );
   return (names) => {
     const found = names.flatMap((name) => byName.get(name) ?? []);
@@ -69,7 +69,7 @@ function callerByCertificate(known: readonly KnownCaller[]): (names: readonly st
   };
 }
 
-function shown({ name, accounts, scopes }: KnownCaller): Caller {
+function toCaller({ name, accounts, scopes }: KnownCaller): Caller {
   return { name, accounts, scopes };
 }
 

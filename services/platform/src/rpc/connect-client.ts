@@ -24,14 +24,14 @@ export function connectHttp<S extends DescService>(service: S, baseUrl: string, 
   return Object.fromEntries(
     service.methods.map(({ localName, methodKind }) => [
       localName,
-      methodKind === 'server_streaming' ? streamed(client[localName]) : answered(client[localName]),
+      methodKind === 'server_streaming' ? wrapStream(client[localName]) : wrapUnary(client[localName]),
     ]),
   ) as never;
 }
 
 type AnyCall = (request: unknown, options?: object) => unknown;
 
-function answered(call: AnyCall | undefined) {
+function wrapUnary(call: AnyCall | undefined) {
   return async (request: unknown, options: object = {}): Promise<unknown> => {
     try {
       return await call?.(request, options);
@@ -41,7 +41,7 @@ function answered(call: AnyCall | undefined) {
   };
 }
 
-function streamed(call: AnyCall | undefined) {
+function wrapStream(call: AnyCall | undefined) {
   return async function* (request: unknown, options: object = {}): AsyncGenerator {
     try {
       yield* call?.(request, options) as AsyncIterable<unknown>;

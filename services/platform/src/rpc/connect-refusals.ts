@@ -21,14 +21,16 @@ interface Refusal {
   readonly error: ConnectError;
 }
 
-export type Served = Pick<UniversalHandler, 'requestPath' | 'method' | 'allowedMethods' | 'supportedContentType'>;
-type Asked = Pick<IncomingMessage, 'url' | 'method' | 'headers'>;
+export type RpcHandler = Pick<UniversalHandler, 'requestPath' | 'method' | 'allowedMethods' | 'supportedContentType'>;
+type RequestHead = Pick<IncomingMessage, 'url' | 'method' | 'headers'>;
 
 /**
  * Answers a request that is for no RPC, or that the library would refuse without a word, in the form of an error of
  * Connect. Says whether it answered.
  */
-export function openRefusals(handlers: readonly Served[]): (request: Asked, response: ServerResponse) => boolean {
+export function openRefusals(
+  handlers: readonly RpcHandler[],
+): (request: RequestHead, response: ServerResponse) => boolean {
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   const services = new Map(handlers.map(({ method }) => [method.parent.typeName, method.parent]));
   return (request, response) => {
@@ -44,8 +46,8 @@ export function openRefusals(handlers: readonly Served[]): (request: Asked, resp
 }
 
 function findRefusal(
-  { url = '', method = '', headers }: Asked,
-  handlers: ReadonlyMap<string, Served>,
+  { url = '', method = '', headers }: RequestHead,
+  handlers: ReadonlyMap<string, RpcHandler>,
   services: ReadonlyMap<string, DescService>,
 ): Refusal | undefined {
   const path = url.split('?', 1)[0] ?? '';
@@ -67,16 +69,16 @@ function noSuchRpc(path: string, services: ReadonlyMap<string, DescService>): Re
 function noService(given: string, names: readonly string[]): string {
   const meant = nearestName(given, names);
   const instead = meant === undefined ? `this port has ${names.join(', ')}` : `did you mean ${meant}`;
-  return `there is no service ${quote(given)} here; ${instead}; call an RPC as POST /SERVICE/RPC`;
+  return `there is no service ${quoteGiven(given)} here; ${instead}; call an RPC as POST /SERVICE/RPC`;
 }
 
 function noMethod({ typeName, methods }: DescService, given: string): string {
   const names = methods.map(({ name }) => name);
   const meant = nearestName(given, names);
-  return `${typeName} has no RPC ${quote(given)}; ${meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}`}`;
+  return `${typeName} has no RPC ${quoteGiven(given)}; ${meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}`}`;
 }
 
-function wrongVerb({ method, allowedMethods }: Served, verb: string): Refusal {
+function wrongVerb({ method, allowedMethods }: RpcHandler, verb: string): Refusal {
   const allowed = allowedMethods.join(', ');
   const problem = new Problem({
     kind: 'invalid',
@@ -89,7 +91,7 @@ function wrongVerb({ method, allowedMethods }: Served, verb: string): Refusal {
 function wrongType({ name, methodKind }: DescMethod, given: string): Refusal {
   const types = TYPES[methodKind === 'unary' ? 'unary' : 'stream'];
   const sent =
-    given === '' ? 'this request has no content type' : `the content type of this request is ${quote(given)}`;
+    given === '' ? 'this request has no content type' : `the content type of this request is ${quoteGiven(given)}`;
   const problem = new Problem({
     kind: 'invalid',
     reason: 'unsupported_media_type',
@@ -98,6 +100,6 @@ function wrongType({ name, methodKind }: DescMethod, given: string): Refusal {
   return { status: 415, headers: { 'accept-post': types.join(', ') }, error: toConnectError(problem) };
 }
 
-function quote(text: string): string {
+function quoteGiven(text: string): string {
   return JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX).toWellFormed());
 }

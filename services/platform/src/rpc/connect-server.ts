@@ -13,7 +13,7 @@ import type { HttpRoute } from '../http/http-route.ts';
 import { logRequest } from '../http/log-request.ts';
 import { openWrongKeys } from '../limits/wrong-keys.ts';
 import { readPeer } from '../source-address.ts';
-import { inRequest, requestIdIn } from '../request-context.ts';
+import { inRequest, readRequestId } from '../request-context.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
@@ -22,13 +22,13 @@ import { TRACE_HEADER } from './call-span.ts';
 import { openRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
-import { servedMethod } from './served-method.ts';
-import type { IncomingCall, ServedMethod, Serving } from './served-method.ts';
+import { newServedMethod } from './served-method.ts';
+import type { IncomingCall, ServedMethod, ServingDeps } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
 import { readStrictJson } from './strict-json.ts';
-import { namesOfPeer } from '../tls/peer-names.ts';
+import { readPeerNames } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
 import type { Tracing } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
@@ -94,11 +94,11 @@ export function connectHandler({
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,
-    contextValues: (request) => peerOf(request, hasTls),
+    contextValues: (request) => toPeerContext(request, hasTls),
   });
   return {
     handle: (request, response) => {
-      inRequest(requestIdIn(request.headers['x-request-id']), () => {
+      inRequest(readRequestId(request.headers['x-request-id']), () => {
         if (routes.some((route) => route(request, response))) logRequest(log, request, response);
         else if (!refuse(request, response)) rpc(request, response);
       });
@@ -110,10 +110,10 @@ export function connectHandler({
   };
 }
 
-function mount(router: ConnectRouter, bindings: readonly Binding[], serving: Serving): void {
+function mount(router: ConnectRouter, bindings: readonly Binding[], serving: ServingDeps): void {
   for (const binding of bindings)
     for (const method of binding.service.methods)
-      router.rpc(method, handlerOf(method, servedMethod(binding, method, serving), serving.log) as never, {
+      router.rpc(method, newHandler(method, newServedMethod(binding, method, serving), serving.log) as never, {
         jsonOptions: strictJsonOptions(method),
       });
 }
@@ -133,16 +133,17 @@ function strictJsonOptions({ input }: DescMethod): Partial<JsonReadOptions> {
 
 type Handler = (request: never, context: HandlerContext) => Promise<Message> | AsyncIterable<Message>;
 type Refuse = (thrown: unknown) => unknown;
-type HandlerOf = (served: ServedMethod, refuse: Refuse) => Handler;
+type NewHandler = (served: ServedMethod, refuse: Refuse) => Handler;
 
-const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
-  unary: (served, refuse) => (request, context) => served.unary(incoming(context), request).catch(rethrow(refuse)),
+const HANDLERS: Readonly<Record<DescMethod['methodKind'], NewHandler>> = {
+  unary: (served, refuse) => (request, context) =>
+    served.unary(toIncomingCall(context), request).catch(rethrow(refuse)),
   client_streaming: (served, refuse) => (requests, context) =>
-    served.clientStream(incoming(context), readable(requests)).catch(rethrow(refuse)),
+    served.clientStream(toIncomingCall(context), readRequests(requests)).catch(rethrow(refuse)),
   server_streaming: (served, refuse) =>
     async function* (request, context) {
       try {
-        yield* served.serverStream(incoming(context), request);
+        yield* served.serverStream(toIncomingCall(context), request);
       } catch (thrown) {
         throw refuse(thrown);
       }
@@ -153,7 +154,7 @@ const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
 };
 
 /** A message that cannot be read ends a stream with the refusal of its reader, as in a call of one message. */
-async function* readable(requests: AsyncIterable<object>): AsyncGenerator<object> {
+async function* readRequests(requests: AsyncIterable<object>): AsyncGenerator<object> {
   try {
     yield* requests;
   } catch (thrown) {
@@ -162,7 +163,7 @@ async function* readable(requests: AsyncIterable<object>): AsyncGenerator<object
   }
 }
 
-function handlerOf(method: DescMethod, served: ServedMethod, log: Log): Handler {
+function newHandler(method: DescMethod, served: ServedMethod, log: Log): Handler {
   return HANDLERS[method.methodKind](served, (thrown) => {
     if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
     return toConnectError(thrown);
@@ -179,26 +180,26 @@ const PEER_ADDRESS = createContextKey<() => string>(() => readPeer(undefined));
 const PEER_NAMES = createContextKey<PeerNames>(() => []);
 
 /** Only the request of Node knows the connection. */
-function peerOf({ socket }: Pick<IncomingMessage, 'socket'>, hasTls: boolean): ContextValues {
+function toPeerContext({ socket }: Pick<IncomingMessage, 'socket'>, hasTls: boolean): ContextValues {
   const values = createContextValues().set(PEER_ADDRESS, () => readPeer(socket.remoteAddress));
-  return hasTls ? values.set(PEER_NAMES, () => namesOfPeer(socket)) : values;
+  return hasTls ? values.set(PEER_NAMES, () => readPeerNames(socket)) : values;
 }
 
-function incoming(context: HandlerContext): IncomingCall {
+function toIncomingCall(context: HandlerContext): IncomingCall {
   return {
     authorization: context.requestHeader.get('authorization') ?? undefined,
     peerNames: context.values.get(PEER_NAMES),
     peerAddress: context.values.get(PEER_ADDRESS),
-    requestId: requestIdIn(context.requestHeader.get('x-request-id') ?? undefined),
+    requestId: readRequestId(context.requestHeader.get('x-request-id') ?? undefined),
     carrier: context.requestHeader.get(TRACE_HEADER) ?? undefined,
-    bounds: boundsOf(context),
+    bounds: readBounds(context),
     setHeader: (name, value) => {
       context.responseHeader.set(name, value);
     },
   };
 }
 
-function boundsOf({ signal, timeoutMs }: HandlerContext): CallBounds {
+function readBounds({ signal, timeoutMs }: HandlerContext): CallBounds {
   const left = timeoutMs();
   return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
 }

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import type { Metrics } from '../metrics/metrics.ts';
-import { readerOf, setTestOf } from './message-fields.ts';
+import { newFieldReader, newPresenceTest } from './message-fields.ts';
 import type { Fields } from './message-fields.ts';
 
 /** The header of an answer that names the deprecated parts that its call used. */
@@ -10,7 +10,7 @@ export const DEPRECATED_HEADER = 'reelgate-deprecated';
 export type NoteDeprecated = (request: object, tell: (names: string) => void) => void;
 
 /** Finds the paths of the deprecated fields that a message sets. */
-type FindSet = (message: unknown) => readonly string[];
+type FindDeprecated = (message: unknown) => readonly string[];
 
 const NOTHING: NoteDeprecated = () => undefined;
 
@@ -25,7 +25,7 @@ export function deprecations(metrics: Pick<Metrics, 'counter'> | undefined): (me
     ['rpc', 'field'],
   );
   return (method) => {
-    const find = setFieldsOf(method.input, []);
+    const find = compileMessageFinder(method.input, []);
     const rpc = `${method.parent.typeName}/${method.name}`;
     if (find === undefined && !method.deprecated) return NOTHING;
     return (request, tell) => {
@@ -38,16 +38,18 @@ export function deprecations(metrics: Pick<Metrics, 'counter'> | undefined): (me
 }
 
 /** Undefined: nothing in the message is deprecated. */
-function setFieldsOf(message: DescMessage, above: readonly DescMessage[]): FindSet | undefined {
+function compileMessageFinder(message: DescMessage, above: readonly DescMessage[]): FindDeprecated | undefined {
   if (above.includes(message)) return undefined;
-  const finds = message.fields.map((field) => ofField(field, [...above, message])).filter((find) => find !== undefined);
+  const finds = message.fields
+    .map((field) => compileFieldFinder(field, [...above, message]))
+    .filter((find) => find !== undefined);
   return finds.length === 0 ? undefined : (value) => finds.flatMap((find) => find(value));
 }
 
-function ofField(field: DescField, above: readonly DescMessage[]): FindSet | undefined {
-  const [read, isSet] = [readerOf(field), setTestOf(field)];
+function compileFieldFinder(field: DescField, above: readonly DescMessage[]): FindDeprecated | undefined {
+  const [read, isSet] = [newFieldReader(field), newPresenceTest(field)];
   if (field.deprecated) return (message) => (isSet(read(message as Fields)) ? [field.name] : []);
-  const inner = field.message && setFieldsOf(field.message, above);
+  const inner = field.message && compileMessageFinder(field.message, above);
   if (inner === undefined) return undefined;
   return (message) => {
     const value = read(message as Fields);

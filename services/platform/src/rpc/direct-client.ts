@@ -1,15 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
-import { deadlineWithin } from '../passed-deadline.ts';
+import { computeDeadline } from '../passed-deadline.ts';
 import { withinBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
-import { callCheckOf } from './call-check.ts';
+import { compileCallCheck } from './call-check.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
-import { problemOf } from './problems.ts';
-import { methodOf, streamOf, checkedStream } from './served-method.ts';
+import { toProblem } from './problems.ts';
+import { findMethod, asStream, checkStream } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
-import { abortable, openRunningStreams } from './streams.ts';
+import { readUntilAborted, openRunningStreams } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
 /** Calls a service of the same process as `caller`. Refusals and faults are the same as over the network. */
@@ -20,61 +20,61 @@ export function directClient<S extends DescService>(service: S, binding: Binding
   ) as unknown as Client<S>;
 }
 
-interface Calling {
+interface CallDeps {
   readonly caller: Caller;
   readonly streams: RunningStreams;
 }
 
-type CallOf = (method: DescMethod, binding: Binding, calling: Calling) => unknown;
+type NewCall = (method: DescMethod, binding: Binding, calling: CallDeps) => unknown;
 type Init = Record<string, unknown>;
 
-const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
+const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
   unary: (method, binding, { caller }) => {
-    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async (request: Init, options: CallOptions = {}) => {
       const { signal, timeoutMs = DEADLINE_MS, requestId = '' } = options;
       try {
         const message = create(method.input, request);
         const answer = await runInCallSpan(begin(options.span), (span) =>
-          withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
+          withinBounds(toBounds(signal, timeoutMs), async (ending) => {
             check.first(caller, message);
             return run(message as never, { caller, requestId, signal: ending, span });
           }),
         );
         return create(method.output, answer as Init);
       } catch (thrown) {
-        throw problemOf(thrown);
+        throw toProblem(thrown);
       }
     };
   },
   server_streaming: (method, binding, { caller, streams }) => {
-    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async function* (request: Init, { signal, timeoutMs, requestId = '', span: parent }: CallOptions = {}) {
       const spanned = begin(parent);
       try {
         const message = create(method.input, request);
         check.first(caller, message);
-        const answers = streams.run(caller.name, boundsOf(signal, timeoutMs), (ending) =>
-          streamOf(run(message as never, { caller, requestId, signal: ending, span: spanned.span })),
+        const answers = streams.run(caller.name, toBounds(signal, timeoutMs), (ending) =>
+          asStream(run(message as never, { caller, requestId, signal: ending, span: spanned.span })),
         );
         for await (const answer of answers) yield create(method.output, answer as Init);
       } catch (thrown) {
         spanned.failed(thrown);
-        throw problemOf(thrown);
+        throw toProblem(thrown);
       } finally {
         spanned.end();
       }
     };
   },
   client_streaming: (method, binding, { caller }) => {
-    const [run, check, begin] = [methodOf(binding, method), callCheckOf(method), callSpans(method, 'internal')];
+    const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async (requests: AsyncIterable<Init>, options: CallOptions = {}) => {
       const { signal, timeoutMs, requestId = '' } = options;
       try {
         const answer = await runInCallSpan(begin(options.span), (span) =>
-          withinBounds(boundsOf(signal, timeoutMs), async (ending) => {
-            const messages = abortable(created(method, requests), ending);
-            const checked = await checkedStream(messages, {
+          withinBounds(toBounds(signal, timeoutMs), async (ending) => {
+            const messages = readUntilAborted(createMessages(method, requests), ending);
+            const checked = await checkStream(messages, {
               first: (request) => {
                 check.first(caller, request);
               },
@@ -87,7 +87,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
         );
         return create(method.output, answer as Init);
       } catch (thrown) {
-        throw problemOf(thrown);
+        throw toProblem(thrown);
       }
     };
   },
@@ -96,10 +96,10 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], CallOf>> = {
   },
 };
 
-function boundsOf(gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
-  return { deadline: deadlineWithin(gone, timeoutMs), gone };
+function toBounds(gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
+  return { deadline: computeDeadline(gone, timeoutMs), gone };
 }
 
-async function* created(method: DescMethod, requests: AsyncIterable<Init>): AsyncGenerator<object> {
+async function* createMessages(method: DescMethod, requests: AsyncIterable<Init>): AsyncGenerator<object> {
   for await (const request of requests) yield create(method.input, request);
 }

@@ -74,12 +74,12 @@ const registry = createFileRegistry(
   create(FileDescriptorSetSchema, { file: [file_google_protobuf_duration.proto, errorDetailsFile] }),
 );
 
-export const ErrorInfoSchema = messageOf('ErrorInfo');
-export const RetryInfoSchema = messageOf('RetryInfo');
-export const QuotaFailureSchema = messageOf('QuotaFailure');
-export const BadRequestSchema = messageOf('BadRequest');
+export const ErrorInfoSchema = findMessage('ErrorInfo');
+export const RetryInfoSchema = findMessage('RetryInfo');
+export const QuotaFailureSchema = findMessage('QuotaFailure');
+export const BadRequestSchema = findMessage('BadRequest');
 
-function messageOf(name: string): DescMessage {
+function findMessage(name: string): DescMessage {
   const message = registry.getMessage(`${PACKAGE.slice(1)}.${name}`);
   if (message === undefined) throw new Error(`${name} is not in ${errorDetailsFile.name}`);
   return message;

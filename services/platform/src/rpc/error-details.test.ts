@@ -7,7 +7,7 @@ import { EVERY_KIND } from '../../testing/refusals.ts';
 import { Problem } from '../problem.ts';
 import type { ProblemInit } from '../problem.ts';
 import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
-import { errorOfStatus, statusDetailsOf } from './grpc-status.ts';
+import { decodeStatus, encodeStatusDetails } from './grpc-status.ts';
 import { toConnectError } from './problems.ts';
 
 const SCHEMAS: Readonly<Record<string, DescMessage>> = {
@@ -23,7 +23,7 @@ const aProblem = (init: Partial<ProblemInit> = {}): Problem =>
 /** The standard details of a refusal, read from the bytes of its status. */
 function detailsOf(problem: Problem): Readonly<Record<string, unknown>> {
   const sent = toConnectError(problem);
-  const status = errorOfStatus(sent.code, sent.rawMessage, statusDetailsOf(sent))!;
+  const status = decodeStatus(sent.code, sent.rawMessage, encodeStatusDetails(sent))!;
   return Object.fromEntries(
     Object.entries(SCHEMAS).flatMap(([name, schema]) =>
       status.findDetails(schema).map((detail) => [name, toJson(schema, detail)]),
@@ -70,8 +70,8 @@ test('a fault shows its code and nothing else', () => {
   const error = toConnectError(new TypeError('secret'));
 
   expect(error.code).toBe(Code.Internal);
-  expect(statusDetailsOf(error).toString('latin1')).toContain('INTERNAL_ERROR');
-  expect(statusDetailsOf(error).toString('latin1')).not.toContain('secret');
+  expect(encodeStatusDetails(error).toString('latin1')).toContain('INTERNAL_ERROR');
+  expect(encodeStatusDetails(error).toString('latin1')).not.toContain('secret');
 });
 
 test('the details of the longest refusal fit into a trailer', () => {
@@ -79,7 +79,7 @@ test('the details of the longest refusal fit into a trailer', () => {
   const problem = aProblem({ kind: 'exhausted', reason: text, message: text, field: text, retryAfterMs: 1 });
   const error = toConnectError(problem);
 
-  const trailer = statusDetailsOf(error).toString('base64').length + encodeURIComponent(error.rawMessage).length;
+  const trailer = encodeStatusDetails(error).toString('base64').length + encodeURIComponent(error.rawMessage).length;
 
   expect(trailer).toBeLessThan(64 * 1024);
 });

@@ -12,7 +12,7 @@ const REASON_LENGTH_MAX = 63;
 const DESCRIPTION_LENGTH_MAX = 500;
 
 /** The same refusal in the standard messages of `google.rpc`, for clients that know nothing of Problem. */
-export function errorDetailsOf({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): readonly Detail[] {
+export function toErrorDetails({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): readonly Detail[] {
   const code = cut(reason, REASON_LENGTH_MAX).toUpperCase();
   const description = cut(message, DESCRIPTION_LENGTH_MAX);
   const details: Detail[] = [{ desc: ErrorInfoSchema, value: { reason: code, domain: DOMAIN } }];

@@ -9,9 +9,9 @@ import type { Problem } from '../problem.ts';
 import type { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import type { Keepalive } from './grpc-server.ts';
-import { errorOfStatus } from './grpc-status.ts';
+import { decodeStatus } from './grpc-status.ts';
 import { currentRequestId } from '../request-context.ts';
-import { deadlineWithin } from '../passed-deadline.ts';
+import { computeDeadline } from '../passed-deadline.ts';
 import { fromConnectError } from './problems.ts';
 import { channelCredentials } from '../tls/grpc-credentials.ts';
 import type { CurrentTls } from '../tls/tls-files.ts';
@@ -66,12 +66,12 @@ export function connectGrpc(
   tls?: CurrentTls,
   settings: GrpcSettings = GRPC_SETTINGS,
 ): GrpcConnection {
-  const grpc = new GrpcClient(targetOf(address), channelCredentials(tls), optionsOf(settings));
+  const grpc = new GrpcClient(toTarget(address), channelCredentials(tls), toClientOptions(settings));
   const untilFirst = connectUntilReady(grpc, settings.resolveEveryMs);
   return {
     client: (service) =>
       Object.fromEntries(
-        service.methods.map((method) => [method.localName, CALLS[method.methodKind](callingOf(grpc, key, method))]),
+        service.methods.map((method) => [method.localName, CALLS[method.methodKind](newCallParts(grpc, key, method))]),
       ) as never,
     ready: (timeoutMs) =>
       new Promise((resolve, reject) => {
@@ -102,11 +102,11 @@ function connectUntilReady(grpc: GrpcClient, everyMs: number): NodeJS.Timeout {
 }
 
 /** A target has a scheme, which no address has: the name in `dns:9101` is `dns`. */
-function targetOf(address: string): string {
+function toTarget(address: string): string {
   return parseHostPort(address) === undefined ? address : `dns:///${address}`;
 }
 
-function optionsOf({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }: GrpcSettings): ClientOptions {
+function toClientOptions({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }: GrpcSettings): ClientOptions {
   return {
     ...(tlsName === undefined ? {} : { 'grpc.ssl_target_name_override': tlsName }),
     'grpc.service_config': SERVICE_CONFIG,
@@ -123,7 +123,7 @@ function optionsOf({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }: GrpcS
   };
 }
 
-interface Calling {
+interface CallParts {
   readonly grpc: GrpcClient;
   readonly key: Secret;
   readonly method: DescMethod;
@@ -133,7 +133,7 @@ interface Calling {
   readonly begin: BeginCallSpan;
 }
 
-function callingOf(grpc: GrpcClient, key: Secret, method: DescMethod): Calling {
+function newCallParts(grpc: GrpcClient, key: Secret, method: DescMethod): CallParts {
   return {
     grpc,
     key,
@@ -147,17 +147,17 @@ function callingOf(grpc: GrpcClient, key: Secret, method: DescMethod): Calling {
 
 type Init = Record<string, unknown>;
 
-const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unknown>> = {
+const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => unknown>> = {
   unary:
     (calling) =>
     (request: Init, options: CallOptions = {}) => {
       const { grpc, method, path, serialize, deserialize, begin } = calling;
-      const bounds = boundsOf(options, DEADLINE_MS);
+      const bounds = toDeadlineOption(options, DEADLINE_MS);
       const message = create(method.input, request);
       return runInCallSpan(begin(options.span), (span) => {
-        const metadata = metadataOf(calling, options, span);
-        return unlessRefused(() =>
-          answerOf(options.signal, (done) =>
+        const metadata = buildMetadata(calling, options, span);
+        return retryRefusedStream(() =>
+          awaitAnswer(options.signal, (done) =>
             grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done),
           ),
         );
@@ -167,14 +167,14 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
     async function* (request: Init, options: CallOptions = {}) {
       const { grpc, method, path, serialize, deserialize, begin } = calling;
       const spanned = begin(options.span);
-      const [metadata, bounds] = [metadataOf(calling, options, spanned.span), boundsOf(options)];
+      const [metadata, bounds] = [buildMetadata(calling, options, spanned.span), toDeadlineOption(options)];
       const message = create(method.input, request);
       const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
       const ended = cancelOn(options.signal, call);
       try {
         yield* call;
       } catch (error) {
-        const problem = problemOfStatus(error as ServiceError);
+        const problem = fromServiceError(error as ServiceError);
         spanned.failed(problem);
         throw problem;
       } finally {
@@ -187,9 +187,9 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
     (calling) =>
     (requests: AsyncIterable<Init>, options: CallOptions = {}) =>
       runInCallSpan(calling.begin(options.span), (span) =>
-        answerOf(options.signal, (done, fail) => {
+        awaitAnswer(options.signal, (done, fail) => {
           const { grpc, method, path, serialize, deserialize } = calling;
-          const [metadata, bounds] = [metadataOf(calling, options, span), boundsOf(options)];
+          const [metadata, bounds] = [buildMetadata(calling, options, span), toDeadlineOption(options)];
           const call = grpc.makeClientStreamRequest(path, serialize, deserialize, metadata, bounds, done);
           sendAll(call, method, requests).catch((error: unknown) => {
             fail(error);
@@ -207,10 +207,10 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: Calling) => unk
  * Repeats a call whose stream the replica refused, as it does with streams that arrive while it closes a connection.
  * The library does so once; the next connection may be about to close too.
  */
-function unlessRefused<T>(call: () => Promise<T>, refusalsLeft = REFUSALS_MAX): Promise<T> {
+function retryRefusedStream<T>(call: () => Promise<T>, refusalsLeft = REFUSALS_MAX): Promise<T> {
   return call().catch((error: unknown) => {
     if (refusalsLeft === 0 || !isRefusedStream(error)) throw error;
-    return unlessRefused(call, refusalsLeft - 1);
+    return retryRefusedStream(call, refusalsLeft - 1);
   });
 }
 
@@ -223,7 +223,7 @@ function isRefusedStream(error: unknown): boolean {
 type Done = (error: ServiceError | null, answer?: unknown) => void;
 
 /** Resolves with the one answer of a call, or rejects with a Problem. `fail` rejects before the call has ended. */
-function answerOf(
+function awaitAnswer(
   signal: AbortSignal | undefined,
   begin: (done: Done, fail: (error: unknown) => void) => Cancellable,
 ): Promise<unknown> {
@@ -232,7 +232,7 @@ function answerOf(
     const call = begin((error, answer) => {
       ended();
       if (error === null) resolve(answer);
-      else reject(problemOfStatus(error));
+      else reject(fromServiceError(error));
     }, reject);
     ended = cancelOn(signal, call);
   });
@@ -267,7 +267,11 @@ async function sendAll(
   call.end();
 }
 
-function metadataOf({ key }: Calling, { requestId = currentRequestId() }: CallOptions, { carrier }: Span): Metadata {
+function buildMetadata(
+  { key }: CallParts,
+  { requestId = currentRequestId() }: CallOptions,
+  { carrier }: Span,
+): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${key.reveal()}`);
   if (requestId !== undefined) metadata.set('x-request-id', requestId);
@@ -275,13 +279,13 @@ function metadataOf({ key }: Calling, { requestId = currentRequestId() }: CallOp
   return metadata;
 }
 
-function boundsOf({ signal, timeoutMs }: CallOptions, defaultMs?: number): { readonly deadline?: number } {
-  const deadline = deadlineWithin(signal, timeoutMs ?? defaultMs);
+function toDeadlineOption({ signal, timeoutMs }: CallOptions, defaultMs?: number): { readonly deadline?: number } {
+  const deadline = computeDeadline(signal, timeoutMs ?? defaultMs);
   return deadline === undefined ? {} : { deadline };
 }
 
-function problemOfStatus(error: ServiceError): Problem {
+function fromServiceError(error: ServiceError): Problem {
   const [details] = error.metadata.get('grpc-status-details-bin');
-  const status = errorOfStatus(error.code, error.details, Buffer.isBuffer(details) ? details : undefined);
+  const status = decodeStatus(error.code, error.details, Buffer.isBuffer(details) ? details : undefined);
   return status === undefined ? serviceUnavailable(error) : fromConnectError(status);
 }

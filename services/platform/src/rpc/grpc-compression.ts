@@ -23,7 +23,7 @@ export const compressAnswers: ServerInterceptor = (_method, call) => {
   if (framing.incomingEncoding !== 'gzip') return call as never;
   const [serialize, send] = [framing.serializeMessage.bind(framing), framing.sendMetadata.bind(framing)];
   return Object.assign(framing, {
-    serializeMessage: (message: unknown) => compressed(serialize(message)),
+    serializeMessage: (message: unknown) => compressFrame(serialize(message)),
     sendMetadata: (metadata: Metadata | undefined) => {
       const headers = metadata ?? new Metadata();
       headers.set('grpc-encoding', 'gzip');
@@ -33,7 +33,7 @@ export const compressAnswers: ServerInterceptor = (_method, call) => {
 };
 
 /** A framed message with its content compressed. */
-function compressed(framed: Buffer): Buffer {
+function compressFrame(framed: Buffer): Buffer {
   const bytes = framed.byteLength - PREFIX_BYTES;
   if (bytes < GZIP_BYTES_MIN || bytes > GZIP_BYTES_MAX) return framed;
   const content = gzipSync(framed.subarray(PREFIX_BYTES), FASTEST);

@@ -24,7 +24,7 @@ export interface GrpcConfig {
   readonly connectionAgeMs: number;
 }
 
-interface Checked {
+interface CheckedConfig {
   readonly grpc: {
     readonly resolve_interval: string;
     readonly reconnect_max: string;
@@ -46,21 +46,21 @@ export function grpcConfig(value: unknown): GrpcConfig {
     reconnect_max: reconnect,
     keepalive,
     connection_age: age,
-  } = (value as Checked).grpc;
+  } = (value as CheckedConfig).grpc;
   return {
     calls: {
-      resolveEveryMs: msOf('resolve_interval', resolve, MS_MIN),
-      reconnectMaxMs: msOf('reconnect_max', reconnect, MS_MIN),
+      resolveEveryMs: readDurationMs('resolve_interval', resolve, MS_MIN),
+      reconnectMaxMs: readDurationMs('reconnect_max', reconnect, MS_MIN),
       keepalive: {
-        everyMs: msOf('keepalive.time', keepalive.time, MS_MIN),
-        answeredWithinMs: msOf('keepalive.timeout', keepalive.timeout, MS_MIN),
+        everyMs: readDurationMs('keepalive.time', keepalive.time, MS_MIN),
+        answeredWithinMs: readDurationMs('keepalive.timeout', keepalive.timeout, MS_MIN),
       },
     },
-    connectionAgeMs: msOf('connection_age', age, AGE_MS_MIN),
+    connectionAgeMs: readDurationMs('connection_age', age, AGE_MS_MIN),
   };
 }
 
-function msOf(key: string, text: string, min: number): number {
+function readDurationMs(key: string, text: string, min: number): number {
   const ms = parseDuration(text) ?? 0;
   if (ms >= min && ms <= MS_MAX) return ms;
   throw new ConfigError(`grpc.${key}: expected a duration from ${min}ms to 24h`);

@@ -4,7 +4,7 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { Binding } from './service.ts';
 
 /** The methods of a service as grpc-js serves them: their paths, their kinds, and how messages become bytes. */
-export function definitionOf({ service }: Pick<Binding, 'service'>): ServiceDefinition {
+export function toServiceDefinition({ service }: Pick<Binding, 'service'>): ServiceDefinition {
   return Object.fromEntries(
     service.methods.map((method) => [
       method.localName,
@@ -14,7 +14,7 @@ export function definitionOf({ service }: Pick<Binding, 'service'>): ServiceDefi
         responseStream: method.methodKind === 'server_streaming',
         requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
         requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
-        responseSerialize: serializerOf(method),
+        responseSerialize: newSerializer(method),
         responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
       },
     ]),
@@ -22,7 +22,7 @@ export function definitionOf({ service }: Pick<Binding, 'service'>): ServiceDefi
 }
 
 /** Streams may share a message. Its bytes are made once. */
-function serializerOf({ methodKind, output }: DescMethod): (message: unknown) => Buffer {
+function newSerializer({ methodKind, output }: DescMethod): (message: unknown) => Buffer {
   const serialize = (message: unknown): Buffer => {
     const { buffer, byteOffset, byteLength } = toBinary(output, message as never);
     return Buffer.from(buffer, byteOffset, byteLength);

@@ -1,9 +1,9 @@
 import type { PeerCertificate } from 'node:tls';
 import { Metadata } from '@grpc/grpc-js';
 import type { Deadline } from '@grpc/grpc-js';
-import { requestIdIn } from '../request-context.ts';
+import { readRequestId } from '../request-context.ts';
 import { readPeer } from '../source-address.ts';
-import { namesIn } from '../tls/peer-names.ts';
+import { readCertificateNames } from '../tls/peer-names.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
 import type { IncomingCall } from './served-method.ts';
@@ -24,14 +24,14 @@ interface ServerCall {
 }
 
 /** Reads the facts about a call from its metadata and its connection. */
-export function incomingCall(call: ServerCall): IncomingCall {
+export function toIncomingCall(call: ServerCall): IncomingCall {
   return {
-    authorization: first(call.metadata, 'authorization'),
-    peerNames: () => peerNamesOf(call),
-    peerAddress: () => readPeer(withoutPort(call.getPeer())),
-    requestId: requestIdIn(first(call.metadata, 'x-request-id')),
-    carrier: first(call.metadata, TRACE_HEADER),
-    bounds: boundsOf(call),
+    authorization: readFirst(call.metadata, 'authorization'),
+    peerNames: () => readPeerNames(call),
+    peerAddress: () => readPeer(removePort(call.getPeer())),
+    requestId: readRequestId(readFirst(call.metadata, 'x-request-id')),
+    carrier: readFirst(call.metadata, TRACE_HEADER),
+    bounds: readBounds(call),
     setHeader: (name, value) => {
       const metadata = new Metadata();
       metadata.set(name, value);
@@ -40,16 +40,16 @@ export function incomingCall(call: ServerCall): IncomingCall {
   };
 }
 
-function withoutPort(peer: string): string {
+function removePort(peer: string): string {
   return peer.slice(0, peer.lastIndexOf(':'));
 }
 
-function peerNamesOf(call: ServerCall): readonly string[] {
+function readPeerNames(call: ServerCall): readonly string[] {
   const { sslPeerCertificate: certificate } = call.getAuthContext();
-  return certificate === undefined ? [] : namesIn(certificate);
+  return certificate === undefined ? [] : readCertificateNames(certificate);
 }
 
-function boundsOf(call: ServerCall): CallBounds {
+function readBounds(call: ServerCall): CallBounds {
   const gone = new AbortController();
   const leave = (): void => {
     gone.abort(CALLER_LEFT);
@@ -59,6 +59,6 @@ function boundsOf(call: ServerCall): CallBounds {
   return { deadline: Number(call.getDeadline()), gone: gone.signal };
 }
 
-function first(metadata: Metadata, name: string): string | undefined {
+function readFirst(metadata: Metadata, name: string): string | undefined {
   return metadata.get(name)[0]?.toString();
 }

@@ -56,14 +56,14 @@ function openReflection(bindings: readonly Binding[]): ReadonlyMap<string, Refle
       methods.set(definition.path, { ...definition, handle });
     },
   };
-  const fileDescriptorProtos = descriptorsOf(bindings);
+  const fileDescriptorProtos = serializeDescriptors(bindings);
   new ReflectionService({
     reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } as never,
   }).addToServer(server);
   return methods;
 }
 
-function descriptorsOf(bindings: readonly Binding[]): readonly Buffer[] {
+function serializeDescriptors(bindings: readonly Binding[]): readonly Buffer[] {
   const files = new Set<DescFile>();
   for (const file of [
     ProblemSchema.file,

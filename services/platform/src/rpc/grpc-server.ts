@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 import { systemClock } from '../clock.ts';
 import { openWrongKeys } from '../limits/wrong-keys.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { aborted } from '../lifecycle/drain.ts';
+import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
 import { inRequest } from '../request-context.ts';
 import { ALWAYS_READY } from '../lifecycle/readiness.ts';
@@ -23,13 +23,13 @@ import type { IdentifyCaller } from './callers.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
 import { deprecations } from './deprecations.ts';
-import { definitionOf } from './grpc-definition.ts';
-import { incomingCall } from './grpc-incoming.ts';
+import { toServiceDefinition } from './grpc-definition.ts';
+import { toIncomingCall } from './grpc-incoming.ts';
 import { addReflection } from './grpc-introspection.ts';
-import { statusDetailsOf } from './grpc-status.ts';
+import { encodeStatusDetails } from './grpc-status.ts';
 import { isFault, toConnectError } from './problems.ts';
-import { servedMethod } from './served-method.ts';
-import type { ServedMethod, Serving } from './served-method.ts';
+import { newServedMethod } from './served-method.ts';
+import type { ServedMethod, ServingDeps } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { serverCredentials } from '../tls/grpc-credentials.ts';
@@ -109,8 +109,8 @@ export async function startGrpcServer({
   const streams = openRunningStreams();
   for (const binding of bindings)
     server.addService(
-      definitionOf(binding),
-      handlersOf(binding, { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing }),
+      toServiceDefinition(binding),
+      newHandlers(binding, { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing }),
     );
   const health = await serveStatus(
     server,
@@ -132,7 +132,7 @@ export async function startGrpcServer({
   return {
     port,
     drain: async ({ closing, over }) => {
-      await aborted(closing);
+      await waitForAbort(closing);
       await (closed ??= close(over));
     },
     stop: () => (closed ??= close(AbortSignal.timeout(STOP_GRACE_MS))),
@@ -150,36 +150,36 @@ function bindPort(server: Server, listen: HostPort, tls: ServerTls | undefined):
   });
 }
 
-function handlersOf(binding: Binding, serving: Serving): UntypedServiceImplementation {
+function newHandlers(binding: Binding, serving: ServingDeps): UntypedServiceImplementation {
   return Object.fromEntries(
     binding.service.methods.map((method) => [
       method.localName,
-      HANDLERS[method.methodKind](servedMethod(binding, method, serving), (thrown) => {
+      HANDLERS[method.methodKind](newServedMethod(binding, method, serving), (thrown) => {
         if (isFault(thrown)) serving.log.error({ method: method.name, err: thrown }, 'a call failed');
-        return failureOf(thrown);
+        return toFailure(thrown);
       }),
     ]),
   );
 }
 
 type Refuse = (thrown: unknown) => Failure;
-type HandlerOf = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
+type NewHandler = (served: ServedMethod, refuse: Refuse) => UntypedHandleCall;
 
-const HANDLERS: Readonly<Record<DescMethod['methodKind'], HandlerOf>> = {
+const HANDLERS: Readonly<Record<DescMethod['methodKind'], NewHandler>> = {
   unary: (served, refuse) => (call: ServerUnaryCall<object, unknown>, done: sendUnaryData<unknown>) => {
-    const told = incomingCall(call);
+    const told = toIncomingCall(call);
     inRequest(told.requestId, () => {
       answer(served.unary(told, call.request), done, refuse);
     });
   },
   client_streaming: (served, refuse) => (call: ServerReadableStream<object, unknown>, done: sendUnaryData<unknown>) => {
-    const told = incomingCall(call);
+    const told = toIncomingCall(call);
     inRequest(told.requestId, () => {
       answer(served.clientStream(told, wholeRequests(call)), done, refuse);
     });
   },
   server_streaming: (served, refuse) => (call: ServerWritableStream<object, unknown>) => {
-    const told = incomingCall(call);
+    const told = toIncomingCall(call);
     inRequest(told.requestId, () => {
       sendAll(call, served.serverStream(told, call.request)).catch((thrown: unknown) => {
         call.emit('error', refuse(thrown));
@@ -205,13 +205,13 @@ function answer(work: Promise<unknown>, done: sendUnaryData<unknown>, refuse: Re
 /** Takes the next message of the method only when the connection has room for it. */
 async function sendAll(call: ServerWritableStream<object, unknown>, messages: AsyncIterable<unknown>): Promise<void> {
   for await (const message of messages) {
-    if (!call.write(message)) await roomOf(call);
+    if (!call.write(message)) await waitForRoom(call);
   }
   call.end();
 }
 
 /** Resolves when the call takes messages again, or when its caller has left. */
-function roomOf(call: ServerWritableStream<object, unknown>): Promise<void> {
+function waitForRoom(call: ServerWritableStream<object, unknown>): Promise<void> {
   return new Promise((resolve) => {
     const events = ['drain', 'cancelled', 'close'];
     const go = (): void => {
@@ -229,10 +229,10 @@ interface Failure {
   readonly metadata: Metadata;
 }
 
-function failureOf(thrown: unknown): Failure {
+function toFailure(thrown: unknown): Failure {
   const error = toConnectError(thrown);
   const metadata = new Metadata();
-  if (error.details.length > 0) metadata.set('grpc-status-details-bin', statusDetailsOf(error));
+  if (error.details.length > 0) metadata.set('grpc-status-details-bin', encodeStatusDetails(error));
   return { code: error.code as unknown as status, details: error.rawMessage, metadata };
 }
 
@@ -243,6 +243,6 @@ async function shutDown(server: Server, over: AbortSignal): Promise<void> {
       resolve();
     });
   });
-  await Promise.race([ended, aborted(over)]);
+  await Promise.race([ended, waitForAbort(over)]);
   if (over.aborted) server.forceShutdown();
 }

@@ -4,14 +4,14 @@ import { findTrailerError, headerGrpcStatus, setTrailerStatus } from '@connectrp
 const DETAILS = 'grpc-status-details-bin';
 
 /** The binary `google.rpc.Status` of an error, with its details. */
-export function statusDetailsOf(error: ConnectError): Buffer {
+export function encodeStatusDetails(error: ConnectError): Buffer {
   const trailer = new Headers();
   setTrailerStatus(trailer, error);
   return Buffer.from(trailer.get(DETAILS) ?? '', 'base64');
 }
 
 /** Decodes a binary `google.rpc.Status`. */
-export function errorOfStatus(code: number, message: string, details: Buffer | undefined): ConnectError | undefined {
+export function decodeStatus(code: number, message: string, details: Buffer | undefined): ConnectError | undefined {
   const trailer = new Headers({ [headerGrpcStatus]: String(code), 'grpc-message': encodeURIComponent(message) });
   if (details !== undefined) trailer.set(DETAILS, details.toString('base64').replace(/=+$/, ''));
   return findTrailerError(trailer);

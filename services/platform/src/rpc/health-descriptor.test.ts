@@ -2,12 +2,12 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { service as published } from 'grpc-health-check';
-import { definitionOf } from './grpc-definition.ts';
+import { toServiceDefinition } from './grpc-definition.ts';
 import { HealthStatus, healthService } from './health-descriptor.ts';
 
 type Method = MethodDefinition<unknown, unknown>;
 
-const own = definitionOf({ service: healthService }) as Readonly<Record<string, Method>>;
+const own = toServiceDefinition({ service: healthService }) as Readonly<Record<string, Method>>;
 const { Check, Watch, List } = published as unknown as Readonly<Record<'Check' | 'Watch' | 'List', Method>>;
 
 describe('health is served as the published contract has it', () => {

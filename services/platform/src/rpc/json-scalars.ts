@@ -72,20 +72,20 @@ function assertInteger(
   path: string,
   { min, max, is64 }: { readonly min: bigint; readonly max: bigint; readonly is64: boolean },
 ): void {
-  const written = writtenNumber(tree);
+  const written = readNumberText(tree);
   if (written === undefined) throw refusal(path, `must be a whole number; it is ${WORDS[tree.is]}`);
   const isWhole = tree.is === 'number' ? Number.isInteger(Number(written)) : WHOLE.test(written);
   if (!isWhole) throw refusal(path, `must be a whole number; it is ${showNumber(tree, written)}`);
   const value = written.length > DIGITS_MAX ? undefined : BigInt(WHOLE.test(written) ? written : Number(written));
   if (value === undefined || value < min || value > max)
-    throw refusal(path, `must be from ${min} to ${max}; it is ${shown(written)}`);
+    throw refusal(path, `must be from ${min} to ${max}; it is ${shorten(written)}`);
   // JSON readers round such a number
   if (is64 && tree.is === 'number' && !Number.isSafeInteger(Number(written)))
     throw refusal(path, `must be written as a string, such as "${value}", because it is beyond 2^53`);
 }
 
 function assertDecimal(tree: JsonTree, path: string, most: number): void {
-  const written = writtenNumber(tree);
+  const written = readNumberText(tree);
   if (written === undefined) throw refusal(path, `must be a number; it is ${WORDS[tree.is]}`);
   if (tree.is === 'string' && NO_NUMBERS.includes(written)) return;
   const value = written === '' || written !== written.trim() ? NaN : Number(written);
@@ -93,7 +93,7 @@ function assertDecimal(tree: JsonTree, path: string, most: number): void {
   if (Math.abs(value) > most) throw refusal(path, `must be from -${most} to ${most}`);
 }
 
-function writtenNumber(tree: JsonTree): string | undefined {
+function readNumberText(tree: JsonTree): string | undefined {
   if (tree.is === 'number') return tree.written;
   return tree.is === 'string' ? tree.value : undefined;
 }
@@ -113,14 +113,14 @@ export function refusal(field: string, message: string): Problem {
 }
 
 function showNumber(tree: JsonTree, written: string): string {
-  return tree.is === 'number' ? shown(written) : quote(written);
+  return tree.is === 'number' ? shorten(written) : quote(written);
 }
 
 export function quote(text: string): string {
-  return JSON.stringify(shown(text));
+  return JSON.stringify(shorten(text));
 }
 
 /** The beginning of a text that a caller wrote, fit to be repeated. */
-export function shown(text: string): string {
+export function shorten(text: string): string {
   return (text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text).toWellFormed();
 }

@@ -14,7 +14,7 @@ export type JsonMember = readonly [name: string, value: JsonTree];
 /** The text is not JSON. The message says what is wrong, and where. */
 export class JsonFault extends Error {}
 
-interface Reading {
+interface Cursor {
   readonly text: string;
   at: number;
 }
@@ -30,7 +30,7 @@ const WORDS: readonly (readonly [string, JsonTree])[] = [
 
 /** Reads a JSON text. Throws a JsonFault. */
 export function readJsonTree(text: string): JsonTree {
-  const reading: Reading = { text, at: 0 };
+  const reading: Cursor = { text, at: 0 };
   skipSpace(reading);
   if (reading.at === text.length) throw new JsonFault('the body is empty; send {} for a request without fields');
   const tree = readValue(reading, 1);
@@ -39,7 +39,7 @@ export function readJsonTree(text: string): JsonTree {
   return tree;
 }
 
-function readValue(reading: Reading, depth: number): JsonTree {
+function readValue(reading: Cursor, depth: number): JsonTree {
   if (depth > JSON_DEPTH_MAX) throw faultAt(reading, `expected at most ${JSON_DEPTH_MAX} levels`);
   switch (reading.text[reading.at]) {
     case '{':
@@ -53,7 +53,7 @@ function readValue(reading: Reading, depth: number): JsonTree {
   }
 }
 
-function readObject(reading: Reading, depth: number): JsonTree {
+function readObject(reading: Cursor, depth: number): JsonTree {
   const members: JsonMember[] = [];
   readItems(reading, '}', () => {
     if (reading.text[reading.at] !== '"') throw faultAt(reading, 'expected a name in double quotes');
@@ -67,7 +67,7 @@ function readObject(reading: Reading, depth: number): JsonTree {
   return { is: 'object', members };
 }
 
-function readList(reading: Reading, depth: number): JsonTree {
+function readList(reading: Cursor, depth: number): JsonTree {
   const items: JsonTree[] = [];
   readItems(reading, ']', () => {
     items.push(readValue(reading, depth + 1));
@@ -76,7 +76,7 @@ function readList(reading: Reading, depth: number): JsonTree {
 }
 
 /** Reads what stands between two brackets, with commas between the items. */
-function readItems(reading: Reading, end: string, readItem: () => void): void {
+function readItems(reading: Cursor, end: string, readItem: () => void): void {
   reading.at += 1;
   skipSpace(reading);
   if (reading.text[reading.at] === end) {
@@ -94,9 +94,9 @@ function readItems(reading: Reading, end: string, readItem: () => void): void {
   }
 }
 
-function readText(reading: Reading): string {
+function readText(reading: Cursor): string {
   const { text, at: open } = reading;
-  const close = endOfText(text, open);
+  const close = findTextEnd(text, open);
   if (close === -1) throw faultAt(reading, 'expected the end of a string');
   const inner = text.slice(open + 1, close);
   const control = CONTROL.exec(inner);
@@ -110,7 +110,7 @@ function readText(reading: Reading): string {
 }
 
 /** The quotation mark that ends a string; -1: there is none. */
-function endOfText(text: string, open: number): number {
+function findTextEnd(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
     while (text[at - 1 - slashes] === '\\') slashes += 1;
@@ -119,7 +119,7 @@ function endOfText(text: string, open: number): number {
   return -1;
 }
 
-function unescape(reading: Reading, close: number): string {
+function unescape(reading: Cursor, close: number): string {
   const { text, at: open } = reading;
   try {
     const value = JSON.parse(text.slice(open, close + 1)) as string;
@@ -130,7 +130,7 @@ function unescape(reading: Reading, close: number): string {
   }
 }
 
-function readWord(reading: Reading): JsonTree {
+function readWord(reading: Cursor): JsonTree {
   for (const [word, tree] of WORDS)
     if (reading.text.startsWith(word, reading.at)) {
       reading.at += word.length;
@@ -143,13 +143,13 @@ function readWord(reading: Reading): JsonTree {
   return { is: 'number', written };
 }
 
-function skipSpace(reading: Reading): void {
+function skipSpace(reading: Cursor): void {
   SPACE.lastIndex = reading.at;
   SPACE.exec(reading.text);
   reading.at = SPACE.lastIndex;
 }
 
-function faultAt({ text, at }: Reading, expected: string): JsonFault {
+function faultAt({ text, at }: Cursor, expected: string): JsonFault {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
   const column = at - before.lastIndexOf('\n');

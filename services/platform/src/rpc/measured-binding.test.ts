@@ -6,7 +6,7 @@ import { partialService } from '../../testing/partial-service.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
-import { measuredBinding } from './measured-binding.ts';
+import { measureBinding } from './measured-binding.ts';
 
 test('each call with one answer is measured by its method and its status, without a word of its caller', async () => {
   const clock = fakeClock();
@@ -27,7 +27,7 @@ test('each call with one answer is measured by its method and its status, withou
       yield {};
     },
   });
-  const client = directClient(TaskService, measuredBinding(binding, { metrics, clock }), aCaller());
+  const client = directClient(TaskService, measureBinding(binding, { metrics, clock }), aCaller());
 
   for (const taskId of ['x"} 1', 'y', 'z']) await client.getTask({ accountId: 'acme', taskId }).catch(() => undefined);
   for await (const _ of client.watchTask({ accountId: 'acme', taskId: 'x' })) break;

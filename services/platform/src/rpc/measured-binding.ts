@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import type { Histogram } from '../metrics/histogram.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { codeOf } from './problems.ts';
+import { toStatusCode } from './problems.ts';
 import type { Binding, CallContext } from './service.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -12,7 +12,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  * The binding with a measurement of each call that has one answer, over a network and in this process. A stream of
  * answers lasts as long as its reader wants, so it is not measured.
  */
-export function measuredBinding(
+export function measureBinding(
   { service, methods }: Binding,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
 ): Binding {
@@ -22,7 +22,7 @@ export function measuredBinding(
     SECONDS,
     ['method', 'status'],
   );
-  const measured = ({ localName, name }: DescMethod): readonly [string, Binding['methods'][string]][] => {
+  const measureMethod = ({ localName, name }: DescMethod): readonly [string, Binding['methods'][string]][] => {
     const run = methods[localName];
     if (run === undefined) return [];
     const method = `${service.name}/${name}`;
@@ -37,10 +37,10 @@ export function measuredBinding(
           void result.then(
             () => {
               succeeded ??= took.labels(method, status[status.OK]);
-              succeeded.observe(seconds(), traceOf(context));
+              succeeded.observe(seconds(), readTraceId(context));
             },
             (thrown: unknown) => {
-              took.labels(method, nameOf(thrown)).observe(seconds(), traceOf(context));
+              took.labels(method, readStatusName(thrown)).observe(seconds(), readTraceId(context));
             },
           );
           return result;
@@ -49,14 +49,14 @@ export function measuredBinding(
     ];
   };
   const withOneAnswer = service.methods.filter(({ methodKind }) => methodKind !== 'server_streaming');
-  return { service, methods: { ...methods, ...Object.fromEntries(withOneAnswer.flatMap(measured)) } };
+  return { service, methods: { ...methods, ...Object.fromEntries(withOneAnswer.flatMap(measureMethod)) } };
 }
 
-function traceOf({ span }: CallContext): string | undefined {
+function readTraceId({ span }: CallContext): string | undefined {
   return span.traceId;
 }
 
 /** The codes of Connect are those of gRPC. */
-function nameOf(thrown: unknown): string {
-  return status[codeOf(thrown) as unknown as status];
+function readStatusName(thrown: unknown): string {
+  return status[toStatusCode(thrown) as unknown as status];
 }

@@ -7,7 +7,7 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads a field of a message; undefined if its oneof has another field. */
-export function readerOf({ localName, oneof }: DescField): (message: Fields) => unknown {
+export function newFieldReader({ localName, oneof }: DescField): (message: Fields) => unknown {
   if (oneof === undefined) return (message) => message[localName];
   return (message) => {
     const { case: chosen, value } = message[oneof.localName] as { readonly case?: string; readonly value?: unknown };
@@ -16,13 +16,13 @@ export function readerOf({ localName, oneof }: DescField): (message: Fields) => 
 }
 
 /** Creates the test of whether a value is set. A field without presence counts as absent when it is zero. */
-export function setTestOf(field: DescField): (value: unknown) => boolean {
+export function newPresenceTest(field: DescField): (value: unknown) => boolean {
   if (field.fieldKind === 'list') return hasItems;
-  return field.presence === FeatureSet_FieldPresence.IMPLICIT ? nonZeroTestOf(field) : isDefined;
+  return field.presence === FeatureSet_FieldPresence.IMPLICIT ? newNonZeroTest(field) : isDefined;
 }
 
 /** Creates the same test for an item of a list, which is always present. */
-export function nonZeroTestOf({ scalar, fieldKind }: DescField): (value: unknown) => boolean {
+export function newNonZeroTest({ scalar, fieldKind }: DescField): (value: unknown) => boolean {
   if (fieldKind === 'map') return hasKeys;
   if (scalar === ScalarType.BYTES) return hasItems;
   const zero = scalar === undefined ? 0 : scalarZeroValue(scalar, false);

@@ -5,19 +5,19 @@ const LETTERS_PER_SLIP = 4;
 
 /** The known name that the given one was probably meant to be; undefined: none is near. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
-  const bare = plain(given);
+  const bare = normalizeName(given);
   if (bare === '') return undefined;
   let best: { readonly name: string; readonly slips: number } | undefined;
   for (const name of known) {
-    const allowed = 1 + Math.floor(plain(name).length / LETTERS_PER_SLIP);
-    const slips = countSlips(bare, plain(name));
+    const allowed = 1 + Math.floor(normalizeName(name).length / LETTERS_PER_SLIP);
+    const slips = countSlips(bare, normalizeName(name));
     if (slips <= allowed && slips < (best?.slips ?? Infinity)) best = { name, slips };
   }
   return best?.name;
 }
 
 /** Case and separators are what most misspellings differ in. */
-function plain(name: string): string {
+function normalizeName(name: string): string {
   return name
     .slice(0, COMPARED_LENGTH_MAX)
     .toLowerCase()

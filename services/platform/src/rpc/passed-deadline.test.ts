@@ -5,7 +5,7 @@ import { aGate } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
 import { unruled } from '../../testing/unruled.ts';
-import { deadlineWithin, eitherSignal, noteDeadline, workMsWithin } from '../passed-deadline.ts';
+import { computeDeadline, combineSignals, noteDeadline, workMsWithin } from '../passed-deadline.ts';
 
 const MediaService = unruled(MediaContract);
 const openFor = closingTransports();
@@ -25,7 +25,7 @@ describe.each(OURS)('a service that calls another over %s', (_name, open) => {
       open,
       partialService(AccountService, {
         getAccount: async (_request, { signal }) => {
-          left = (deadlineWithin(signal, undefined) ?? Infinity) - Date.now();
+          left = (computeDeadline(signal, undefined) ?? Infinity) - Date.now();
           return {};
         },
       }),
@@ -35,7 +35,7 @@ describe.each(OURS)('a service that calls another over %s', (_name, open) => {
       openConnect,
       partialService(MediaService, {
         stageMedia: async (_request, { signal }) => {
-          const bounds = eitherSignal(signal, new AbortController().signal);
+          const bounds = combineSignals(signal, new AbortController().signal);
           await accounts.getAccount({ id: 'demo' }, { signal: bounds, timeoutMs: ownMs });
           return {};
         },

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { EVERY_KIND, fieldsOf } from '../../testing/refusals.ts';
 import { Problem, isProblem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
-import { errorOfStatus, statusDetailsOf } from './grpc-status.ts';
+import { decodeStatus, encodeStatusDetails } from './grpc-status.ts';
 import { fromConnectError, toConnectError } from './problems.ts';
 
 /** The code that third-party programs see for each kind. */
@@ -25,7 +25,7 @@ const CODES: Readonly<Record<ProblemKind, Code>> = {
 
 const overTheWire = (thrown: unknown): Problem => {
   const error = toConnectError(thrown);
-  return fromConnectError(errorOfStatus(error.code, error.rawMessage, statusDetailsOf(error))!);
+  return fromConnectError(decodeStatus(error.code, error.rawMessage, encodeStatusDetails(error))!);
 };
 
 describe('a Problem as a status', () => {
@@ -96,7 +96,7 @@ describe('a Problem as a status', () => {
       retryAfterMs: undefined,
     });
     expect(error.message).not.toContain('secret');
-    expect(statusDetailsOf(error).toString('latin1')).not.toContain('secret');
+    expect(encodeStatusDetails(error).toString('latin1')).not.toContain('secret');
   });
 
   test('that is missing from an error becomes service unavailable', () => {

@@ -7,7 +7,7 @@ import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../sql/store-unavailable.ts';
 import { CallEnded } from '../call-ended.ts';
-import { errorDetailsOf } from './error-details.ts';
+import { toErrorDetails } from './error-details.ts';
 
 const TEXT_LENGTH_MAX = 2000;
 
@@ -56,7 +56,7 @@ export function isFault(thrown: unknown): boolean {
  * Turns an error into a Problem. A Problem stays as it is. A call that ended too early or an unavailable store becomes
  * `service_unavailable`. Any other error becomes `internal`, without details.
  */
-export function problemOf(thrown: unknown): Problem {
+export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof CallEnded) return serviceUnavailable(thrown);
   if (thrown instanceof StoreUnavailable)
     return thrown.maybeWritten ? serviceUnavailable(thrown) : nothingBegun(thrown);
@@ -71,8 +71,8 @@ export function problemOf(thrown: unknown): Problem {
 }
 
 /** The code of the status of an error. */
-export function codeOf(thrown: unknown): Code {
-  return thrown instanceof CallEnded ? ENDED_CODES[thrown.why] : CODES[problemOf(thrown).kind];
+export function toStatusCode(thrown: unknown): Code {
+  return thrown instanceof CallEnded ? ENDED_CODES[thrown.why] : CODES[toProblem(thrown).kind];
 }
 
 /**
@@ -81,26 +81,26 @@ export function codeOf(thrown: unknown): Code {
  */
 export function toConnectError(thrown: unknown): ConnectError {
   if (thrown instanceof CallEnded) return new ConnectError(thrown.message, ENDED_CODES[thrown.why]);
-  const problem = problemOf(thrown);
+  const problem = toProblem(thrown);
   const detail = toWireProblem(problem);
   return new ConnectError(statusMessage(problem), CODES[problem.kind], undefined, [
     { desc: ProblemSchema, value: detail },
-    ...errorDetailsOf(problem),
+    ...toErrorDetails(problem),
   ]);
 }
 
 /** The message with its subject: the message of a Problem continues the name of its field. */
 function statusMessage({ field, message }: Problem): string {
-  return sendable(field === undefined || field === '' ? message : `${field} ${message}`);
+  return toSendableText(field === undefined || field === '' ? message : `${field} ${message}`);
 }
 
 /** A refusal as a message: the detail of a status, or one result among several. */
 export function toWireProblem({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): WireProblem {
   return create(ProblemSchema, {
     kind: KINDS[kind],
-    reason: sendable(reason),
-    message: sendable(message),
-    field: sendable(field),
+    reason: toSendableText(reason),
+    message: toSendableText(message),
+    field: toSendableText(field),
     retryAfterMs: BigInt(Math.ceil(retryAfterMs)),
   });
 }
@@ -109,7 +109,7 @@ export function toWireProblem({ kind, reason, message, field = '', retryAfterMs 
  * Cuts a text so that three of them fit into a trailer, and makes it well-formed. Otherwise the answer could not be
  * sent.
  */
-function sendable(text: string): string {
+function toSendableText(text: string): string {
   return (text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text).toWellFormed();
 }
 

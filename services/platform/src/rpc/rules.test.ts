@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aMessage } from '../../testing/a-message.ts';
 import type { FieldSpec, MessageSpec } from '../../testing/a-message.ts';
 import { Problem } from '../problem.ts';
-import { ruleCheckOf } from './rules.ts';
+import { compileRuleCheck } from './rules.ts';
 
 type Refusal = Pick<Problem, 'kind' | 'reason' | 'field' | 'message'>;
 
@@ -11,7 +11,7 @@ type Refusal = Pick<Problem, 'kind' | 'reason' | 'field' | 'message'>;
 function verdictOn(spec: MessageSpec, init: object): Refusal | undefined {
   const message = aMessage(spec);
   try {
-    ruleCheckOf(message)(create(message, init as never));
+    compileRuleCheck(message)(create(message, init as never));
   } catch (thrown) {
     if (!(thrown instanceof Problem)) throw thrown;
     const { kind, reason, field, message: said } = thrown;
@@ -245,13 +245,13 @@ describe('a rule that does not fit its field stops the start', () => {
     ['max_len', { type: 'string', repeated: true, rules: { maxLen: 3 } }],
     ['gte', { type: 'string', repeated: true, rules: { items: { gte: 3n } } }],
   ])('%s of %j', (rule, spec) => {
-    expect(() => ruleCheckOf(aMessage({ fields: { one: spec } }))).toThrow(
+    expect(() => compileRuleCheck(aMessage({ fields: { one: spec } }))).toThrow(
       new RegExp(`^reelgate.testing.v1.Outer.one has the rule .*${rule}.*, which does not fit a `),
     );
   });
 
   test('and so does a value that the enum does not have', () => {
-    expect(() => ruleCheckOf(aMessage({ fields: { one: { type: 'enum', rules: { in: ['RED'] } } } }))).toThrow(
+    expect(() => compileRuleCheck(aMessage({ fields: { one: { type: 'enum', rules: { in: ['RED'] } } } }))).toThrow(
       'not all of RED are values of the enum',
     );
   });

@@ -3,9 +3,9 @@ import type { DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
 import { FieldRulesSchema, field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
 import { Problem } from '../problem.ts';
-import { nonZeroTestOf, readerOf, setTestOf } from './message-fields.ts';
+import { newNonZeroTest, newFieldReader, newPresenceTest } from './message-fields.ts';
 import type { Fields } from './message-fields.ts';
-import { checksOf, countChecks, knownValueCheck, requirementOf, typeOfScalar } from './value-rules.ts';
+import { compileChecks, countChecks, enumValueCheck, describeRequirement, toValueType } from './value-rules.ts';
 import type { Check, ValueType } from './value-rules.ts';
 
 /** Refuses a message that breaks a rule of its contract. */
@@ -39,8 +39,8 @@ const FITS: readonly (readonly [name: string, isSet: (rules: FieldRules) => bool
  * The check of a message against the rules of its contract, compiled once. A rule that does not fit its field throws
  * here, at the start of the program.
  */
-export function ruleCheckOf(message: DescMessage): AssertRules {
-  const find = compile(message, new Map());
+export function compileRuleCheck(message: DescMessage): AssertRules {
+  const find = compileMessage(message, new Map());
   if (find === undefined) return NOTHING;
   return (value) => {
     const breach = find(value);
@@ -51,20 +51,23 @@ export function ruleCheckOf(message: DescMessage): AssertRules {
 }
 
 /** Undefined: the rules never refuse such a message. */
-function compile(message: DescMessage, above: ReadonlyMap<DescMessage, { find?: Find | undefined }>): Find | undefined {
+function compileMessage(
+  message: DescMessage,
+  above: ReadonlyMap<DescMessage, { find?: Find | undefined }>,
+): Find | undefined {
   const outer = above.get(message);
   if (outer !== undefined) return (value) => outer.find?.(value);
   const self: { find?: Find | undefined } = {};
   const within = new Map([...above, [message, self]]);
   const finds = [
-    ...message.fields.map((field) => ofField(field, (inner) => compile(inner, within))),
-    ...message.oneofs.map(ofOneof),
+    ...message.fields.map((field) => compileField(field, (inner) => compileMessage(inner, within))),
+    ...message.oneofs.map(compileOneof),
   ].filter((find) => find !== undefined);
-  self.find = finds.length === 0 ? undefined : firstOf(finds);
+  self.find = finds.length === 0 ? undefined : combineFinds(finds);
   return self.find;
 }
 
-function firstOf(finds: readonly Find[]): Find {
+function combineFinds(finds: readonly Find[]): Find {
   return (value) => {
     for (const find of finds) {
       const breach = find(value);
@@ -76,36 +79,38 @@ function firstOf(finds: readonly Find[]): Find {
 
 type Compile = (message: DescMessage) => Find | undefined;
 
-function ofField(field: DescField, inside: Compile): Find | undefined {
+function compileField(field: DescField, inside: Compile): Find | undefined {
   const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : NO_RULES;
-  const find = field.fieldKind === 'list' ? ofList(field, rules, inside) : ofSingle(field, rules, inside);
+  const find = field.fieldKind === 'list' ? compileList(field, rules, inside) : compileSingle(field, rules, inside);
   if (find === undefined) return undefined;
-  const read = readerOf(field);
+  const read = newFieldReader(field);
   return (message) => {
     const breach = find(read(message as Fields));
     return breach && { ...breach, path: `.${field.name}${breach.path}` };
   };
 }
 
-function ofSingle(field: DescField, rules: FieldRules, inside: Compile): Find | undefined {
+function compileSingle(field: DescField, rules: FieldRules, inside: Compile): Find | undefined {
   if (field.fieldKind === 'map') {
     assertFits(field, rules, 'map');
-    return ofValue({ rules, checks: [], isSet: setTestOf(field) });
+    return compileValue({ rules, checks: [], isSet: newPresenceTest(field) });
   }
-  const type = typeOf(field);
+  const type = readValueType(field);
   assertFits(field, rules, type.is);
-  const isSet = setTestOf(field);
-  return ofType(type, { rules, isSet, inner: field.message && inside(field.message) });
+  const isSet = newPresenceTest(field);
+  return compileType(type, { rules, isSet, inner: field.message && inside(field.message) });
 }
 
-function ofList(field: DescField & { fieldKind: 'list' }, rules: FieldRules, inside: Compile): Find | undefined {
+function compileList(field: DescField & { fieldKind: 'list' }, rules: FieldRules, inside: Compile): Find | undefined {
   const { items = NO_RULES } = rules;
-  const type = typeOf(field);
+  const type = readValueType(field);
   assertFits(field, rules, 'list');
   assertFits(field, items, type.is);
-  const whole = ofValue({ rules, checks: countChecks(rules), isSet: setTestOf(field) });
+  const whole = compileValue({ rules, checks: countChecks(rules), isSet: newPresenceTest(field) });
   const inner = field.message && inside(field.message);
-  const each = rules.refusedSingly ? undefined : ofType(type, { rules: items, isSet: nonZeroTestOf(field), inner });
+  const each = rules.refusedSingly
+    ? undefined
+    : compileType(type, { rules: items, isSet: newNonZeroTest(field), inner });
   if (each === undefined) return whole;
   return (list) => {
     const breach = whole?.(list);
@@ -126,15 +131,20 @@ interface TypeOptions {
   readonly inner?: Find | undefined;
 }
 
-function ofType(type: ValueType, { rules, isSet, inner }: TypeOptions): Find | undefined {
-  const own = ofValue({ rules, checks: checksOf(type, rules), isSet, requirement: requirementOf(type, rules) });
+function compileType(type: ValueType, { rules, isSet, inner }: TypeOptions): Find | undefined {
+  const own = compileValue({
+    rules,
+    checks: compileChecks(type, rules),
+    isSet,
+    requirement: describeRequirement(type, rules),
+  });
   const known =
     type.is === 'enum'
-      ? ofValue({ rules: unnamed(rules), checks: [knownValueCheck(rules, type.values)], isSet })
+      ? compileValue({ rules: dropMessage(rules), checks: [enumValueCheck(rules, type.values)], isSet })
       : undefined;
   const below: Find | undefined = inner && ((value) => (value === undefined ? undefined : inner(value)));
   const finds = [known, own, below].filter((find) => find !== undefined);
-  return finds.length > 1 ? firstOf(finds) : finds[0];
+  return finds.length > 1 ? combineFinds(finds) : finds[0];
 }
 
 interface ValueOptions {
@@ -144,31 +154,31 @@ interface ValueOptions {
   readonly requirement?: string;
 }
 
-function ofValue({ rules, checks, isSet, requirement = 'is required' }: ValueOptions): Find | undefined {
+function compileValue({ rules, checks, isSet, requirement = 'is required' }: ValueOptions): Find | undefined {
   const { required } = rules;
   if (!required && checks.length === 0) return undefined;
   const reason = rules.reason === '' ? REASON : rules.reason;
-  const breachOf = (said: string): Breach => ({
+  const newBreach = (said: string): Breach => ({
     path: '',
     reason,
     message: rules.message === '' ? said : rules.message,
   });
   return (value) => {
-    if (!isSet(value)) return required ? breachOf(requirement) : undefined;
+    if (!isSet(value)) return required ? newBreach(requirement) : undefined;
     for (const check of checks) {
       const said = check(value as never);
-      if (said !== undefined) return breachOf(said);
+      if (said !== undefined) return newBreach(said);
     }
     return undefined;
   };
 }
 
 /** An unknown value of an enum is named, whatever message the rule gives. */
-function unnamed({ reason }: FieldRules): ValueOptions['rules'] {
+function dropMessage({ reason }: FieldRules): ValueOptions['rules'] {
   return { required: false, reason, message: '' };
 }
 
-function ofOneof(oneof: DescOneof): Find | undefined {
+function compileOneof(oneof: DescOneof): Find | undefined {
   const rules = hasOption(oneof, oneofOption) ? getOption(oneof, oneofOption) : undefined;
   if (rules?.required !== true) return undefined;
   const breach: Breach = {
@@ -180,10 +190,10 @@ function ofOneof(oneof: DescOneof): Find | undefined {
     ((message as Fields)[oneof.localName] as { readonly case?: string }).case === undefined ? breach : undefined;
 }
 
-function typeOf(field: DescField): ValueType {
+function readValueType(field: DescField): ValueType {
   if (field.message !== undefined) return { is: 'message' };
   if (field.enum !== undefined) return { is: 'enum', values: field.enum };
-  return field.scalar === undefined ? { is: 'other' } : typeOfScalar(field.scalar);
+  return field.scalar === undefined ? { is: 'other' } : toValueType(field.scalar);
 }
 
 function assertFits(field: DescField, rules: FieldRules, type: string): void {

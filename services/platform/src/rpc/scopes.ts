@@ -12,10 +12,10 @@ const WORDS: ReadonlyMap<Scope, string> = new Map(
 
 const BY_WORD = new Map([...WORDS].map(([scope, word]) => [word, scope]));
 
-export function wordOfScope(scope: Scope): string {
+export function toScopeWord(scope: Scope): string {
   return WORDS.get(scope) ?? String(scope);
 }
 
-export function scopeOfWord(word: string): Scope | undefined {
+export function parseScope(word: string): Scope | undefined {
   return BY_WORD.get(word);
 }

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import { inTrace } from '../request-context.ts';
 import type { Tracing } from '../trace/trace.ts';
 import type { WrongKeys } from '../limits/wrong-keys.ts';
-import { callCheckOf } from './call-check.ts';
+import { compileCallCheck } from './call-check.ts';
 import { callLog } from './call-log.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
 import type { CallSpan } from './call-span.ts';
@@ -14,7 +14,7 @@ import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { Binding, CallContext, Caller } from './service.ts';
 import { DEPRECATED_HEADER } from './deprecations.ts';
 import type { NoteDeprecated } from './deprecations.ts';
-import { abortable } from './streams.ts';
+import { readUntilAborted } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
 /** The facts that a transport knows about a call. */
@@ -32,7 +32,7 @@ export interface IncomingCall {
   readonly setHeader: (name: string, value: string) => void;
 }
 
-export interface Serving {
+export interface ServingDeps {
   readonly identify: IdentifyCaller;
   readonly wrongKeys: WrongKeys;
   readonly calls: RunningCalls;
@@ -51,9 +51,9 @@ export interface ServedMethod {
 }
 
 /** Throws if the binding lacks the method, or if a rule of it is not valid. */
-export function servedMethod(binding: Binding, method: DescMethod, serving: Serving): ServedMethod {
-  const run = methodOf(binding, method);
-  const check = callCheckOf(method);
+export function newServedMethod(binding: Binding, method: DescMethod, serving: ServingDeps): ServedMethod {
+  const run = findMethod(binding, method);
+  const check = compileCallCheck(method);
   const noteDeprecated = serving.deprecations(method);
   const logCall = callLog(method, serving.log);
   const checkFirst = (caller: Caller, request: object, { setHeader }: IncomingCall): void => {
@@ -62,15 +62,15 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
       setHeader(DEPRECATED_HEADER, names);
     });
   };
-  const callerOf = (call: IncomingCall): Caller => identifyCaller(serving, call);
+  const findCaller = (call: IncomingCall): Caller => identifyCaller(serving, call);
   const begin = callSpans(method, 'server');
   // A caller is known before its trace is continued.
-  const spanOf = ({ carrier }: IncomingCall): CallSpan => begin(serving.tracing.enter(carrier));
+  const beginSpan = ({ carrier }: IncomingCall): CallSpan => begin(serving.tracing.enter(carrier));
   const answer = (init: unknown): Message => create(method.output, init as Record<string, unknown>);
   const runCall = (call: IncomingCall, work: (context: CallContext) => Promise<unknown>): Promise<Message> =>
     serving.calls.run(method.name, call.bounds, async (signal) => {
-      const caller = callerOf(call);
-      return runInCallSpan(spanOf(call), (span) =>
+      const caller = findCaller(call);
+      return runInCallSpan(beginSpan(call), (span) =>
         inTrace(span.traceId, () =>
           logCall(caller, async () => answer(await work({ caller, signal, requestId: call.requestId, span }))),
         ),
@@ -83,12 +83,12 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
         return run(request as never, context);
       }),
     async *serverStream(call, request) {
-      const caller = callerOf(call);
-      const { span, failed, end } = spanOf(call);
+      const caller = findCaller(call);
+      const { span, failed, end } = beginSpan(call);
       try {
         checkFirst(caller, request, call);
         const messages = serving.streams.run(caller.name, call.bounds, (signal) =>
-          streamOf(run(request as never, { caller, signal, requestId: call.requestId, span })),
+          asStream(run(request as never, { caller, signal, requestId: call.requestId, span })),
         );
         for await (const message of messages) yield answer(message);
       } catch (thrown) {
@@ -100,7 +100,7 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
     },
     clientStream: (call, requests) =>
       runCall(call, async (context) => {
-        const checked = await checkedStream(abortable(requests, context.signal), {
+        const checked = await checkStream(readUntilAborted(requests, context.signal), {
           first: (request) => {
             checkFirst(context.caller, request, call);
           },
@@ -115,7 +115,7 @@ export function servedMethod(binding: Binding, method: DescMethod, serving: Serv
 
 /** A wrong key is told of with its address. */
 function identifyCaller(
-  { identify, wrongKeys }: Pick<Serving, 'identify' | 'wrongKeys'>,
+  { identify, wrongKeys }: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
   { authorization, peerNames, peerAddress }: IncomingCall,
 ): Caller {
   try {
@@ -127,7 +127,7 @@ function identifyCaller(
 }
 
 /** The method of a binding. Throws if it is missing. */
-export function methodOf(
+export function findMethod(
   { service, methods }: Binding,
   { localName, name }: DescMethod,
 ): (request: never, context: CallContext) => Promise<unknown> | AsyncIterable<unknown> {
@@ -137,12 +137,12 @@ export function methodOf(
 }
 
 /** Returns the result of a method of the kind `server_streaming`, which is always a stream. */
-export function streamOf(given: Promise<unknown> | AsyncIterable<unknown>): AsyncIterable<unknown> {
+export function asStream(given: Promise<unknown> | AsyncIterable<unknown>): AsyncIterable<unknown> {
   return given as AsyncIterable<unknown>;
 }
 
 /** Reads the first message, checks it, and gives all messages with it in front, each checked. */
-export async function checkedStream(
+export async function checkStream(
   requests: AsyncGenerator<object>,
   check: { readonly first: (request: object) => void; readonly later: (request: object) => void },
 ): Promise<AsyncIterable<object>> {

@@ -9,10 +9,10 @@ import type {
   sendUnaryData,
 } from '@grpc/grpc-js';
 import type { Readiness, ReadyCheck } from '../lifecycle/readiness.ts';
-import { definitionOf } from './grpc-definition.ts';
+import { toServiceDefinition } from './grpc-definition.ts';
 import { HealthStatus, healthService } from './health-descriptor.ts';
 
-const LOOK_EVERY_MS = 1000;
+const POLL_EVERY_MS = 1000;
 const READY_TIMEOUT_MS = 2000;
 /** A probe needs no stream. A client that balances by health needs one per connection. */
 const WATCHES_MAX = 256;
@@ -44,20 +44,23 @@ export async function serveStatus(
   const names = new Set(['', ...services]);
   const watches = new Set<Watch>();
   let serves = false;
-  const answer = (): Message => answerOf(serves ? 'SERVING' : 'NOT_SERVING');
+  const answer = (): Message => toCheckResponse(serves ? 'SERVING' : 'NOT_SERVING');
   const answerFor = ({ request: { service } }: Watch): Message =>
-    names.has(service) ? answer() : answerOf('SERVICE_UNKNOWN');
-  server.addService(definitionOf({ service: healthService }), healthMethods(names, watches, { answer, answerFor }));
+    names.has(service) ? answer() : toCheckResponse('SERVICE_UNKNOWN');
+  server.addService(
+    toServiceDefinition({ service: healthService }),
+    healthMethods(names, watches, { answer, answerFor }),
+  );
 
   const tell = (now: boolean): void => {
     if (now === serves) return;
     serves = now;
     for (const watch of watches) if (names.has(watch.request.service)) watch.write(answer());
   };
-  const stopLooking = await keepLooking(readiness, tell);
+  const stopPolling = await pollReadiness(readiness, tell);
   return {
     close: () => {
-      stopLooking();
+      stopPolling();
       tell(false);
       for (const watch of watches) watch.end();
     },
@@ -69,7 +72,7 @@ interface Answers {
   readonly answerFor: (watch: Watch) => Message;
 }
 
-function answerOf(state: keyof typeof HealthStatus): Message {
+function toCheckResponse(state: keyof typeof HealthStatus): Message {
   return create(check.output, { status: HealthStatus[state] });
 }
 
@@ -106,22 +109,22 @@ function healthMethods(
  * Reports at intervals whether the program serves. Resolves after the first check with the function that ends the
  * reports.
  */
-async function keepLooking({ isReady, stopping }: Readiness, tell: (serves: boolean) => void): Promise<() => void> {
-  let isLooking = false;
+async function pollReadiness({ isReady, stopping }: Readiness, tell: (serves: boolean) => void): Promise<() => void> {
+  let isPolling = false;
   let isOver = false;
-  const look = async (): Promise<void> => {
-    if (isLooking || stopping.aborted) return;
-    isLooking = true;
-    const ready = await inTime(isReady);
-    isLooking = false;
+  const poll = async (): Promise<void> => {
+    if (isPolling || stopping.aborted) return;
+    isPolling = true;
+    const ready = await checkInTime(isReady);
+    isPolling = false;
     if (!isOver) tell(ready && !stopping.aborted);
   };
   const onStopping = (): void => {
     tell(false);
   };
   stopping.addEventListener('abort', onStopping, { once: true });
-  await look();
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  await poll();
+  const timer = setInterval(() => void poll(), POLL_EVERY_MS);
   return () => {
     isOver = true;
     clearInterval(timer);
@@ -130,7 +133,7 @@ async function keepLooking({ isReady, stopping }: Readiness, tell: (serves: bool
 }
 
 /** A check that fails or hangs counts as not ready. */
-async function inTime(isReady: ReadyCheck): Promise<boolean> {
+async function checkInTime(isReady: ReadyCheck): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, READY_TIMEOUT_MS, false);
   try {

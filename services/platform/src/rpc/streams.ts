@@ -48,7 +48,7 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
       running.add(ending);
       count(caller, 1);
       try {
-        yield* abortable(method(watch.signal), watch.signal);
+        yield* readUntilAborted(method(watch.signal), watch.signal);
       } catch (thrown) {
         throw isProblem(ending.signal.reason) ? ending.signal.reason : thrown;
       } finally {
@@ -68,7 +68,7 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
 }
 
 /** The same messages. Throws the reason of the signal as soon as it is aborted, even while it waits for a message. */
-export async function* abortable<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+export async function* readUntilAborted<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = messages[Symbol.asyncIterator]();
   let interrupt = (): void => undefined;
   const onAbort = (): void => {

@@ -18,7 +18,7 @@ import { aMessage } from '../../testing/a-message.ts';
 import { arbitraryMessage } from '../../testing/arbitrary-message.ts';
 import { unruled } from '../../testing/unruled.ts';
 import { Problem } from '../problem.ts';
-import { ruleCheckOf } from './rules.ts';
+import { compileRuleCheck } from './rules.ts';
 import { assertJson, readStrictJson } from './strict-json.ts';
 
 const UNKNOWN = 99 as unknown as object;
@@ -358,6 +358,6 @@ test('there are such values', () => {
 
 test.each(enums)('a binary $name with an unknown number at $path is refused', ({ path, input, init }) => {
   expect(() => {
-    ruleCheckOf(input)(create(input, init as never));
+    compileRuleCheck(input)(create(input, init as never));
   }).toThrow(expect.objectContaining({ field: path, message: expect.stringContaining('has the unknown value 99; ') }));
 });

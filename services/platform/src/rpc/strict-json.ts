@@ -2,11 +2,11 @@ import { ScalarType, fromJson, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
 import { field as fieldOption } from '@reelgate/proto/rules/v1/rules';
 import { Problem } from '../problem.ts';
-import { WORDS, assertScalar, quote, refusal, shown } from './json-scalars.ts';
+import { WORDS, assertScalar, quote, refusal, shorten } from './json-scalars.ts';
 import { JsonFault, readJsonTree } from './json-tree.ts';
 import type { JsonTree } from './json-tree.ts';
 import { nearestName } from './nearest-name.ts';
-import { allowedNames } from './value-rules.ts';
+import { listAllowedNames } from './value-rules.ts';
 
 /** The messages whose JSON is not an object with their fields. */
 const OWN_JSON: Readonly<Record<string, OwnJson>> = {
@@ -70,13 +70,13 @@ function assertMessage(message: DescMessage, tree: JsonTree, path: string): void
   }
   if (isWellKnown(message)) return;
   if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
-  const fields = fieldsOf(message);
+  const fields = indexFields(message);
   const written = new Map<DescField, string>();
   const chosen = new Map<DescOneof, DescField>();
   for (const [given, value] of tree.members) {
     const field = fields.get(given);
     if (field === undefined) throw unknownField(message, given, path);
-    const at = below(path, field.name);
+    const at = joinPath(path, field.name);
     const before = written.get(field);
     if (before !== undefined)
       throw refusal(at, `is given twice${before === given ? '' : `, as ${before} and as ${given}`}; send it once`);
@@ -86,7 +86,7 @@ function assertMessage(message: DescMessage, tree: JsonTree, path: string): void
     if (oneof !== undefined) {
       const other = chosen.get(oneof);
       if (other !== undefined)
-        throw refusal(below(path, oneof.name), `has ${other.name} and ${field.name}; send one of them`);
+        throw refusal(joinPath(path, oneof.name), `has ${other.name} and ${field.name}; send one of them`);
       chosen.set(oneof, field);
     }
     assertField(field, value, at);
@@ -111,7 +111,7 @@ function assertMap(field: DescField & { fieldKind: 'map' }, tree: JsonTree, path
   if (tree.is !== 'object') throw refusal(path, `must be an object; it is ${WORDS[tree.is]}`);
   const keys = new Set<string>();
   for (const [key, value] of tree.members) {
-    const at = `${path}[${JSON.stringify(shown(key))}]`;
+    const at = `${path}[${JSON.stringify(shorten(key))}]`;
     if (keys.has(key)) throw refusal(at, 'is given twice; send it once');
     keys.add(key);
     assertScalar(field.mapKey, readKey(field.mapKey, key), at);
@@ -143,18 +143,18 @@ function assertEnum(field: DescField, values: DescEnum, tree: JsonTree, path: st
   const names = enumNames(field, values);
   if (given !== undefined) throw refusal(path, `has the unknown value ${quote(given)}; must be one of ${names}`);
   if (tree.is === 'number')
-    throw refusal(path, `has the unknown value ${shown(tree.written)}; must be one of ${names}`);
+    throw refusal(path, `has the unknown value ${shorten(tree.written)}; must be one of ${names}`);
   throw refusal(path, `must be one of ${names}; it is ${WORDS[tree.is]}`);
 }
 
 function enumNames(field: DescField, values: DescEnum): string {
   const rules = hasOption(field, fieldOption) ? getOption(field, fieldOption) : undefined;
-  return allowedNames({ in: (field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [] }, values);
+  return listAllowedNames({ in: (field.fieldKind === 'list' ? rules?.items : rules)?.in ?? [] }, values);
 }
 
 function assertOwnJson(message: DescMessage, tree: JsonTree, path: string, { wanted, fits }: OwnJson): void {
   if (tree.is !== 'string') throw refusal(path, `must be ${wanted}; it is ${WORDS[tree.is]}`);
-  if (!fits(tree.value) || !isRead(message, tree.value))
+  if (!fits(tree.value) || !canRead(message, tree.value))
     throw refusal(path, `must be ${wanted}; it is ${quote(tree.value)}`);
 }
 
@@ -163,7 +163,7 @@ function isWellKnown({ typeName }: DescMessage): boolean {
   return typeName.startsWith('google.protobuf.');
 }
 
-function isRead(message: DescMessage, text: string): boolean {
+function canRead(message: DescMessage, text: string): boolean {
   try {
     fromJson(message, text);
     return true;
@@ -179,7 +179,7 @@ function isTime(text: string): boolean {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-function fieldsOf(message: DescMessage): ReadonlyMap<string, DescField> {
+function indexFields(message: DescMessage): ReadonlyMap<string, DescField> {
   const known = FIELDS.get(message);
   if (known !== undefined) return known;
   const fields = new Map(message.fields.flatMap((field) => [field.jsonName, field.name].map((name) => [name, field])));
@@ -197,11 +197,11 @@ function unknownField(message: DescMessage, given: string, path: string): Proble
   return new Problem({
     kind: 'invalid',
     reason: 'unknown_field',
-    field: below(path, /^[\w.-]+$/.test(given) ? shown(given) : quote(given)),
+    field: joinPath(path, /^[\w.-]+$/.test(given) ? shorten(given) : quote(given)),
     message: `is not a field of ${message.name}; ${names.length === 0 ? 'it has none' : instead}`,
   });
 }
 
-function below(path: string, name: string): string {
+function joinPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }

@@ -24,17 +24,17 @@ const INTEGERS: ReadonlySet<ScalarType> = new Set([
 ]);
 const QUOTED_LENGTH_MAX = 40;
 
-export function typeOfScalar(scalar: ScalarType): ValueType {
+export function toValueType(scalar: ScalarType): ValueType {
   if (scalar === ScalarType.STRING) return { is: 'string' };
   if (scalar === ScalarType.BYTES) return { is: 'bytes' };
   return { is: INTEGERS.has(scalar) ? 'integer' : 'other' };
 }
 
 /** The checks of a value that is set, in the order in which they are made. */
-export function checksOf(type: ValueType, rules: FieldRules): readonly Check[] {
+export function compileChecks(type: ValueType, rules: FieldRules): readonly Check[] {
   switch (type.is) {
     case 'string':
-      return [...lengthChecks(rules, 'characters', codePoints), ...textChecks(rules)];
+      return [...lengthChecks(rules, 'characters', countCodePoints), ...textChecks(rules)];
     case 'bytes':
       return lengthChecks(rules, 'bytes', (bytes: Uint8Array) => bytes.length);
     case 'integer':
@@ -48,13 +48,13 @@ export function checksOf(type: ValueType, rules: FieldRules): readonly Check[] {
 }
 
 /** Returns the message for a required value that is not set. */
-export function requirementOf(type: ValueType, rules: FieldRules): string {
-  return type.is === 'enum' ? `is required; must be one of ${allowedNames(rules, type.values)}` : 'is required';
+export function describeRequirement(type: ValueType, rules: FieldRules): string {
+  return type.is === 'enum' ? `is required; must be one of ${listAllowedNames(rules, type.values)}` : 'is required';
 }
 
 /** Refuses a value that the contract does not name. */
-export function knownValueCheck(rules: FieldRules, values: DescEnum): Check {
-  const names = allowedNames(rules, values);
+export function enumValueCheck(rules: FieldRules, values: DescEnum): Check {
+  const names = listAllowedNames(rules, values);
   return (number: number) =>
     values.value[number] === undefined ? `has the unknown value ${number}; must be one of ${names}` : undefined;
 }
@@ -63,7 +63,7 @@ export function knownValueCheck(rules: FieldRules, values: DescEnum): Check {
 export function countChecks({ minItems, maxItems }: FieldRules): readonly Check[] {
   if (minItems === 0 && maxItems === 0) return [];
   const most = maxItems === 0 ? Infinity : maxItems;
-  const wanted = bounds(minItems === 0 ? undefined : minItems, maxItems === 0 ? undefined : maxItems);
+  const wanted = describeBounds(minItems === 0 ? undefined : minItems, maxItems === 0 ? undefined : maxItems);
   return [
     ({ length }: readonly unknown[]) =>
       length < minItems || length > most ? `must have ${wanted} items; it has ${length}` : undefined,
@@ -77,7 +77,7 @@ function lengthChecks<T>(
 ): readonly Check[] {
   if (minLen === 0 && maxLen === 0) return [];
   const most = maxLen === 0 ? Infinity : maxLen;
-  const wanted = bounds(minLen === 0 ? undefined : minLen, maxLen === 0 ? undefined : maxLen);
+  const wanted = describeBounds(minLen === 0 ? undefined : minLen, maxLen === 0 ? undefined : maxLen);
   return [
     (value: T & { readonly length: number }) => {
       // a text never has more code points than units, so most texts need no count
@@ -109,7 +109,7 @@ function textChecks({ pattern, notContains, in: allowed }: FieldRules): readonly
 
 function rangeCheck({ gte, lte }: FieldRules): readonly Check[] {
   if (gte === undefined && lte === undefined) return [];
-  const wanted = bounds(gte, lte);
+  const wanted = describeBounds(gte, lte);
   return [
     (value: number | bigint) =>
       (gte !== undefined && value < gte) || (lte !== undefined && value > lte)
@@ -131,19 +131,19 @@ function nameCheck({ in: allowed }: FieldRules, { values }: DescEnum): readonly 
 }
 
 /** The values that a field may have, as a text. */
-export function allowedNames({ in: allowed }: Pick<FieldRules, 'in'>, { values }: DescEnum): string {
+export function listAllowedNames({ in: allowed }: Pick<FieldRules, 'in'>, { values }: DescEnum): string {
   const named = values.filter(({ number }) => number !== 0).map(({ name }) => name);
   return (allowed.length > 0 ? allowed : named).join(', ');
 }
 
 /** Such as `1 to 100`, `at least 1` and `at most 100`. */
-function bounds(least: number | bigint | undefined, most: number | bigint | undefined): string {
+function describeBounds(least: number | bigint | undefined, most: number | bigint | undefined): string {
   if (least === undefined) return `at most ${String(most)}`;
   return most === undefined ? `at least ${least}` : `${least} to ${most}`;
 }
 
 /** Counts Unicode code points, not UTF-16 units. */
-function codePoints(text: string): number {
+function countCodePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
 import type { CheckRegistry } from '../diagnosis/self-checks.ts';
 import { storeChecks } from '../diagnosis/store-checks.ts';
-import { nameOfUrl, whenReachable } from '../lifecycle/when-reachable.ts';
+import { describeServer, whenReachable } from '../lifecycle/when-reachable.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { measuredSql } from './measured-sql.ts';
+import { measureSql } from './measured-sql.ts';
 import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 import { watchWrites } from './watch-writes.ts';
 
-export interface SqlSurroundings {
+export interface SqlDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -19,15 +19,15 @@ export interface SqlSurroundings {
 }
 
 /** Opens the database of a service as soon as it can be used, and measures its statements. */
-export async function awaitSql(options: SqlOptions, { clock, log, metrics, checks }: SqlSurroundings): Promise<Sql> {
+export async function awaitSql(options: SqlOptions, { clock, log, metrics, checks }: SqlDeps): Promise<Sql> {
   const { url, name } = options;
   const sql = await whenReachable(() => openSql(options), {
     clock,
     log,
-    dependency: url === undefined ? `the embedded store of ${name}` : nameOfUrl('PostgreSQL', url.reveal()),
+    dependency: url === undefined ? `the embedded store of ${name}` : describeServer('PostgreSQL', url.reveal()),
     isAway: (error) => error instanceof StoreUnavailable,
   });
   const watched = watchWrites(sql, clock);
   checks?.add(...storeChecks(watched, options, clock));
-  return measuredSql(watched.sql, metrics, { service: name, clock });
+  return measureSql(watched.sql, metrics, { service: name, clock });
 }

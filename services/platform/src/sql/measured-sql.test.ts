@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { openMetrics } from '../metrics/metrics.ts';
-import { measuredSql } from './measured-sql.ts';
+import { measureSql } from './measured-sql.ts';
 
 describeOnEngines('a measured database', (open) => {
   test('counts each call with the time to its result, failed ones too', async () => {
     const clock = fakeClock();
     const metrics = openMetrics(false, clock);
-    const sql = measuredSql(open(), metrics, { service: 's', clock });
+    const sql = measureSql(open(), metrics, { service: 's', clock });
     await sql.write('CREATE TABLE one (id TEXT PRIMARY KEY)');
     await sql.read('SELECT 1 AS one');
     await expect(sql.read('SELECT nothing FROM nowhere')).rejects.toThrow();
@@ -30,7 +30,7 @@ describeOnEngines('a measured database', (open) => {
   test('keeps the trace of a recorded transaction as the exemplar of its range', async () => {
     const clock = fakeClock(1_800_000_000_000);
     const metrics = openMetrics(false, clock);
-    const sql = measuredSql(open(), metrics, { service: 's', clock });
+    const sql = measureSql(open(), metrics, { service: 's', clock });
     const slow = async (): Promise<void> => clock.advance(30);
     await sql.transaction(slow, '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
     await sql.transaction(slow, '00-aaaa2f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00');
@@ -44,7 +44,7 @@ describeOnEngines('a measured database', (open) => {
 
   test('shows its connections while one is in use, and after it', async () => {
     const metrics = openMetrics(false);
-    const sql = measuredSql(open(), metrics, { service: 's', clock: fakeClock() });
+    const sql = measureSql(open(), metrics, { service: 's', clock: fakeClock() });
     const pool = async (): Promise<string[]> =>
       [...(await metrics.text()).matchAll(/^reelgate_sql_pool{service="s",state="(\w+)"} (\d+)$/gm)].map(
         ([, state, count]) => `${state} ${count}`,

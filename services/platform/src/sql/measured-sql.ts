@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Histogram } from '../metrics/histogram.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { sampledTraceId } from '../trace/traceparent.ts';
+import { readSampledTraceId } from '../trace/traceparent.ts';
 import type { Sql } from './sql.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -12,7 +12,7 @@ export interface MeasuredSqlOptions {
 }
 
 /** The database with a measurement of each call, from the call to its result, and of its connections. */
-export function measuredSql(sql: Sql, metrics: Metrics, { service, clock }: MeasuredSqlOptions): Sql {
+export function measureSql(sql: Sql, metrics: Metrics, { service, clock }: MeasuredSqlOptions): Sql {
   const took = metrics.histogram(
     'reelgate_sql_seconds',
     'Time of a statement or a transaction, with its wait for a connection',
@@ -24,10 +24,10 @@ export function measuredSql(sql: Sql, metrics: Metrics, { service, clock }: Meas
     Histogram,
     Histogram,
   ];
-  const timed = <T>(histogram: Histogram, result: Promise<T>, carrier?: string): Promise<T> => {
+  const measure = <T>(histogram: Histogram, result: Promise<T>, carrier?: string): Promise<T> => {
     const startedAt = clock.now();
     const end = (): void => {
-      histogram.observe((clock.now() - startedAt) / 1000, sampledTraceId(carrier));
+      histogram.observe((clock.now() - startedAt) / 1000, readSampledTraceId(carrier));
     };
     void result.then(end, end);
     return result;
@@ -35,12 +35,12 @@ export function measuredSql(sql: Sql, metrics: Metrics, { service, clock }: Meas
   watchPool(metrics, service, sql);
   return {
     ...sql,
-    read: (text, values) => timed(reads, sql.read(text, values)),
-    write: (text, values) => timed(writes, sql.write(text, values)),
-    transaction: (work, carrier) => timed(transactions, sql.transaction(work), carrier),
-    writeAll: (statements) => timed(transactions, sql.writeAll(statements)),
-    commitAhead: (work) => timed(transactions, sql.commitAhead(work)),
-    commitUnsynced: (work) => timed(transactions, sql.commitUnsynced(work)),
+    read: (text, values) => measure(reads, sql.read(text, values)),
+    write: (text, values) => measure(writes, sql.write(text, values)),
+    transaction: (work, carrier) => measure(transactions, sql.transaction(work), carrier),
+    writeAll: (statements) => measure(transactions, sql.writeAll(statements)),
+    commitAhead: (work) => measure(transactions, sql.commitAhead(work)),
+    commitUnsynced: (work) => measure(transactions, sql.commitUnsynced(work)),
   };
 }
 

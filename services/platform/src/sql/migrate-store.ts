@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { migrate, readSchema } from './migrate.ts';
-import { migrationsIn } from './migration-files.ts';
+import { readMigrations } from './migration-files.ts';
 import { openStore, storeFile } from './open-store.ts';
 import type { Sql } from './sql.ts';
 import type { StoreSettings } from './store-settings.ts';
@@ -19,20 +19,20 @@ export interface SchemaReport {
 /** Runs the migrations of a service that its store does not have, on a connection of its own. Returns their names. */
 export async function migrateStore(store: Store): Promise<readonly string[]> {
   if (store.url === undefined) mkdirSync(store.dataDir, { recursive: true, mode: 0o700 });
-  return using(store, (sql) => migrate(sql, store.migrations));
+  return withStore(store, (sql) => migrate(sql, store.migrations));
 }
 
 /** Compares a store with the migrations of its service. Writes nothing, and makes no file. */
 export async function checkStore(store: Store): Promise<SchemaReport> {
   if (store.url === undefined && !existsSync(storeFile(store)))
-    return { pending: migrationsIn(store.migrations).map(({ name }) => name), unknown: [] };
-  return using(store, async (sql) => {
+    return { pending: readMigrations(store.migrations).map(({ name }) => name), unknown: [] };
+  return withStore(store, async (sql) => {
     const { pending, unknown } = await readSchema(sql, store.migrations);
     return { pending: pending.map(({ name }) => name), unknown };
   });
 }
 
-async function using<T>(store: Store, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function withStore<T>(store: Store, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = await openStore(store, { ...store.postgres, connections: 1, statementMs: MIGRATION_MS });
   try {
     return await work(sql);

@@ -1,6 +1,6 @@
-import { migrationsIn } from './migration-files.ts';
+import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
-import { schemaState } from './schema-state.ts';
+import { readSchemaState } from './schema-state.ts';
 import type { SchemaState } from './schema-state.ts';
 import type { Sql, SqlQuery } from './sql.ts';
 import type { StoreSettings } from './store-settings.ts';
@@ -14,10 +14,10 @@ const ADVISORY_LOCK = 7_301_952;
  * start. The lock ends with the transaction, so that it also works behind a pooler.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
-  const migrations = migrationsIn(folder);
+  const migrations = readMigrations(folder);
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);
-    const { pending } = await schemaState(sql.engine, query, migrations);
+    const { pending } = await readSchemaState(sql.engine, query, migrations);
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
     await query('CREATE TABLE IF NOT EXISTS schema_contracts (name TEXT PRIMARY KEY, needs TEXT NOT NULL)');
     for (const migration of pending) await run(query, migration);
@@ -41,7 +41,7 @@ async function run(query: SqlQuery, { name, checksum, needs, statements }: Migra
 
 /** Compares the database with the migrations of the folder. Writes nothing. */
 export async function readSchema(sql: Sql, folder: string): Promise<SchemaState> {
-  return sql.transaction((query) => schemaState(sql.engine, query, migrationsIn(folder)));
+  return sql.transaction((query) => readSchemaState(sql.engine, query, readMigrations(folder)));
 }
 
 /** Refuses a schema without all migrations of the service. */

@@ -14,7 +14,7 @@ export interface Migration {
 }
 
 /** The numbered `.sql` files of a folder, in order. */
-export function migrationsIn(folder: string): readonly Migration[] {
+export function readMigrations(folder: string): readonly Migration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
@@ -24,13 +24,13 @@ export function migrationsIn(folder: string): readonly Migration[] {
         name,
         checksum: createHash('sha256').update(text).digest('hex'),
         needs: CONTRACT.exec(text)?.[1],
-        statements: statementsOf(text),
+        statements: splitStatements(text),
       };
     });
 }
 
 /** A statement ends with a semicolon at the end of a line. A comment has a line of its own. */
-function statementsOf(text: string): string[] {
+function splitStatements(text: string): string[] {
   const code = text
     .split('\n')
     .filter((line) => !line.trimStart().startsWith('--'))

@@ -11,11 +11,11 @@ const ROWS_MAX = 256;
 /** The items in their order, in chunks that one statement can take. */
 export function inChunks<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
-  for (let from = 0; from < items.length; from += ROWS_MAX) chunks.push(filled(items.slice(from, from + ROWS_MAX)));
+  for (let from = 0; from < items.length; from += ROWS_MAX) chunks.push(fillChunk(items.slice(from, from + ROWS_MAX)));
   return chunks;
 }
 
-function filled<T>(items: T[]): T[] {
+function fillChunk<T>(items: T[]): T[] {
   const wanted = ROW_COUNTS.find((rows) => rows >= items.length) ?? ROWS_MAX;
   const last = items.at(-1);
   while (last !== undefined && items.length < wanted) items.push(last);

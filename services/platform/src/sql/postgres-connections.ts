@@ -61,7 +61,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     connectionTimeoutMillis: settings.connectMs,
     query_timeout: settings.statementMs + SILENCE_MS,
     keepAlive: true,
-    types: { getTypeParser: parserOf as pg.CustomTypesConfig['getTypeParser'] },
+    types: { getTypeParser: findParser as pg.CustomTypesConfig['getTypeParser'] },
     Client,
   });
   // the pool replaces a broken connection at the next use; without a listener its error would end the process
@@ -72,9 +72,9 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   const waiting = openWaitingCalls();
   const connect = (): Promise<pg.PoolClient> =>
     pool.connect().catch((error: unknown) => {
-      if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw unconnected(error);
+      if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw toConnectFault(error);
       atStart = {};
-      return pool.connect().catch(throwUnconnected);
+      return pool.connect().catch(throwConnectFault);
     });
 
   return {
@@ -82,7 +82,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
       if (pool.waitingCount >= settings.queue)
         throw new StoreUnavailable(`${settings.queue} calls wait for a connection`);
       const client = await waiting.during(connect);
-      const isLimited = limited.get(client) ?? (await isNewUnder(client, limits, settings.connectMs));
+      const isLimited = limited.get(client) ?? (await hasLimitsAtStart(client, limits, settings.connectMs));
       limited.set(client, isLimited);
       let broken: Error | undefined;
       return {
@@ -97,26 +97,26 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
         },
       };
     },
-    state: () => ({ ...stateOf(pool), waitedMs: waiting.firstWaited() }),
+    state: () => ({ ...readPoolState(pool), waitedMs: waiting.firstWaited() }),
     close: () => pool.end(),
   };
 }
 
-function stateOf({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<SqlPool, 'waitedMs'> {
+function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<SqlPool, 'waitedMs'> {
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** Reports whether the server applies limits to a new connection that are at least as strict. */
-async function isNewUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
+async function hasLimitsAtStart(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
   try {
-    return await isUnder(client, limits, timeoutMs);
+    return await hasLimits(client, limits, timeoutMs);
   } catch (error) {
     client.release(true);
-    throw unconnected(error);
+    throw toConnectFault(error);
   }
 }
 
-async function isUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
+async function hasLimits(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
   const { rows } = await client.query<{ name: keyof Limits; setting: string }>({
     text: `SELECT name, setting FROM pg_settings WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,
     ...{ query_timeout: timeoutMs },
@@ -129,21 +129,21 @@ async function isUnder(client: pg.PoolClient, limits: Limits, timeoutMs: number)
 }
 
 /** Without a connection nothing was sent, so that every failure to connect can be repeated. */
-function unconnected(error: unknown): unknown {
+function toConnectFault(error: unknown): unknown {
   const fault = postgresFault(error, false);
   return fault instanceof StoreUnavailable ? fault : new StoreUnavailable(error);
 }
 
-function throwUnconnected(error: unknown): never {
-  throw unconnected(error);
+function throwConnectFault(error: unknown): never {
+  throw toConnectFault(error);
 }
 
 /** By default, the driver gives 64-bit integers as strings. */
-function parserOf(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
-  return (oid as number) === INT8_OID ? wholeNumber : pg.types.getTypeParser(oid, 'text');
+function findParser(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
+  return (oid as number) === INT8_OID ? parseWholeNumber : pg.types.getTypeParser(oid, 'text');
 }
 
-function wholeNumber(text: string): number | bigint {
+function parseWholeNumber(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }

@@ -9,7 +9,7 @@ export interface Pipeline {
   sendAlone(text: string): Promise<pg.QueryResult>;
 }
 
-interface Waiting {
+interface QueuedStatement {
   readonly text: string;
   /** Undefined: the text travels alone. */
   readonly values: readonly SqlValue[] | undefined;
@@ -18,14 +18,14 @@ interface Waiting {
 }
 
 /** The driver gives undefined or null for no error. */
-type Answered = (error: Error | null | undefined, results: pg.QueryResult | readonly pg.QueryResult[]) => void;
+type QueryCallback = (error: Error | null | undefined, results: pg.QueryResult | readonly pg.QueryResult[]) => void;
 
 /**
  * Sends what is asked in one turn of the event loop as one message, so that it costs one round trip. What is asked
  * while an answer is awaited forms the next message.
  */
 export function openPipeline(client: pg.ClientBase): Pipeline {
-  let waiting: Waiting[] = [];
+  let waiting: QueuedStatement[] = [];
   let isSending = false;
   const drain = async (): Promise<void> => {
     // The continuations of this moment run before the tick, and add their statements.
@@ -39,7 +39,7 @@ export function openPipeline(client: pg.ClientBase): Pipeline {
     }
     isSending = false;
   };
-  const add = (text: string, values: Waiting['values']): Promise<pg.QueryResult> =>
+  const add = (text: string, values: QueuedStatement['values']): Promise<pg.QueryResult> =>
     new Promise((resolve, reject) => {
       waiting.push({ text, values, resolve, reject });
       if (isSending) return;
@@ -50,14 +50,14 @@ export function openPipeline(client: pg.ClientBase): Pipeline {
 }
 
 /** The first statements that may travel together. */
-function nextMessage(waiting: readonly Waiting[]): readonly Waiting[] {
+function nextMessage(waiting: readonly QueuedStatement[]): readonly QueuedStatement[] {
   const alone = waiting.findIndex(({ values }) => values === undefined);
   return alone < 0 ? waiting : waiting.slice(0, Math.max(1, alone));
 }
 
-async function sendMessage(client: pg.ClientBase, message: readonly Waiting[]): Promise<void> {
+async function sendMessage(client: pg.ClientBase, message: readonly QueuedStatement[]): Promise<void> {
   try {
-    const results = await answerOf(client, message);
+    const results = await submitMessage(client, message);
     message.forEach(({ resolve, reject }, index) => {
       const result = results[index];
       if (result === undefined) reject(new Error('the server answered fewer statements than were sent'));
@@ -68,9 +68,9 @@ async function sendMessage(client: pg.ClientBase, message: readonly Waiting[]): 
   }
 }
 
-function answerOf(client: pg.ClientBase, message: readonly Waiting[]): Promise<readonly pg.QueryResult[]> {
+function submitMessage(client: pg.ClientBase, message: readonly QueuedStatement[]): Promise<readonly pg.QueryResult[]> {
   return new Promise((resolve, reject) => {
-    const answered: Answered = (error, results) => {
+    const answered: QueryCallback = (error, results) => {
       if (error === undefined || error === null) resolve('rows' in results ? [results] : results);
       else reject(error);
     };
@@ -87,7 +87,7 @@ function answerOf(client: pg.ClientBase, message: readonly Waiting[]): Promise<r
 class Message extends pg.Query {
   override readonly submit: (connection: pg.Connection) => void;
 
-  constructor(statements: readonly Waiting[], answered: Answered) {
+  constructor(statements: readonly QueuedStatement[], answered: QueryCallback) {
     super({ text: '' }, answered as (error: Error | undefined) => void);
     this.submit = (connection) => {
       const { stream } = connection;

@@ -26,19 +26,19 @@ export interface PostgresAddress {
 
 /** Separates TLS from the rest of a URL, so that the files are read again for each connection. */
 export function postgresAddress(text: string): PostgresAddress {
-  const said = tlsIn(text);
+  const said = readUrlTls(text);
   if (said === undefined || said.mode === null || said.mode === 'disable') return { url: text, tls: undefined };
   const url = new URL(text);
   for (const name of ['sslmode', ...POSTGRES_FILES]) url.searchParams.delete(name);
   const { ca, certificate, key } = said;
   const files = rereadTls({ ca, certificate, key });
-  const checks = checksOf(said.mode as Mode, ca !== undefined);
+  const checks = toVerifyOptions(said.mode as Mode, ca !== undefined);
   return { url: url.href, tls: () => ({ ...files(), ...checks }) };
 }
 
 /** Returns the fault in the TLS settings of a URL, in the words of a configuration error; undefined if none. */
 export function postgresTlsFault(text: string): string | undefined {
-  const said = tlsIn(text);
+  const said = readUrlTls(text);
   if (said === undefined) return undefined;
   const { mode, ca, certificate, key } = said;
   if (mode === null)
@@ -52,18 +52,18 @@ export function postgresTlsFault(text: string): string | undefined {
 
 /** Reports whether a URL asks for TLS without a proof that the server is the right one. */
 export function isUnverified(text: string): boolean {
-  const said = tlsIn(text);
+  const said = readUrlTls(text);
   return said?.mode === 'require' && said.ca === undefined;
 }
 
-function checksOf(mode: Mode, hasAuthority: boolean): ConnectionOptions {
+function toVerifyOptions(mode: Mode, hasAuthority: boolean): ConnectionOptions {
   if (mode === 'verify-full') return {};
   return mode === 'verify-ca' || hasAuthority
     ? { checkServerIdentity: () => undefined }
     : { rejectUnauthorized: false };
 }
 
-function tlsIn(text: string): UrlTls | undefined {
+function readUrlTls(text: string): UrlTls | undefined {
   if (!URL.canParse(text)) return undefined;
   const { searchParams } = new URL(text);
   const file = (name: string): string | undefined => searchParams.get(name) ?? undefined;

@@ -6,7 +6,7 @@ import { openPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
-import { changesOf, runWork } from './transaction.ts';
+import { runStatements, runWork } from './transaction.ts';
 import type { Sql, SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
@@ -21,7 +21,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
   const reserved = openConnections(url, { ...allSettings, connections: 1 });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<unknown> | undefined;
-  const tracked = async <T>(begin: () => Promise<T>): Promise<T> => {
+  const track = async <T>(begin: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new StoreUnavailable('the database is closed');
     const work = begin();
     running.add(work);
@@ -34,15 +34,17 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
   const statement =
     (isDurable: boolean, on = connections) =>
     <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
-      tracked(() =>
-        held(on, (connection) =>
+      track(() =>
+        withConnection(on, (connection) =>
           connection.isLimited
             ? queryOn(openPipeline(connection.client), isDurable)<R>(text, values)
-            : transaction(connection, (query) => query<R>(text, values)),
+            : runTransaction(connection, (query) => query<R>(text, values)),
         ),
       );
   const transactionOn = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
-    tracked(() => held(connections, (connection) => transaction(connection, (query) => runWork(work, query))));
+    track(() =>
+      withConnection(connections, (connection) => runTransaction(connection, (query) => runWork(work, query))),
+    );
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
@@ -50,11 +52,11 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     write: statement(true),
     transaction: transactionOn,
     writeAll: (statements) =>
-      tracked(() =>
-        held(connections, (connection) =>
+      track(() =>
+        withConnection(connections, (connection) =>
           connection.isLimited
             ? writeTogether(openPipeline(connection.client), statements)
-            : transaction(connection, (query) => changesOf(query, statements)),
+            : runTransaction(connection, (query) => runStatements(query, statements)),
         ),
       ),
     commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
@@ -73,7 +75,10 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
  * Takes a connection first, so that a fault before the statement is sent means that nothing was written. A broken
  * connection is not used again.
  */
-async function held<T>(connections: Connections, use: (connection: HeldConnection) => Promise<T>): Promise<T> {
+async function withConnection<T>(
+  connections: Connections,
+  use: (connection: HeldConnection) => Promise<T>,
+): Promise<T> {
   const connection = await connections.acquire();
   try {
     return await use(connection);
@@ -91,7 +96,7 @@ function isBroken(error: unknown): error is StoreUnavailable {
 }
 
 /** BEGIN travels with the first statements of the work. */
-async function transaction<T>(
+async function runTransaction<T>(
   { client, begin, spoil }: HeldConnection,
   work: (query: SqlWork) => Promise<T>,
 ): Promise<T> {

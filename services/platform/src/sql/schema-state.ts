@@ -25,7 +25,7 @@ const EXISTING = {
  * Compares a database with the migrations of this program, and writes nothing. Accepts the schema of a newer release
  * unless a migration of it needs one that this program does not have.
  */
-export async function schemaState(
+export async function readSchemaState(
   engine: Sql['engine'],
   query: SqlQuery,
   migrations: readonly Migration[],

@@ -25,7 +25,7 @@ export interface Durability {
   close(): Promise<unknown>;
 }
 
-export function durabilityOf(opening: Promise<LogSync>): Durability {
+export function newDurability(opening: Promise<LogSync>): Durability {
   let last: Promise<unknown> = opening;
   // the next caller of last() gets the error
   const remember = (sync: Promise<unknown>): Promise<unknown> => {

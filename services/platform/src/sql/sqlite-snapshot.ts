@@ -53,7 +53,7 @@ function takeSnapshot(files: readonly string[]): SqliteSnapshot {
       // the first read fixes what the transaction sees
       reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
     }
-    return snapshotOf(readers);
+    return newSnapshot(readers);
   } catch (error) {
     closeAll(readers.values());
     throw error;
@@ -62,16 +62,16 @@ function takeSnapshot(files: readonly string[]): SqliteSnapshot {
   }
 }
 
-function snapshotOf(readers: ReadonlyMap<string, DatabaseSync>): SqliteSnapshot {
-  const readerOf = (file: string): DatabaseSync => {
+function newSnapshot(readers: ReadonlyMap<string, DatabaseSync>): SqliteSnapshot {
+  const findReader = (file: string): DatabaseSync => {
     const reader = readers.get(file);
     if (reader === undefined) throw new Error(`${file} is no file of the snapshot`);
     return reader;
   };
   return {
-    read: <R extends SqlRow>(file: string, text: string) => readerOf(file).prepare(text).all() as R[],
+    read: <R extends SqlRow>(file: string, text: string) => findReader(file).prepare(text).all() as R[],
     copy: async (file, target) => {
-      await backup(readerOf(file), target, { rate: PAGES_PER_STEP });
+      await backup(findReader(file), target, { rate: PAGES_PER_STEP });
     },
     close: () => {
       closeAll(readers.values());

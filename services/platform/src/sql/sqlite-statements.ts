@@ -3,7 +3,7 @@ import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
 
 const PARAMETER = /\$(\d+)/g;
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   /** The number of values that it takes. SQLite itself would treat a missing value as null. */
   readonly parameters: number;
@@ -16,7 +16,7 @@ interface Prepared {
 
 /** Prepares each text once. The texts are constants of the program, so their number is bounded. */
 export function sqliteStatements(database: DatabaseSync): SqlWork {
-  const known = new Map<string, Prepared>();
+  const known = new Map<string, PreparedStatement>();
   const find = (
     text: string,
     values: readonly SqlValue[],
@@ -47,7 +47,7 @@ export function sqliteStatements(database: DatabaseSync): SqlWork {
   );
 }
 
-function prepare(database: DatabaseSync, text: string): Prepared {
+function prepare(database: DatabaseSync, text: string): PreparedStatement {
   const statement = database.prepare(text.replace(PARAMETER, '?'));
   statement.setReadBigInts(true);
   const indexes = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { durabilityOf, openLogSync } from './sqlite-log-sync.ts';
+import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
-import { changesOf, runWork } from './transaction.ts';
+import { runStatements, runWork } from './transaction.ts';
 import type { Committed, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
@@ -42,14 +42,14 @@ export function openSqlite(file: string, openLog: (file: string) => Promise<LogS
   const writer = open(file);
   const reader = open(file);
   const [onWriter, onReader] = [sqliteStatements(writer), sqliteStatements(reader)];
-  const durability = durabilityOf(openLog(file));
+  const durability = newDurability(openLog(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
-      await fill(queue);
+      await waitForJobs(queue);
       const batch = queue.splice(0, BATCH_MAX);
       settleAll(batch, await commitDurably(writer, durability, batch));
     }
@@ -57,7 +57,7 @@ export function openSqlite(file: string, openLog: (file: string) => Promise<LogS
   };
   const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<Committed<T>> => {
     if (closing !== undefined) throw new StoreUnavailable(CLOSED);
-    const { job, committed } = jobOf(() => runWork(work, onWriter), isSynced);
+    const { job, committed } = newJob(() => runWork(work, onWriter), isSynced);
     queue.push(job);
     draining ??= drain();
     return committed;
@@ -89,7 +89,7 @@ export function openSqlite(file: string, openLog: (file: string) => Promise<LogS
     ...alone,
     reserved: alone,
     transaction,
-    writeAll: (statements) => transaction((query) => changesOf(query, statements)),
+    writeAll: (statements) => transaction((query) => runStatements(query, statements)),
     commitAhead,
     commitUnsynced: async (work) => (await commit(work, false)).result,
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
@@ -101,7 +101,7 @@ export function openSqlite(file: string, openLog: (file: string) => Promise<LogS
  * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. While each further turn
  * brings more jobs, the program is busy: then a larger batch costs less, because all of its jobs write the same pages.
  */
-async function fill(queue: readonly Job[]): Promise<void> {
+async function waitForJobs(queue: readonly Job[]): Promise<void> {
   for (let turns = 0, known = 0; turns < TURNS_MAX && known < queue.length && queue.length < BATCH_MAX; turns += 1) {
     known = queue.length;
     await new Promise((resolve) => setImmediate(resolve));
@@ -109,7 +109,7 @@ async function fill(queue: readonly Job[]): Promise<void> {
 }
 
 /** The work as a job, and what its caller gets. */
-function jobOf<T>(
+function newJob<T>(
   work: () => Promise<T>,
   isSynced: boolean,
 ): { readonly job: Job; readonly committed: Promise<Committed<T>> } {

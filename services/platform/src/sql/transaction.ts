@@ -38,7 +38,7 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
 }
 
 /** Asks for all statements at one moment. Gives the number of changed rows of each. */
-export function changesOf(
+export function runStatements(
   query: Pick<SqlWork, 'changes'>,
   statements: readonly SqlStatement[],
 ): Promise<readonly number[]> {

@@ -7,7 +7,7 @@ import type { TlsMaterial } from './tls-material.ts';
 /** The credentials of a gRPC port, whose new connections have the newest certificates; undefined: plaintext. */
 export function serverCredentials(tls: ServerTls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
-  const provider = providerOf(tls.material);
+  const provider = newProvider(tls.material);
   // grpc-js takes the identity first and the authorities second; its declaration names them the other way round
   return experimental.createCertificateProviderServerCredentials(
     provider,
@@ -19,7 +19,7 @@ export function serverCredentials(tls: ServerTls | undefined): ServerCredentials
 /** The credentials of calls, whose new connections have the newest certificates; undefined: plaintext. */
 export function channelCredentials(tls: CurrentTls | undefined): ChannelCredentials {
   if (tls === undefined) return credentials.createInsecure();
-  const provider = providerOf(tls);
+  const provider = newProvider(tls);
   return experimental.createCertificateProviderChannelCredentials(
     provider,
     tls.current().certificate === undefined ? null : provider,
@@ -30,7 +30,7 @@ type CaListener = experimental.CaCertificateUpdateListener;
 type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
 /** grpc-js's own file watcher ends all new connections as soon as one file cannot be read. */
-function providerOf(tls: CurrentTls): experimental.CertificateProvider {
+function newProvider(tls: CurrentTls): experimental.CertificateProvider {
   const ends = new Map<CaListener | IdentityListener, () => void>();
   const follow = (listener: CaListener | IdentityListener, tell: (material: TlsMaterial) => void): void => {
     ends.set(listener, tls.onChange(tell));

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { ServerTls } from './server-tls.ts';
-import { secureContextOf } from './tls-files.ts';
+import { toSecureContext } from './tls-files.ts';
 
 const HANDSHAKE_MS_MAX = 10_000;
 
@@ -13,7 +13,7 @@ export function newHttpServer(tls: ServerTls | undefined, options: ServerOptions
   const server = createSecureServer(
     {
       ...options,
-      ...secureContextOf(material.current()),
+      ...toSecureContext(material.current()),
       requestCert: clientCertificates !== 'none',
       rejectUnauthorized: clientCertificates === 'required',
       handshakeTimeout: HANDSHAKE_MS_MAX,
@@ -21,7 +21,7 @@ export function newHttpServer(tls: ServerTls | undefined, options: ServerOptions
     listener,
   );
   const leave = material.onChange((next) => {
-    server.setSecureContext(secureContextOf(next));
+    server.setSecureContext(toSecureContext(next));
   });
   server.once('close', leave);
   return server;

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { PeerCertificate } from 'node:tls';
 import { afterAll, expect, test } from '@jest/globals';
 import { newAuthority } from '../../testing/certificates.ts';
-import { namesIn } from './peer-names.ts';
+import { readCertificateNames } from './peer-names.ts';
 
 const authority = newAuthority();
 afterAll(() => {
@@ -11,7 +11,7 @@ afterAll(() => {
 
 function namesOf(name: string, alternatives: readonly string[]): readonly string[] {
   const { certificate } = authority.issue({ name, alternatives });
-  return namesIn(new X509Certificate(certificate).toLegacyObject());
+  return readCertificateNames(new X509Certificate(certificate).toLegacyObject());
 }
 
 test.each<[string, string, readonly string[], readonly string[]]>([
@@ -32,12 +32,14 @@ test.each(['URI:http://a/, DNS:pipeline', 'URI:x"y'])(
   (subjectaltname) => {
     const quoted = `URI:${JSON.stringify(subjectaltname)}, DNS:other`;
 
-    expect(namesIn({ subject: { CN: 'reporting' }, subjectaltname: quoted } as PeerCertificate)).toEqual(['reporting']);
+    expect(readCertificateNames({ subject: { CN: 'reporting' }, subjectaltname: quoted } as PeerCertificate)).toEqual([
+      'reporting',
+    ]);
   },
 );
 
 test('several common names are none, because none of them is the name', () => {
   const subject = { CN: ['reporting', 'pipeline'] } as unknown as PeerCertificate['subject'];
 
-  expect(namesIn({ subject } as PeerCertificate)).toEqual([]);
+  expect(readCertificateNames({ subject } as PeerCertificate)).toEqual([]);
 });

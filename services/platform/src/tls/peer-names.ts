@@ -9,17 +9,17 @@ const SEPARATOR = ', ';
 /**
  * The names in the client certificate of a connection; none: it has shown none, or none that an authority has signed.
  */
-export function namesOfPeer(socket: Socket): readonly string[] {
+export function readPeerNames(socket: Socket): readonly string[] {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return [];
   const certificate: Partial<PeerCertificate> = socket.getPeerCertificate();
-  return certificate.raw === undefined ? [] : namesIn(certificate as PeerCertificate);
+  return certificate.raw === undefined ? [] : readCertificateNames(certificate as PeerCertificate);
 }
 
 /**
  * The names in a verified certificate: the common name, and the DNS names, URIs and e-mail addresses of the subject. A
  * name with special characters, which Node quotes, is left out, so that no name can pretend to be two.
  */
-export function namesIn({ subject, subjectaltname = '' }: PeerCertificate): readonly string[] {
+export function readCertificateNames({ subject, subjectaltname = '' }: PeerCertificate): readonly string[] {
   // a subject with several common names has a list here, against its type
   const common: unknown = subject.CN;
   const others = subjectaltname.includes('"')

@@ -1,6 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
 import { systemClock } from '../clock.ts';
-import { readTlsFiles, secureContextOf } from './tls-files.ts';
+import { readTlsFiles, toSecureContext } from './tls-files.ts';
 import { TlsFault } from './tls-material.ts';
 import type { TlsFiles } from './tls-material.ts';
 
@@ -22,7 +22,7 @@ export function rereadTls(files: TlsFiles): () => SecureContextOptions {
 
 function read(files: TlsFiles): SecureContextOptions {
   try {
-    return secureContextOf(readTlsFiles(files, systemClock.now()));
+    return toSecureContext(readTlsFiles(files, systemClock.now()));
   } catch (error) {
     if (error instanceof TlsFault)
       throw new TlsFault(error.file, `${files[error.file] ?? error.file} ${error.message}`);

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { TLS_FILES, TlsFault, tlsMaterial } from './tls-material.ts';
+import { TLS_FILES, TlsFault, parseTlsMaterial } from './tls-material.ts';
 import type { TlsFile, TlsFiles, TlsMaterial } from './tls-material.ts';
 
 /** A mounted secret is replaced by a new link, which a watch of the file would miss. So the files are read again. */
@@ -32,10 +32,10 @@ export function readTlsFiles(files: TlsFiles, now: number): TlsMaterial {
     try {
       return [file, path === undefined ? undefined : readFileSync(path, 'utf8')] as const;
     } catch (error) {
-      throw unreadable(file, error);
+      throw newReadFault(file, error);
     }
   });
-  return tlsMaterial(Object.fromEntries(texts), now);
+  return parseTlsMaterial(Object.fromEntries(texts), now);
 }
 
 /**
@@ -62,9 +62,9 @@ export function watchTls(
   let refused = '';
   const take = (next: TlsMaterial): void => {
     refused = '';
-    if (sameMaterial(next, current)) return;
+    if (isSameMaterial(next, current)) return;
     current = use(next);
-    log.warn({ tls: name, expires: isoOf(next.expiresAt) }, 'new certificates are in use');
+    log.warn({ tls: name, expires: formatIsoTime(next.expiresAt) }, 'new certificates are in use');
     for (const listener of listeners) listener(next);
   };
   const refuse = (fault: TlsFault): void => {
@@ -105,18 +105,18 @@ export function watchTls(
 }
 
 /** The material as Node's TLS takes it. */
-export function secureContextOf({ certificate, key, ca }: TlsMaterial): SecureContextOptions {
+export function toSecureContext({ certificate, key, ca }: TlsMaterial): SecureContextOptions {
   return { cert: certificate, key: key?.reveal(), ca };
 }
 
-function unreadable(file: TlsFile, error: unknown): TlsFault {
+function newReadFault(file: TlsFile, error: unknown): TlsFault {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   return new TlsFault(file, `cannot be read (${code}); expected a PEM file that this process may read`);
 }
 
-function sameMaterial(left: TlsMaterial, right: TlsMaterial): boolean {
+function isSameMaterial(left: TlsMaterial, right: TlsMaterial): boolean {
   return left.certificate === right.certificate && left.ca === right.ca && left.key?.reveal() === right.key?.reveal();
 }
 
-const isoOf = (ms: number | undefined): string | undefined =>
+const formatIsoTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();

@@ -18,7 +18,7 @@ export const TLS_FILES = ['certificate', 'key', 'ca'] as const satisfies readonl
 /** Makes the path under a key absolute. */
 export type ResolveFile = (key: string, file: string) => string;
 
-export function resolvedFiles({ certificate, key, ca }: TlsFiles, resolve: ResolveFile): TlsFiles {
+export function resolveFiles({ certificate, key, ca }: TlsFiles, resolve: ResolveFile): TlsFiles {
   const at = (name: TlsFile, file: string | undefined): string | undefined =>
     file === undefined ? undefined : resolve(name, file);
   return { certificate: at('certificate', certificate), key: at('key', key), ca: at('ca', ca) };
@@ -49,35 +49,35 @@ export class TlsFault extends Error {
 }
 
 /** Checks the contents of the files against each other and against the time. Throws a TlsFault. */
-export function tlsMaterial({ certificate, key, ca }: TlsTexts, now: number): TlsMaterial {
-  if (ca !== undefined) certificatesIn('ca', ca);
+export function parseTlsMaterial({ certificate, key, ca }: TlsTexts, now: number): TlsMaterial {
+  if (ca !== undefined) parseCertificates('ca', ca);
   if (certificate === undefined || key === undefined)
     return { certificate: undefined, key: undefined, ca, expiresAt: undefined };
-  const [own] = certificatesIn('certificate', certificate);
+  const [own] = parseCertificates('certificate', certificate);
   const from = Date.parse(own.validFrom);
   const expiresAt = Date.parse(own.validTo);
   if (now >= expiresAt)
     throw new TlsFault('certificate', `expired on ${new Date(expiresAt).toISOString()}; expected a valid certificate`);
   if (now < from)
     throw new TlsFault('certificate', `is valid from ${new Date(from).toISOString()} on; expected a valid certificate`);
-  if (!own.checkPrivateKey(privateKey(key)))
+  if (!own.checkPrivateKey(parsePrivateKey(key)))
     throw new TlsFault('key', 'is not the key of the certificate; expected the private key that belongs to it');
   const material = { certificate, key: new Secret(key), ca, expiresAt };
   assertUsable(material);
   return material;
 }
 
-function certificatesIn(file: 'certificate' | 'ca', pem: string): readonly [X509Certificate, ...X509Certificate[]] {
+function parseCertificates(file: 'certificate' | 'ca', pem: string): readonly [X509Certificate, ...X509Certificate[]] {
   try {
     const [first, ...others] = (pem.match(PEM_CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
     if (first !== undefined) return [first, ...others];
   } catch (error) {
-    throw new TlsFault(file, `cannot be parsed (${messageOf(error)}); expected certificates in PEM`);
+    throw new TlsFault(file, `cannot be parsed (${readErrorMessage(error)}); expected certificates in PEM`);
   }
   throw new TlsFault(file, 'has no certificate; expected certificates in PEM');
 }
 
-function privateKey(pem: string): KeyObject {
+function parsePrivateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -91,8 +91,8 @@ function assertUsable({ certificate, key, ca }: TlsMaterial): void {
   try {
     createSecureContext({ cert: certificate, key: key?.reveal(), ca });
   } catch (error) {
-    throw new TlsFault('certificate', `is refused by TLS (${messageOf(error)})`);
+    throw new TlsFault('certificate', `is refused by TLS (${readErrorMessage(error)})`);
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const readErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

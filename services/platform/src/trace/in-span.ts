@@ -1,4 +1,4 @@
-import { errorTypeOf } from './error-type.ts';
+import { readErrorType } from './error-type.ts';
 import type { Span, SpanOptions } from './trace.ts';
 import { NO_SPAN } from './trace-none.ts';
 
@@ -14,7 +14,7 @@ export async function inSpan<T>(
   try {
     return await work(span);
   } catch (thrown) {
-    span.fail(errorTypeOf(thrown));
+    span.fail(readErrorType(thrown));
     throw thrown;
   } finally {
     span.end();

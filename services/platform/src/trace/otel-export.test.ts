@@ -104,7 +104,7 @@ test('a span that was written at its end is sent within moments, however long a 
   await clock.advance(1000);
   expect(sink.spans).toEqual([]);
 
-  for (const name of ['whole', 'repeat']) tracing.written(whole, name, { from: 1, to: 2 });
+  for (const name of ['whole', 'repeat']) tracing.writeSpan(whole, name, { from: 1, to: 2 });
   await clock.advance(200);
   await until(() => sink.spans.length === 3);
 

@@ -21,11 +21,11 @@ export function openOtelTracing(
   dropped: DroppedSpans,
 ): Tracing {
   const queue = otelQueue({ receiver: otlpReceiver(receiver), dropped, clock }, batch);
-  return otelTracing({ sample, queue, resource: resourceOf(deps), random, clock });
+  return otelTracing({ sample, queue, resource: buildResource(deps), random, clock });
 }
 
 /** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` win over our own attributes. */
-function resourceOf({ name, newId }: Pick<TracingDeps, 'name' | 'newId'>): Resource {
+function buildResource({ name, newId }: Pick<TracingDeps, 'name' | 'newId'>): Resource {
   const own = resourceFromAttributes({ 'service.name': name, 'service.instance.id': newId('process') });
   return defaultResource()
     .merge(own)

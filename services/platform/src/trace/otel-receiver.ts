@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { reasonOf } from '../lifecycle/when-reachable.ts';
+import { describeError } from '../lifecycle/when-reachable.ts';
 import type { ReceiverSettings } from './receiver-settings.ts';
 
 /** An answer has a message in protobuf, or a text for people. */
@@ -51,9 +51,9 @@ export function otlpReceiver({ url, headers, tls, isZipped }: ReceiverSettings):
         const message = ProtobufTraceSerializer.serializeRequest([...spans]) ?? new Uint8Array();
         const answer = await ask(isZipped ? await zipped(message) : message, signal);
         // the status has said it, even if the rest does not come
-        return resultOf(answer.statusCode, await readHead(answer).catch(() => new Uint8Array()));
+        return toSendResult(answer.statusCode, await readHead(answer).catch(() => new Uint8Array()));
       } catch (error) {
-        return { outcome: 'away', fault: reasonOf(error) };
+        return { outcome: 'away', fault: describeError(error) };
       }
     },
     close: () => {
@@ -62,8 +62,8 @@ export function otlpReceiver({ url, headers, tls, isZipped }: ReceiverSettings):
   };
 }
 
-function resultOf(status: number | undefined, body: Uint8Array): SendResult {
-  if (status !== undefined && status >= 200 && status < 300) return { outcome: 'taken', rejected: rejectedIn(body) };
+function toSendResult(status: number | undefined, body: Uint8Array): SendResult {
+  if (status !== undefined && status >= 200 && status < 300) return { outcome: 'taken', rejected: readRejected(body) };
   return {
     outcome: REPEATED_STATUSES.has(status) ? 'away' : 'refused',
     fault: `the receiver answered ${String(status)}`,
@@ -71,7 +71,7 @@ function resultOf(status: number | undefined, body: Uint8Array): SendResult {
 }
 
 /** A receiver may take a part of the spans and say how many it did not take. An unreadable answer says nothing. */
-function rejectedIn(body: Uint8Array): number {
+function readRejected(body: Uint8Array): number {
   try {
     const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(body);
     return partialSuccess?.rejectedSpans ?? 0;

@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/
 import type { Context, Link, Span as OtelSpan } from '@opentelemetry/api';
 import { hrTime } from './otel-time.ts';
 import type { Span, SpanOptions } from './trace.ts';
-import { carrierOf, traceparentIn } from './traceparent.ts';
+import { toCarrier, parseTraceparent } from './traceparent.ts';
 
 export type StartSpan = (parent: Context, name: string, options: SpanOptions) => Span;
 
@@ -10,7 +10,7 @@ export type StartSpan = (parent: Context, name: string, options: SpanOptions) =>
 export function otelSpan(span: OtelSpan, start: StartSpan): Span {
   const context = span.spanContext();
   return {
-    carrier: carrierOf(context.traceId, context.spanId),
+    carrier: toCarrier(context.traceId, context.spanId),
     traceId: context.traceId,
     child: (name, options = {}) => start(trace.setSpanContext(ROOT_CONTEXT, context), name, options),
     set: (attributes) => {
@@ -36,7 +36,7 @@ export function setFailed(span: OtelSpan, type: string): void {
 
 /** None for a carrier that is not valid. */
 export function linksTo(carrier: string | undefined): Link[] {
-  const told = traceparentIn(carrier);
+  const told = parseTraceparent(carrier);
   if (told === undefined) return [];
   const { traceId, spanId, isSampled } = told;
   return [

@@ -56,7 +56,7 @@ test.each([
 
   expect(span).toBe(NO_SPAN);
   expect(tracing.mint(span)).toBeUndefined();
-  tracing.written(carrier, 'written', { from: 1, to: 2 });
+  tracing.writeSpan(carrier, 'written', { from: 1, to: 2 });
   expect(spans()).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test('a span of long ago is written once, with the id that was minted and its ow
   parent.end();
 
   after.tracing.enter(carrier).child('step').end();
-  after.tracing.written(carrier, 'whole', {
+  after.tracing.writeSpan(carrier, 'whole', {
     parent: parent.carrier,
     from: LONG_AGO,
     to: LONG_AGO + 120_500,

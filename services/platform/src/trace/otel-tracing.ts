@@ -12,7 +12,7 @@ import type { StartSpan } from './otel-span.ts';
 import { NO_SPAN } from './trace-none.ts';
 import type { Span, SpanKind, SpanOptions, TraceClass, Tracing, WrittenSpan } from './trace.ts';
 import type { SampleRates } from './trace-schema.ts';
-import { carrierOf, traceparentIn } from './traceparent.ts';
+import { toCarrier, parseTraceparent } from './traceparent.ts';
 
 /** A span that is written when it is over is sent after this time, with those that follow it until then. */
 const WRITTEN_MS_MAX = 200;
@@ -45,12 +45,12 @@ export function otelTracing({ sample, queue, resource, random, clock }: OtelTrac
     spanLimits: LIMITS,
   });
   const tracer = provider.getTracer('reelgate');
-  const isRecorded = shareOf(sample, random);
+  const isRecorded = newSampler(sample, random);
   const start = (parent: Context, name: string, options: SpanOptions): Span =>
     otelSpan(tracer.startSpan(name, otelOptions(options), parent), start);
   const write = (own: SpanContext, name: string, span: WrittenSpan): void => {
     const options = otelOptions({ ...span, at: span.from });
-    const written = ids.with(own, () => tracer.startSpan(name, options, parentOf(own, span.parent)));
+    const written = ids.with(own, () => tracer.startSpan(name, options, findParent(own, span.parent)));
     if (span.failed !== undefined) setFailed(written, span.failed);
     written.end(hrTime(span.to));
   };
@@ -65,18 +65,18 @@ export function otelTracing({ sample, queue, resource, random, clock }: OtelTrac
   return {
     root: (name, { class: kind, client, ...options }) => {
       if (!isRecorded(kind)) return NO_SPAN;
-      const sent = traceparentIn(client);
+      const sent = parseTraceparent(client);
       if (client === undefined || sent === undefined) return start(ROOT_CONTEXT, name, options);
       const attributes = { ...options.attributes, 'reelgate.client.trace_id': sent.traceId };
       return start(ROOT_CONTEXT, name, { ...options, attributes, links: [...(options.links ?? []), client] });
     },
     enter: (carrier) => {
-      const context = contextOf(carrier);
-      return carrier === undefined || context === undefined ? NO_SPAN : entered(carrier, context, start);
+      const context = toSpanContext(carrier);
+      return carrier === undefined || context === undefined ? NO_SPAN : newRemoteSpan(carrier, context, start);
     },
-    mint: ({ traceId }) => (traceId === undefined ? undefined : carrierOf(traceId, ids.generator.generateSpanId())),
-    written: (carrier, name, span) => {
-      const own = contextOf(carrier);
+    mint: ({ traceId }) => (traceId === undefined ? undefined : toCarrier(traceId, ids.generator.generateSpanId())),
+    writeSpan: (carrier, name, span) => {
+      const own = toSpanContext(carrier);
       if (own === undefined) return;
       write(own, name, span);
       sendSoon();
@@ -89,7 +89,7 @@ export function otelTracing({ sample, queue, resource, random, clock }: OtelTrac
 }
 
 /** The span behind a carrier, which ends elsewhere. */
-function entered(carrier: string, context: SpanContext, start: StartSpan): Span {
+function newRemoteSpan(carrier: string, context: SpanContext, start: StartSpan): Span {
   const parent = trace.setSpanContext(ROOT_CONTEXT, context);
   return {
     carrier,
@@ -103,19 +103,19 @@ function entered(carrier: string, context: SpanContext, start: StartSpan): Span 
 }
 
 /** Undefined: the carrier is not valid, or says that nothing is recorded. */
-function contextOf(carrier: string | undefined): SpanContext | undefined {
-  const told = traceparentIn(carrier);
+function toSpanContext(carrier: string | undefined): SpanContext | undefined {
+  const told = parseTraceparent(carrier);
   if (told?.isSampled !== true) return undefined;
   return { traceId: told.traceId, spanId: told.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
 /** A parent in another trace cannot be one. */
-function parentOf(own: SpanContext, carrier: string | undefined): Context {
-  const parent = contextOf(carrier);
+function findParent(own: SpanContext, carrier: string | undefined): Context {
+  const parent = toSpanContext(carrier);
   return parent?.traceId === own.traceId ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
 }
 
-function shareOf(sample: SampleRates, random: Random): (kind: TraceClass) => boolean {
+function newSampler(sample: SampleRates, random: Random): (kind: TraceClass) => boolean {
   const shares: Readonly<Record<TraceClass, number>> = {
     create: sample.creates,
     call: sample.calls,

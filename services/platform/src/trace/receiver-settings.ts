@@ -61,12 +61,12 @@ function readHeaders(environment: Environment): Readonly<Record<string, Secret>>
   return Object.fromEntries(
     pairs.flatMap(({ name, pair }): [string, Secret][] => {
       const at = pair.indexOf('=');
-      return at <= 0 ? [] : [[pair.slice(0, at).trim(), new Secret(decoded(pair.slice(at + 1).trim(), name))]];
+      return at <= 0 ? [] : [[pair.slice(0, at).trim(), new Secret(decodeUrlText(pair.slice(at + 1).trim(), name))]];
     }),
   );
 }
 
-function decoded(text: string, variable: string): string {
+function decodeUrlText(text: string, variable: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

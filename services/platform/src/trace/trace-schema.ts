@@ -46,7 +46,7 @@ export interface SampleRates {
   readonly reads: number;
 }
 
-interface Checked {
+interface CheckedConfig {
   readonly tracing: {
     readonly endpoint?: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ interface Checked {
 
 /** Reads the settings from a value that the schema has accepted. */
 export function traceConfig(value: unknown): TraceConfig {
-  const { endpoint, headers, sample } = (value as Checked).tracing;
+  const { endpoint, headers, sample } = (value as CheckedConfig).tracing;
   const { creates, calls, reads } = sample;
   return {
     endpoint,

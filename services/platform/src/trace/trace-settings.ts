@@ -39,16 +39,16 @@ export function traceSettings(config: TraceConfig, environment: Environment): Tr
   if (textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none') return undefined;
   const receiver = receiverSettings(config, environment);
   if (receiver === undefined) return undefined;
-  const sampled = sampledBy(environment);
+  const sampled = readSampleRates(environment);
   return {
     ...receiver,
     sample: { ...SAMPLE, ...sampled, ...config.sample },
-    batch: batchOf(environment),
-    otherProtocol: otherProtocolIn(environment),
+    batch: readBatch(environment),
+    otherProtocol: readOtherProtocol(environment),
   };
 }
 
-function otherProtocolIn(environment: Environment): string | undefined {
+function readOtherProtocol(environment: Environment): string | undefined {
   const asked =
     textIn(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? textIn(environment, 'OTEL_EXPORTER_OTLP_PROTOCOL');
   return asked === PROTOCOL ? undefined : asked;
@@ -57,7 +57,7 @@ function otherProtocolIn(environment: Environment): string | undefined {
 /**
  * One share for every class, as the standard samplers know no classes. What a caller has decided is kept in any case.
  */
-function sampledBy(environment: Environment): Partial<SampleRates> {
+function readSampleRates(environment: Environment): Partial<SampleRates> {
   const sampler = textIn(environment, 'OTEL_TRACES_SAMPLER')?.replace(/^parentbased_/, '');
   const every = (share: number): SampleRates => ({ creates: share, calls: share, reads: share });
   if (sampler === 'always_on') return every(1);
@@ -67,18 +67,18 @@ function sampledBy(environment: Environment): Partial<SampleRates> {
   return every(share >= 0 && share <= 1 ? share : 1);
 }
 
-function batchOf(environment: Environment): BatchSettings {
-  const queueMax = numberIn(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048, COUNT_MAX);
+function readBatch(environment: Environment): BatchSettings {
+  const queueMax = readNumber(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048, COUNT_MAX);
   return {
     queueMax,
-    batchMax: Math.min(queueMax, numberIn(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, COUNT_MAX)),
-    delayMs: numberIn(environment, 'OTEL_BSP_SCHEDULE_DELAY', DELAY_MS, MS_MAX),
-    exportMs: numberIn(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000, MS_MAX),
+    batchMax: Math.min(queueMax, readNumber(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, COUNT_MAX)),
+    delayMs: readNumber(environment, 'OTEL_BSP_SCHEDULE_DELAY', DELAY_MS, MS_MAX),
+    exportMs: readNumber(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000, MS_MAX),
   };
 }
 
 /** The standard asks that a number that cannot be used counts as none. */
-function numberIn(environment: Environment, name: string, fallback: number, max: number): number {
+function readNumber(environment: Environment, name: string, fallback: number, max: number): number {
   const text = textIn(environment, name) ?? '';
   return /^[1-9]\d*$/.test(text) && Number(text) <= max ? Number(text) : fallback;
 }

@@ -70,7 +70,7 @@ export interface Tracing {
    * Writes the span with the minted id. The caller makes sure that this happens once. It is sent within moments,
    * because no other process would write it if this one died.
    */
-  written(carrier: string | undefined, name: string, span: WrittenSpan): void;
+  writeSpan(carrier: string | undefined, name: string, span: WrittenSpan): void;
   /** Sends what is left, within a bounded time. */
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { carrierOf, traceparentIn } from './traceparent.ts';
+import { toCarrier, parseTraceparent } from './traceparent.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -17,9 +17,9 @@ test.each([
   ['a line break', `00-${TRACE}-${SPAN}-01\n`, undefined],
   ['a text without an end', `01-${TRACE}-${SPAN}-01-${'a'.repeat(600)}`, undefined],
 ])('%s is read as the standard says', (_what, header, expected) => {
-  expect(traceparentIn(header)).toEqual(expected);
+  expect(parseTraceparent(header)).toEqual(expected);
 });
 
 test('the carrier of a recorded span is a sampled traceparent', () => {
-  expect(traceparentIn(carrierOf(TRACE, SPAN))).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });
+  expect(parseTraceparent(toCarrier(TRACE, SPAN))).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });
 });

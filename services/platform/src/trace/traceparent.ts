@@ -11,7 +11,7 @@ const CHARACTERS_MAX = 512;
 const SAMPLED = 1;
 
 /** Reads a header or a stored carrier; undefined: it is not valid. */
-export function traceparentIn(text: string | undefined): Traceparent | undefined {
+export function parseTraceparent(text: string | undefined): Traceparent | undefined {
   if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
   const [whole, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(text) ?? [];
   if (whole === undefined || (version === '00' && rest !== undefined)) return undefined;
@@ -19,12 +19,12 @@ export function traceparentIn(text: string | undefined): Traceparent | undefined
 }
 
 /** The trace of a carrier, for exemplars; undefined: it is not recorded. */
-export function sampledTraceId(carrier: string | undefined): string | undefined {
-  const told = traceparentIn(carrier);
+export function readSampledTraceId(carrier: string | undefined): string | undefined {
+  const told = parseTraceparent(carrier);
   return told?.isSampled === true ? told.traceId : undefined;
 }
 
 /** The carrier of a recorded span. */
-export function carrierOf(traceId: string, spanId: string): string {
+export function toCarrier(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import OpenAI from 'openai';
 import { Webhook } from 'standardwebhooks';
 import { Secret } from '../secret.ts';
-import { signatureOf } from './sign.ts';
+import { signDelivery } from './sign.ts';
 
 const secret = new Secret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 const other = new Secret(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
@@ -13,7 +13,7 @@ const delivery = { id: 'evt_1', timestamp, body: '{"object":"event","data":{"id"
 const headersOf = (secrets: readonly Secret[]): Record<string, string> => ({
   'webhook-id': delivery.id,
   'webhook-timestamp': String(delivery.timestamp),
-  'webhook-signature': signatureOf(secrets, delivery),
+  'webhook-signature': signDelivery(secrets, delivery),
 });
 const openai = new OpenAI({ apiKey: 'unused' });
 
@@ -21,7 +21,7 @@ describe('a signature', () => {
   test('is that of the published example of Standard Webhooks', () => {
     const example = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
 
-    const signature = signatureOf([secret], example);
+    const signature = signDelivery([secret], example);
 
     expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
@@ -29,7 +29,7 @@ describe('a signature', () => {
   test('is the same for a text and for its bytes', () => {
     const bytes = Buffer.from(delivery.body);
 
-    expect(signatureOf([secret], { ...delivery, body: bytes })).toBe(signatureOf([secret], delivery));
+    expect(signDelivery([secret], { ...delivery, body: bytes })).toBe(signDelivery([secret], delivery));
   });
 
   test.each<[string, readonly Secret[], Secret]>([

@@ -12,16 +12,16 @@ export interface SignedDelivery {
 }
 
 /** The header `webhook-signature` of Standard Webhooks: one signature for each secret. */
-export function signatureOf(secrets: readonly Secret[], { id, timestamp, body }: SignedDelivery): string {
+export function signDelivery(secrets: readonly Secret[], { id, timestamp, body }: SignedDelivery): string {
   return secrets
     .map((secret) => {
-      const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body);
+      const signature = createHmac('sha256', decodeKey(secret)).update(`${id}.${timestamp}.`).update(body);
       return `v1,${signature.digest('base64')}`;
     })
     .join(' ');
 }
 
-function keyOf(secret: Secret): Buffer {
+function decodeKey(secret: Secret): Buffer {
   const text = secret.reveal();
   return Buffer.from(text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : text, 'base64');
 }

@@ -61,7 +61,7 @@ export function takesCallbacks(adapter: string): boolean {
 }
 
 /** `references` is how media reach the upstream if the channel does not say it. */
-export function channelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
+export function toChannelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
   return {
     id: channel.id,
     adapter: channel.adapter,

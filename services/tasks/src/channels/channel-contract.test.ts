@@ -6,7 +6,7 @@ import { channelContract } from '../../testing/channel-contract.ts';
 import { anOrder } from '../../testing/orders.ts';
 import { channelFactory } from './adapter.ts';
 import type { Channel, ChannelFactory, PollResult, Submission } from './channel.ts';
-import { objectOf, textOf } from './json-fields.ts';
+import { readObject, readText } from './json-fields.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';
 import { withStatus } from './with-status.ts';
@@ -41,12 +41,12 @@ function submissionOf(answer: UpstreamAnswer): Submission {
 
 function outcomeOf(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  const upstreamId = answer.kind === 'answer' ? textOf(objectOf(answer.body)['id']) : undefined;
+  const upstreamId = answer.kind === 'answer' ? readText(readObject(answer.body)['id']) : undefined;
   return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };
 }
 
 function pollResultOf(answer: UpstreamAnswer): PollResult {
-  const status = answer.kind === 'answer' ? textOf(objectOf(answer.body)['state']) : undefined;
+  const status = answer.kind === 'answer' ? readText(readObject(answer.body)['state']) : undefined;
   if (status === undefined) return { found: false, gone: false, error: 'no state' };
   const phase = Object.hasOwn(PHASES, status) ? PHASES[status as keyof typeof PHASES] : 'unrecognised';
   if (phase === 'failed')

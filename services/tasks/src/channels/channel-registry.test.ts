@@ -25,7 +25,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
 }
 
 const idsOf = (channels: ChannelRegistry, model = 'Alpha-H3'): string[] =>
-  channels.serving('generation', model).map(({ channel }) => channel.settings.id);
+  channels.listServing('generation', model).map(({ channel }) => channel.settings.id);
 
 describe('the channels that serve an order', () => {
   test('are ordered by priority first, whatever their weights', () => {

@@ -6,7 +6,7 @@ import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import { newVaryingRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
-import { dividedLimits } from '@reelgate/platform/limits/shared-limits';
+import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 
 const SECONDS_PER_MINUTE = 60;
@@ -28,7 +28,7 @@ export interface ChannelRegistry {
   /** Also finds a channel that was removed from the configuration, because its unfinished work is still polled. */
   find(channelId: string): ChannelRuntime | undefined;
   /** The enabled channels that serve a kind and a model, paused ones too, in the order in which they are tried. */
-  serving(kind: Kind, model: string): readonly ChannelRuntime[];
+  listServing(kind: Kind, model: string): readonly ChannelRuntime[];
   replace(settings: readonly ChannelSettings[]): void;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function openChannelRegistry(
   settings: readonly ChannelSettings[],
   options: ChannelRegistryOptions,
 ): ChannelRegistry {
-  const { clock, adapters, chance, limits = dividedLimits(clock) } = options;
+  const { clock, adapters, chance, limits = divideLimits(clock) } = options;
   const { replicas = () => 1, isPaused = () => false } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
@@ -62,21 +62,21 @@ export function openChannelRegistry(
       if (known?.made === made) known.current = true;
       else {
         if (known !== undefined) replaced.push(known.runtime.channel);
-        runtimes.set(one.id, { runtime: runtimeOf(one), made, current: true });
+        runtimes.set(one.id, { runtime: openRuntime(one), made, current: true });
       }
     }
   };
-  const runtimeOf = (one: ChannelSettings): ChannelRuntime => {
+  const openRuntime = (one: ChannelSettings): ChannelRuntime => {
     const factory = adapters[one.adapter];
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    const creates = limits.of(one.id, { perMinute: one.requestsPerMinute });
+    const creates = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
     return {
       channel: factory(one, clock),
       circuit: creates.circuit,
       creates,
       polls: newVaryingRate(clock, () => {
         const perMinute = one.pollsPerMinute / replicas();
-        return { perMinute, burst: pollsAtOnce(perMinute) };
+        return { perMinute, burst: computePollBurst(perMinute) };
       }),
       isPaused: () => isPaused(one.id),
     };
@@ -88,8 +88,8 @@ export function openChannelRegistry(
   return {
     all: current,
     find: (channelId) => runtimes.get(channelId)?.runtime,
-    serving: (kind, model) =>
-      inTryOrder(
+    listServing: (kind, model) =>
+      drawTryOrder(
         current().filter(({ channel }) => serves(channel.settings, kind, model)),
         chance,
       ),
@@ -105,7 +105,7 @@ export function openChannelRegistry(
 }
 
 /** The polls of one second. A larger burst would delay everything else and make polls at most a second earlier. */
-function pollsAtOnce(perMinute: number): number {
+function computePollBurst(perMinute: number): number {
   return Math.max(1, Math.ceil(perMinute / SECONDS_PER_MINUTE));
 }
 
@@ -114,7 +114,7 @@ function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, mod
 }
 
 /** Sorts by priority, and among equals by a weighted random draw. */
-function inTryOrder(runtimes: readonly ChannelRuntime[], chance: () => number): readonly ChannelRuntime[] {
+function drawTryOrder(runtimes: readonly ChannelRuntime[], chance: () => number): readonly ChannelRuntime[] {
   const drawn = runtimes.map((runtime) => ({
     runtime,
     lot: chance() ** (1 / Math.max(runtime.channel.settings.weight, Number.EPSILON)),

@@ -52,7 +52,7 @@ export function exchange(
     controller?.abort(reason);
   };
   const leave = (): void => {
-    stop(asError(signal.reason));
+    stop(toError(signal.reason));
   };
   if (signal.aborted) {
     leave();
@@ -109,13 +109,13 @@ function collector(): Collector {
     whole: () => ({
       kind: 'answer',
       status,
-      body: parse(Buffer.concat(parts).toString('utf8')),
-      retryAfterMs: retryAfter(headers),
+      body: parseJson(Buffer.concat(parts).toString('utf8')),
+      retryAfterMs: readRetryAfterMs(headers),
     }),
   };
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -124,7 +124,7 @@ function parse(text: string): unknown {
 }
 
 /** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
-function retryAfter(headers: Headers): number | undefined {
+function readRetryAfterMs(headers: Headers): number | undefined {
   const header = headers['retry-after'];
   if (header === undefined) return undefined;
   const wait = SECONDS.test(String(header))
@@ -133,6 +133,6 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }
 
-function asError(reason: unknown): Error {
+function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }

@@ -1,4 +1,4 @@
-import { objectOf } from './json-fields.ts';
+import { readObject } from './json-fields.ts';
 
 /** A value that can be passed on. It has no inner structure that could hide a URL. */
 export type ExtraValue = string | number | boolean;
@@ -18,24 +18,24 @@ const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/;
 export const wholeExtra =
   (least: number, most: number): ExtraField =>
   (value) =>
-    within(numberOf(value, WHOLE), least, most, Number.isSafeInteger);
+    within(parseNumber(value, WHOLE), least, most, Number.isSafeInteger);
 export const numberExtra =
   (least: number, most: number): ExtraField =>
   (value) =>
-    within(numberOf(value, DECIMAL), least, most, Number.isFinite);
+    within(parseNumber(value, DECIMAL), least, most, Number.isFinite);
 export const flagExtra: ExtraField = (value) =>
   value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
 export const textExtra =
   (charactersMax: number): ExtraField =>
   (value) => {
-    const text = textIn(value);
+    const text = readTextOrEmpty(value);
     return text === '' || text.length > charactersMax || LIKE_A_URL.test(text) ? undefined : text;
   };
 
 /** The checked values of the declared fields in the client's JSON. Every other field is left out. */
-export function extraOf(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
+export function readExtraFields(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
   if (json === undefined) return {};
-  const sent = objectOf(parsed(json));
+  const sent = readObject(parseJson(json));
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, read]) => {
       const value = Object.hasOwn(sent, name) ? read(sent[name]) : undefined;
@@ -44,7 +44,7 @@ export function extraOf(json: string | undefined, fields: ExtraFields): Readonly
   );
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -52,7 +52,7 @@ function parsed(json: string): unknown {
   }
 }
 
-function numberOf(value: unknown, form: RegExp): number {
+function parseNumber(value: unknown, form: RegExp): number {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && form.test(value) ? Number(value) : Number.NaN;
 }
@@ -61,6 +61,6 @@ function within(value: number, least: number, most: number, isOne: (value: numbe
   return isOne(value) && value >= least && value <= most ? value : undefined;
 }
 
-function textIn(value: unknown): string {
+function readTextOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { countOf, objectOf, textOf } from './json-fields.ts';
+import { readCount, readObject, readText } from './json-fields.ts';
 
 test.each<[unknown, object]>([
   [{ a: 1 }, { a: 1 }],
@@ -9,7 +9,7 @@ test.each<[unknown, object]>([
   ['a', {}],
   [1, {}],
 ])('%j as an object is %j', (value, expected) => {
-  expect(objectOf(value)).toEqual(expected);
+  expect(readObject(value)).toEqual(expected);
 });
 
 test.each<[unknown, string | undefined]>([
@@ -18,7 +18,7 @@ test.each<[unknown, string | undefined]>([
   [1, undefined],
   [null, undefined],
 ])('%j as a text is %j', (value, expected) => {
-  expect(textOf(value)).toBe(expected);
+  expect(readText(value)).toBe(expected);
 });
 
 test.each<[unknown, number | undefined]>([
@@ -30,5 +30,5 @@ test.each<[unknown, number | undefined]>([
   [2 ** 60, undefined],
   ['7', undefined],
 ])('%p as a count is %p', (value, expected) => {
-  expect(countOf(value)).toBe(expected);
+  expect(readCount(value)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import type { ListedWork } from './channel.ts';
-import { objectOf } from './json-fields.ts';
+import { readObject } from './json-fields.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';
 
 const PAGES_MAX = 25;
@@ -22,7 +22,7 @@ export async function listSince(
   for (let number = 1; number <= PAGES_MAX; number += 1) {
     const answer = await page(number);
     if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const { items, total } = objectOf(answer.body);
+    const { items, total } = readObject(answer.body);
     if (!Array.isArray(items)) return undefined;
     const read = items.map(toWork);
     seen += read.length;

@@ -58,14 +58,14 @@ export function upstreamHttp(
           { clock, timeoutMs, signal },
         );
       } catch (error) {
-        return failed(error);
+        return toFailedAnswer(error);
       }
     },
     close: () => pool.destroy(),
   };
 }
 
-function failed(thrown: unknown): UpstreamAnswer {
+function toFailedAnswer(thrown: unknown): UpstreamAnswer {
   const code = (thrown as { code?: unknown }).code;
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);

@@ -1,18 +1,18 @@
 import type { Usage } from '../domain/task.ts';
-import { countOf } from './json-fields.ts';
+import { readCount } from './json-fields.ts';
 import type { Json } from './json-fields.ts';
 
 /** Reads a usage in the fields of the vendor's V2 API, which this service uses for its own clients too. */
-export function usageOf(usage: Json): Usage | undefined {
+export function readUsage(usage: Json): Usage | undefined {
   const read: Usage = {
-    totalSeconds: countOf(usage['total_seconds']),
-    inputSeconds: countOf(usage['input_seconds']),
-    outputSeconds: countOf(usage['output_seconds']),
-    inputImageCount: countOf(usage['input_image_count']),
-    inputAudioSeconds: countOf(usage['input_audio_seconds']),
-    totalTokens: countOf(usage['total_tokens']),
-    promptTokens: countOf(usage['prompt_tokens']),
-    completionTokens: countOf(usage['completion_tokens']),
+    totalSeconds: readCount(usage['total_seconds']),
+    inputSeconds: readCount(usage['input_seconds']),
+    outputSeconds: readCount(usage['output_seconds']),
+    inputImageCount: readCount(usage['input_image_count']),
+    inputAudioSeconds: readCount(usage['input_audio_seconds']),
+    totalTokens: readCount(usage['total_tokens']),
+    promptTokens: readCount(usage['prompt_tokens']),
+    completionTokens: readCount(usage['completion_tokens']),
   };
   return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }

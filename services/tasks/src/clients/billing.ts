@@ -13,7 +13,7 @@ export interface Quote {
 }
 
 /** A request to place a hold. */
-export interface HoldOrder {
+export interface HoldRequest {
   readonly taskId: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -34,8 +34,8 @@ export interface SettleOptions extends CallOptions {
 export interface Billing {
   quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;
   /** Throws if a hold could not be placed now. Moves no money. */
-  checkHold(hold: Omit<HoldOrder, 'taskId'>, signal?: AbortSignal): Promise<void>;
-  placeHold(hold: HoldOrder, options?: CallOptions): Promise<void>;
+  checkHold(hold: Omit<HoldRequest, 'taskId'>, signal?: AbortSignal): Promise<void>;
+  placeHold(hold: HoldRequest, options?: CallOptions): Promise<void>;
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
   /** Returns how the hold has ended: an earlier charge stands. */
   releaseHold(taskId: string, options?: CallOptions): Promise<'released' | 'charged'>;

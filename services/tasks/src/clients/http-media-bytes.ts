@@ -33,7 +33,7 @@ export function httpMediaBytes(
     },
   });
   const authorization = `Bearer ${key.reveal()}`;
-  const urlOf = (object: string): string => `${baseUrl}/bytes/${encodeURIComponent(object)}`;
+  const buildBytesUrl = (object: string): string => `${baseUrl}/bytes/${encodeURIComponent(object)}`;
   const get = (url: string, headers: Readonly<Record<string, string>>, options: GetOptions) =>
     request(url, {
       ...options,
@@ -44,7 +44,7 @@ export function httpMediaBytes(
     });
   return {
     read: async (object, signal) => {
-      const answer = await get(urlOf(object), {}, { signal });
+      const answer = await get(buildBytesUrl(object), {}, { signal });
       if (answer.statusCode !== 200) {
         await answer.body.dump();
         throw new Error(`the media service answered ${answer.statusCode} for a staged object`);
@@ -54,11 +54,11 @@ export function httpMediaBytes(
     open: async (object, span, signal) => {
       try {
         const answer = await get(
-          `${urlOf(object)}?redirect=no`,
-          { 'accept-encoding': 'identity', ...rangeOf(span) },
+          `${buildBytesUrl(object)}?redirect=no`,
+          { 'accept-encoding': 'identity', ...toRangeHeader(span) },
           { signal, method: span.length === 0 ? 'HEAD' : 'GET' },
         );
-        return await openedOf(answer);
+        return await readOpenedBytes(answer);
       } catch (error) {
         throw signal.aborted ? error : serviceUnavailable(error, READ_RETRY_MS);
       }
@@ -72,11 +72,15 @@ interface GetOptions {
   readonly method?: 'GET' | 'HEAD';
 }
 
-function rangeOf({ offset, length }: ByteSpan): Record<string, string> {
+function toRangeHeader({ offset, length }: ByteSpan): Record<string, string> {
   return length === 0 ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
 }
 
-async function openedOf({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<OpenedBytes | undefined> {
+async function readOpenedBytes({
+  statusCode,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<OpenedBytes | undefined> {
   if (statusCode === 200 || statusCode === 206)
     return { stream: body, sha256: ETAG.exec(String(headers['etag']))?.[1] ?? '' };
   await body.dump();

@@ -18,7 +18,7 @@ type Uploads = Pick<MediaBytes, 'beginUpload' | 'put' | 'endUpload' | 'remove'>;
 export function httpUploads(baseUrl: string, authorization: string, dispatcher: Dispatcher): Uploads {
   const call = async (path: string, options: CallOptions): Promise<Readonly<Record<string, unknown>>> => {
     try {
-      return await answerOf(
+      return await readAnswer(
         await request(baseUrl + path, {
           headersTimeout: CALL_TIMEOUT_MS,
           bodyTimeout: CALL_TIMEOUT_MS,
@@ -61,12 +61,12 @@ type CallOptions = Pick<Dispatcher.RequestOptions, 'body'> & {
   readonly headersTimeout?: number;
 };
 
-async function answerOf({
+async function readAnswer({
   statusCode,
   headers,
   body,
 }: Dispatcher.ResponseData): Promise<Readonly<Record<string, unknown>>> {
-  const text = await shortText(body);
+  const text = await readShortText(body);
   if (statusCode === 204) return {};
   const answer = JSON.parse(text) as Record<string, unknown>;
   if (statusCode === 200) return answer;
@@ -86,7 +86,7 @@ const KINDS: Readonly<Record<number, 'invalid' | 'exhausted' | 'unavailable'>> =
   503: 'unavailable',
 };
 
-async function shortText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readShortText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

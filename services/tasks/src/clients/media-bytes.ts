@@ -24,16 +24,16 @@ export interface MediaBytes {
   /** Opens a part of an object; undefined: the object is no longer stored. */
   open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
   /** Reserves the bytes of an upload, or refuses it before its first byte. */
-  beginUpload(upload: UploadOrder): Promise<Reservation>;
+  beginUpload(upload: UploadRequest): Promise<Reservation>;
   /** Stores the bytes of an upload. If the stream fails, nothing is stored. */
-  put(stream: Readable, upload: Pick<Reservation, 'upload'> & Pick<UploadOrder, 'accountId'>): Promise<StoredUpload>;
+  put(stream: Readable, upload: Pick<Reservation, 'upload'> & Pick<UploadRequest, 'accountId'>): Promise<StoredUpload>;
   /** Gives up an upload that stored nothing. An upload that has ended is not an error. */
   endUpload(upload: string): Promise<void>;
   /** Removes the object of an upload. An object that is already gone is not an error. */
   remove(object: string): Promise<void>;
 }
 
-export interface UploadOrder {
+export interface UploadRequest {
   readonly accountId: string;
   readonly kind: MediaKind;
   /** Empty: none is declared. */

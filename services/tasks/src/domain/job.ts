@@ -68,7 +68,7 @@ const STARTS_MAX = 5;
  * Decides what happens to a job whose worker is gone. Returns `unknown` if the upstream may have been called and
  * must not be called again.
  */
-export function afterLoss({
+export function decideAfterLoss({
   state,
   repeatable,
   starts,

@@ -89,7 +89,7 @@ export function noChannelCounts(): ChannelCounts {
   };
 }
 
-export function minuteOf(ms: number): number {
+export function floorToMinute(ms: number): number {
   return ms - (ms % MINUTE_MS);
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { aSound, aText, aVideo, anImage, anOrder } from '../../testing/orders.ts';
 import { isVisible } from './model.ts';
-import { isMedia, isUpstreamFile, mediaOf, roleOf } from './order.ts';
+import { isMedia, isUpstreamFile, listMedia, resolveRole } from './order.ts';
 
 test('the media of an order are its items other than texts, in their order', () => {
   const order = anOrder({ content: [anImage('first_frame'), aText(), anImage('last_frame')] });
 
-  expect(mediaOf(order)).toEqual([anImage('first_frame'), anImage('last_frame')]);
+  expect(listMedia(order)).toEqual([anImage('first_frame'), anImage('last_frame')]);
   expect(isMedia(aText())).toBe(false);
 });
 
@@ -18,7 +18,7 @@ describe('the role of a media item', () => {
     [aVideo('base_video'), 'base_video'],
     [aSound(), undefined],
   ])('of %j is %s', (item, role) => {
-    expect(roleOf(item)).toBe(role);
+    expect(resolveRole(item)).toBe(role);
   });
 });
 

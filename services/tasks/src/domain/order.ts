@@ -40,12 +40,12 @@ export function isMedia(item: ContentItem): item is MediaItem {
   return 'media' in item;
 }
 
-export function mediaOf(order: Order): readonly MediaItem[] {
+export function listMedia(order: Order): readonly MediaItem[] {
   return order.content.filter(isMedia);
 }
 
 /** The role of a media item. An image without a role is the first frame. */
-export function roleOf(item: MediaItem): Role | undefined {
+export function resolveRole(item: MediaItem): Role | undefined {
   return item.role ?? (item.media === 'image' ? 'first_frame' : undefined);
 }
 

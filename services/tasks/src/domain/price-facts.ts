@@ -1,4 +1,4 @@
-import { mediaOf } from './order.ts';
+import { listMedia } from './order.ts';
 import type { Kind, Order } from './order.ts';
 
 /** The quantities that a price contract multiplies. */
@@ -41,6 +41,6 @@ export function priceFacts(
         ? (sourceSeconds ?? Math.max(1, Math.floor(probed.baseMs / SECOND_MS)))
         : (order.duration ?? 0),
     inputVideoSeconds: order.kind === 'generation' ? Math.ceil(probed.referenceMs / SECOND_MS) : 0,
-    images: order.kind === 'context_ir' ? 0 : mediaOf(order).filter(({ media }) => media === 'image').length,
+    images: order.kind === 'context_ir' ? 0 : listMedia(order).filter(({ media }) => media === 'image').length,
   };
 }

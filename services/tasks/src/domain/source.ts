@@ -14,13 +14,13 @@ const RESOLUTION = '768P';
  * the owner of the task.
  */
 export function sourceFault(source: Task): Fault | undefined {
-  const unsupported = (message: string): Fault => ({
+  const describeUnsupported = (message: string): Fault => ({
     reason: 'source_task_unsupported',
     field: 'source_task_id',
     message,
   });
-  if (source.order.kind !== 'generation') return unsupported('must name a video generation task');
-  if (source.state === 'failed') return unsupported('must name a completed task; this task failed');
+  if (source.order.kind !== 'generation') return describeUnsupported('must name a video generation task');
+  if (source.state === 'failed') return describeUnsupported('must name a completed task; this task failed');
   if (source.state !== 'completed')
     return {
       reason: 'source_task_not_ready',
@@ -28,10 +28,12 @@ export function sourceFault(source: Task): Fault | undefined {
       message: 'must name a completed task; this task has not finished yet',
     };
   if (source.order.resolution !== RESOLUTION)
-    return unsupported(`must name a task with a ${RESOLUTION} result; only such a result can be rendered at 2K`);
+    return describeUnsupported(
+      `must name a task with a ${RESOLUTION} result; only such a result can be rendered at 2K`,
+    );
   return meetsOutputConstraints(source)
     ? undefined
-    : unsupported(
+    : describeUnsupported(
         `must name a task whose result has at most ${WIDTH_MAX}x${HEIGHT_MAX} pixels ` +
           `and sides that are multiples of ${SIDE_MULTIPLE}`,
       );

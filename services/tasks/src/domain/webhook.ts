@@ -123,6 +123,6 @@ export interface Delivery {
 }
 
 /** The owner of the secret that signs the deliveries of an endpoint. */
-export function secretOwnerOf(accountId: string, endpointId: string): string {
+export function toSecretOwnerId(accountId: string, endpointId: string): string {
   return endpointId === DEFAULT_ENDPOINT ? `${DEFAULT_ENDPOINT}:${accountId}` : endpointId;
 }

@@ -1,6 +1,6 @@
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { Clock } from '@reelgate/platform/clock';
-import { derivedId } from '@reelgate/platform/ids';
+import { deriveId } from '@reelgate/platform/ids';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { BalanceLow } from '@reelgate/proto/billing/v1/billing_events';
 import type { EventStore } from '../store/webhook-store.ts';
@@ -24,23 +24,23 @@ export function onBalanceLow(bus: Bus, { webhooks, clock, wake }: BalanceLowDeps
     const { accountId, creditKey } = low;
     await webhooks.addEvent({
       // No account id has a zero byte, so different pairs have different ids.
-      id: derivedId('evt', `${accountId}\0${creditKey}`),
+      id: deriveId('evt', `${accountId}\0${creditKey}`),
       accountId,
       type: 'balance.low',
       subjectId: accountId,
       createdAt: clock.now(),
-      dataJson: dataOf(low),
+      dataJson: toDataJson(low),
     });
     wake();
   });
 }
 
-function dataOf({ currency, availableNanos, creditNanos }: BalanceLow): string {
-  return JSON.stringify({ currency, available: amount(availableNanos), last_credit: amount(creditNanos) });
+function toDataJson({ currency, availableNanos, creditNanos }: BalanceLow): string {
+  return JSON.stringify({ currency, available: formatAmount(availableNanos), last_credit: formatAmount(creditNanos) });
 }
 
 /** A decimal with two places, or with more if the amount has them. */
-function amount(nanos: bigint): string {
+function formatAmount(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const places = String(size % NANOS_PER_UNIT)
     .padStart(PLACES, '0')

@@ -8,7 +8,7 @@ import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
 import type { Finish } from '../store/task-store.ts';
 
 /** The event of a finished task, for the outbox. */
-export function finishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {
+export function toFinishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {
   const message = create(TaskFinishedSchema, {
     taskId: task.id,
     accountId: task.accountId,

@@ -8,12 +8,12 @@ const FRESH_MS = 10_000;
 
 export interface Tokens {
   /** The rights of a token of this account, or a refusal. */
-  of(tokenId: string, accountId: string): Promise<TokenRights>;
+  findRights(tokenId: string, accountId: string): Promise<TokenRights>;
   /** Forgets a token that has changed, and what it made. The next call reads them from billing. */
   drop(tokenId: string): void;
 }
 
-interface Known {
+interface CachedRights {
   readonly rights: TokenRights;
   readonly askedAt: number;
 }
@@ -22,8 +22,8 @@ interface Known {
  * Caches the rights of tokens, bounded in number and in time. A create trusts nothing that its request says about the
  * token. Refusals are not cached, so a new token is found at once.
  */
-export function cachedTokens(find: FindToken, clock: Clock): Tokens {
-  const known = new Map<string, Known>();
+export function openTokenCache(find: FindToken, clock: Clock): Tokens {
+  const known = new Map<string, CachedRights>();
   const asking = new Map<string, Promise<TokenRights>>();
   /** Grows with every change, so an answer from before a change is not cached. */
   let changes = 0;
@@ -36,7 +36,7 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
     return rights;
   };
 
-  const remember = (tokenId: string, entry: Known): void => {
+  const remember = (tokenId: string, entry: CachedRights): void => {
     const [oldest] = known.keys();
     if (known.size >= TOKENS_MAX && oldest !== undefined) known.delete(oldest);
     known.set(tokenId, entry);
@@ -51,7 +51,7 @@ export function cachedTokens(find: FindToken, clock: Clock): Tokens {
   };
 
   return {
-    of: async (tokenId, accountId) => {
+    findRights: async (tokenId, accountId) => {
       const entry = known.get(tokenId);
       const isFresh = entry !== undefined && isRecent(clock, entry.askedAt, FRESH_MS);
       const rights = isFresh ? entry.rights : await (asking.get(tokenId) ?? start(tokenId));

@@ -73,9 +73,9 @@ export interface AttemptName {
 
 /** The URLs that upstreams call. A URL carries all that is needed, so nothing about it is stored. */
 export interface CallbackUrls {
-  readonly urlOf: (attempt: AttemptName) => string;
+  readonly buildUrl: (attempt: AttemptName) => string;
   /** The attempt that the last part of such a URL names; undefined if it is not one of ours. */
-  readonly attemptOf: (token: string) => AttemptName | undefined;
+  readonly readAttempt: (token: string) => AttemptName | undefined;
 }
 
 /** The counters that operators watch. */

@@ -1,5 +1,5 @@
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
-import { traceparentIn } from '@reelgate/platform/trace/traceparent';
+import { parseTraceparent } from '@reelgate/platform/trace/traceparent';
 import type { Task } from '../domain/task.ts';
 
 /**
@@ -9,5 +9,5 @@ import type { Task } from '../domain/task.ts';
 export function inTask<T>({ requestId = '', trace }: Pick<Task, 'requestId' | 'trace'>, work: () => T): T {
   return trace === undefined
     ? inRequest(requestId, work)
-    : inRequest(requestId, () => inTrace(traceparentIn(trace)?.traceId, work));
+    : inRequest(requestId, () => inTrace(parseTraceparent(trace)?.traceId, work));
 }

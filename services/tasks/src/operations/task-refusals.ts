@@ -4,7 +4,7 @@ import type { Fault } from '../domain/fault.ts';
 const RETRY_SOON_MS = 5000;
 
 /** Turns a fault of an order into a refusal. */
-export function refusalOf(fault: Fault): Problem {
+export function toRefusal(fault: Fault): Problem {
   return new Problem({ kind: 'invalid', ...fault });
 }
 
@@ -27,21 +27,21 @@ export const taskNotFound = (field?: string): Problem =>
   });
 
 export const stepsNotCombined = (): Problem =>
-  refusalOf({
+  toRefusal({
     reason: 'invalid_request',
     field: 'in_steps',
     message: 'cannot be combined with offset or with_total; page with after',
   });
 
 export const sourceGone = (): Problem =>
-  refusalOf({
+  toRefusal({
     reason: 'source_task_unsupported',
     field: 'source_task_id',
     message: 'names a task whose video or references have been removed; send them as content with a base_video item',
   });
 
 /** Nothing has begun, so the create can be repeated. */
-export const overloaded = (): Problem =>
+export const overloadRefusal = (): Problem =>
   new Problem({
     kind: 'unavailable',
     reason: 'service_unavailable',
@@ -135,7 +135,7 @@ export const noChannel = (): Problem =>
     retryAfterMs: RETRY_SOON_MS,
   });
 
-export const throttled = (retryAfterMs: number): Problem =>
+export const throttleRefusal = (retryAfterMs: number): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'rate_limit_exceeded',

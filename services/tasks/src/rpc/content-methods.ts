@@ -3,7 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { GetTaskContentResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { ContentDeps } from '../operations/content/content-deps.ts';
-import { contentLink } from '../operations/content/content-link.ts';
+import { signContentLink } from '../operations/content/content-link.ts';
 import { uploadMedia } from '../operations/uploads/upload-media.ts';
 import { readUpload } from './read-upload.ts';
 import { readContent } from '../operations/content/read-content.ts';
@@ -21,7 +21,7 @@ export function contentMethods(deps: ContentDeps): ContentMethods {
       for await (const part of readContent(deps, request, signal)) yield { part: toWirePart(part) };
     },
     createContentLink: async ({ accountId, taskId, lifetime }) => {
-      const { url, expiresAt } = await contentLink(deps, {
+      const { url, expiresAt } = await signContentLink(deps, {
         accountId,
         taskId,
         lifetimeMs: lifetime && durationMs(lifetime),

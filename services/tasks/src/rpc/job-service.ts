@@ -4,7 +4,7 @@ import type { Tokens } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/jobs/create-job.ts';
 import type { JobRequest } from '../operations/jobs/create-job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
-import { callDigest } from '../operations/creates/request-digest.ts';
+import { digestCall } from '../operations/creates/request-digest.ts';
 import {
   finishJob,
   getJob,
@@ -17,14 +17,14 @@ import {
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
-export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implementation<typeof JobService> {
+export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'findRights'>): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal, span }) => {
       const {
         job,
         replayed,
         lease = '',
-      } = await createJob(deps, { ...(await toCreate(tokens, request)), requestId, span }, signal);
+      } = await createJob(deps, { ...(await toJobRequest(tokens, request)), requestId, span }, signal);
       return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
@@ -71,11 +71,11 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'of'>): Implement
 }
 
 /** The visible models come from the token, never from the request. */
-async function toCreate(
-  tokens: Pick<Tokens, 'of'>,
+async function toJobRequest(
+  tokens: Pick<Tokens, 'findRights'>,
   request: CreateJobRequest,
 ): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
-  const { models, makers } = await tokens.of(request.tokenId, request.accountId);
+  const { models, makers } = await tokens.findRights(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
   const webhookUrl = request.webhookUrl === '' ? undefined : request.webhookUrl;
   return {
@@ -92,7 +92,7 @@ async function toCreate(
         ? undefined
         : {
             key: request.idempotencyKey,
-            fingerprint: request.requestFingerprint || callDigest(call, request.repeatable, webhookUrl),
+            fingerprint: request.requestFingerprint || digestCall(call, request.repeatable, webhookUrl),
           },
   };
 }

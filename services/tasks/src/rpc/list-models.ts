@@ -11,16 +11,16 @@ const EVERY_MODEL = ['*'];
 /** The models that an enabled channel serves and that the token may use. Nothing of a channel is shown. */
 export async function listModels(
   { models, channels }: Pick<Deps, 'models' | 'channels'>,
-  tokens: Pick<Tokens, 'of'>,
+  tokens: Pick<Tokens, 'findRights'>,
   { accountId, tokenId }: Pick<ListModelsRequest, 'accountId' | 'tokenId'>,
 ): Promise<MessageInitShape<typeof ModelSchema>[]> {
-  const visible = tokenId === '' ? EVERY_MODEL : (await tokens.of(tokenId, accountId)).models;
+  const visible = tokenId === '' ? EVERY_MODEL : (await tokens.findRights(tokenId, accountId)).models;
   const kinds = Object.keys(KINDS) as Kind[];
   return [...models().values()]
     .filter(({ id }) => isVisible(visible, id))
     .map(({ id, resolutions, ratios, durationMin, durationMax }) => ({
       id,
-      kinds: kinds.filter((kind) => channels.serving(kind, id).length > 0).map((kind) => KINDS[kind]),
+      kinds: kinds.filter((kind) => channels.listServing(kind, id).length > 0).map((kind) => KINDS[kind]),
       resolutions: [...resolutions],
       ratios: [...ratios],
       durationMin,

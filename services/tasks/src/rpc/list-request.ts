@@ -4,7 +4,7 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Kind } from '../domain/order.ts';
 import type { State } from '../domain/task.ts';
-import { KINDS, nameOf } from './mapping-order.ts';
+import { KINDS, fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 
 /** The size of a page. The wire cannot tell zero from absent. */
@@ -14,12 +14,12 @@ export function readLimit(limit: number, otherwise: number): number {
 
 /** The state of a filter; undefined for every state. */
 export function readStateFilter(state: TaskState): State | undefined {
-  return state === TaskState.UNSPECIFIED ? undefined : nameOf(STATES, state);
+  return state === TaskState.UNSPECIFIED ? undefined : fromWireEnum(STATES, state);
 }
 
 /** The kind of a filter; undefined for every kind. */
 export function readKindFilter(kind: TaskKind): Kind | undefined {
-  return kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, kind);
+  return kind === TaskKind.UNSPECIFIED ? undefined : fromWireEnum(KINDS, kind);
 }
 
 /** A time that a request may leave out. */

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type {
   JobAnswer as WireAnswer,
@@ -11,7 +11,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/job';
 import type { JobLease as WireLease } from '@reelgate/proto/tasks/v1/job_service';
 import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '../domain/job.ts';
-import { nameOf } from './mapping-order.ts';
+import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
@@ -24,7 +24,7 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
 type WireBytes = WireCall['body'] | WireAnswer['body'];
 
 export function fromWireCall(wire: WireCall | undefined): JobCall {
-  const { endpoint, model, method, path, query, headers, body } = requiredField(wire, 'call');
+  const { endpoint, model, method, path, query, headers, body } = requireField(wire, 'call');
   return {
     endpoint,
     model,
@@ -62,7 +62,7 @@ export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefi
   return {
     statusCode,
     contentType,
-    encoding: nameOf(ENCODINGS, encoding),
+    encoding: fromWireEnum(ENCODINGS, encoding),
     size: Number(size),
     body: fromWireBytes(body),
   };
@@ -114,7 +114,7 @@ export function toWireNewJob(job: Job): MessageInitShape<typeof JobSchema> {
 }
 
 export function fromWireLease(wire: WireLease | undefined): JobLease {
-  const { jobId, lease } = requiredField(wire, 'lease');
+  const { jobId, lease } = requireField(wire, 'lease');
   return { jobId, lease };
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { anyOrder } from '../../testing/any-order.ts';
 import { anOrder, aText, anImage } from '../../testing/orders.ts';
-import { KINDS, fromWireOrder, nameOf, toWireOrder } from './mapping-order.ts';
+import { KINDS, fromWireOrder, fromWireEnum, toWireOrder } from './mapping-order.ts';
 
 test('an order is unchanged by the wire, and has no undefined field', () => {
   fc.assert(
@@ -46,5 +46,5 @@ test("the order is returned with the client's own URLs", () => {
 });
 
 test.each(Object.entries(KINDS))('the kind %s has a name', (name, number) => {
-  expect(nameOf(KINDS, number)).toBe(name);
+  expect(fromWireEnum(KINDS, number)).toBe(name);
 });

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem as WireItem, Order as WireOrder, OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
@@ -26,16 +26,16 @@ const ROLES: Readonly<Record<Role, MediaRole>> = {
 };
 
 /** The name of a wire value in one of these tables. The rules of the contract refuse every other value. */
-export function nameOf<K extends string>(table: Readonly<Record<K, number>>, value: number): K {
+export function fromWireEnum<K extends string>(table: Readonly<Record<K, number>>, value: number): K {
   const found = (Object.keys(table) as K[]).find((name) => table[name] === value);
-  return requiredField(found, `a name of the value ${value}`);
+  return requireField(found, `a name of the value ${value}`);
 }
 
 /** Converts an order from the wire. */
 export function fromWireOrder(order: WireOrder | undefined): Order {
-  const wire = requiredField(order, 'order');
+  const wire = requireField(order, 'order');
   return dropUndefined({
-    kind: nameOf(KINDS, wire.kind),
+    kind: fromWireEnum(KINDS, wire.kind),
     model: wire.model,
     content: wire.content.map(fromWireItem),
     duration: wire.duration,
@@ -74,10 +74,10 @@ function isObject(json: string): boolean {
 
 function fromWireItem({ item }: WireItem): ContentItem {
   if (item.case === 'text') return { text: item.value };
-  const { kind, role, url, object, declaredType } = requiredField(item.value, 'item');
+  const { kind, role, url, object, declaredType } = requireField(item.value, 'item');
   return dropUndefined({
-    media: nameOf(MEDIA, kind),
-    role: role === MediaRole.UNSPECIFIED ? undefined : nameOf(ROLES, role),
+    media: fromWireEnum(MEDIA, kind),
+    role: role === MediaRole.UNSPECIFIED ? undefined : fromWireEnum(ROLES, role),
     url: url === '' ? undefined : url,
     object: object === '' ? undefined : object,
     declaredType: declaredType === '' ? undefined : declaredType,

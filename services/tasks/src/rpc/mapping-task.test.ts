@@ -6,7 +6,7 @@ import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { aTask } from '../../testing/tasks.ts';
 import type { State, Task, Usage } from '../domain/task.ts';
-import { nameOf } from './mapping-order.ts';
+import { fromWireEnum } from './mapping-order.ts';
 import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
 
 const NOW = 2_000_000;
@@ -150,7 +150,7 @@ function backFrom(wire: WireTask): object {
   return {
     id: wire.id,
     accountId: wire.accountId,
-    state: nameOf(STATES, wire.state),
+    state: fromWireEnum(STATES, wire.state),
     progress: wire.progress,
     seconds: wire.seconds,
     createdAt: wire.createdAt && timestampMs(wire.createdAt),

@@ -10,7 +10,7 @@ import type {
 import type { Attempt, Delivery, DeliveryState, Payload } from '../domain/webhook.ts';
 import type { EndpointView } from '../operations/webhooks/endpoint-view.ts';
 import type { ShownDelivery } from '../operations/webhooks/manage-deliveries.ts';
-import { nameOf } from './mapping-order.ts';
+import { fromWireEnum } from './mapping-order.ts';
 
 export const PAYLOADS: Readonly<Record<Payload, WebhookPayload>> = {
   thin: WebhookPayload.THIN,
@@ -28,12 +28,12 @@ const NO_SETTINGS: NonNullable<EndpointView['settings']> = { name: '', url: '', 
 
 /** Undefined: the request does not say. */
 export function fromWirePayload(payload: WebhookPayload): Payload | undefined {
-  return payload === WebhookPayload.UNSPECIFIED ? undefined : nameOf(PAYLOADS, payload);
+  return payload === WebhookPayload.UNSPECIFIED ? undefined : fromWireEnum(PAYLOADS, payload);
 }
 
 /** Undefined: deliveries of every state. */
 export function fromWireDeliveryState(state: WebhookDeliveryState): DeliveryState | undefined {
-  return state === WebhookDeliveryState.UNSPECIFIED ? undefined : nameOf(DELIVERY_STATES, state);
+  return state === WebhookDeliveryState.UNSPECIFIED ? undefined : fromWireEnum(DELIVERY_STATES, state);
 }
 
 export function toWireEndpoint({

@@ -8,10 +8,10 @@ import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { resolveJob } from '../operations/jobs/resolve-job.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
-import { nameOf } from './mapping-order.ts';
+import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
-import { jobRecord } from './operate-jobs.ts';
-import { taskRecord } from './operate-tasks.ts';
+import { toJobRecord } from './operate-jobs.ts';
+import { readTaskRecord } from './operate-tasks.ts';
 
 const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
 
@@ -24,22 +24,22 @@ export function operateAttention(
   const { store } = deps;
   return {
     listAttention: async () => ({
-      items: (await store.open()).map(({ since, state, ...item }) => ({
+      items: (await store.listOpenAttention()).map(({ since, state, ...item }) => ({
         ...item,
         since: timestampFromMs(since),
         state: STATES[state],
       })),
     }),
-    countAttention: async () => ({ waiting: BigInt((await backlog.attention()).count) }),
+    countAttention: async () => ({ waiting: BigInt((await backlog.countAttention()).count) }),
     resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
-      const decision = { resolution: nameOf(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
+      const decision = { resolution: fromWireEnum(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
       const job = await jobs.jobs.findJob(taskId);
       assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
       if (job !== undefined) {
         await resolveJob(jobs, job, decision);
-        return { jobRecord: jobRecord(job) };
+        return { jobRecord: toJobRecord(job) };
       }
-      return { record: await taskRecord(deps, await resolveAttention(deps, taskId, decision)) };
+      return { record: await readTaskRecord(deps, await resolveAttention(deps, taskId, decision)) };
     },
   };
 }

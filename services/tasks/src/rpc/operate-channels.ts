@@ -23,7 +23,7 @@ export function operateChannels(
       const pauses = new Map((await operators.pauses()).map((pause) => [pause.channel, pause]));
       return {
         channels: await Promise.all(
-          channels.all().map((runtime) => statusOf(deps, runtime, pauses.get(runtime.channel.settings.id))),
+          channels.all().map((runtime) => readChannelStatus(deps, runtime, pauses.get(runtime.channel.settings.id))),
         ),
       };
     },
@@ -63,7 +63,11 @@ function toWirePause({ channel, at, actor, reason }: Pause) {
   return { channel, at: timestampFromMs(at), actor, reason };
 }
 
-async function statusOf({ store }: Deps, { channel: { settings }, circuit }: ChannelRuntime, pause: Pause | undefined) {
+async function readChannelStatus(
+  { store }: Deps,
+  { channel: { settings }, circuit }: ChannelRuntime,
+  pause: Pause | undefined,
+) {
   return {
     id: settings.id,
     adapter: settings.adapter,

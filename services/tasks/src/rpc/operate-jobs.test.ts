@@ -90,7 +90,7 @@ describe('a decision on a job with an unknown outcome', () => {
 
     expect([jobRecord?.job?.state, record]).toEqual([TaskState.FAILED, undefined]);
     expect(world.ended).toEqual([`${how} ${jobId}`]);
-    expect(await world.tasks.open()).toEqual([]);
+    expect(await world.tasks.listOpenAttention()).toEqual([]);
     await expect(client.resolveAttention({ taskId: jobId, resolution, actor: 'ann' })).rejects.toMatchObject({
       reason: 'not_in_attention',
     });
@@ -105,6 +105,6 @@ describe('a decision on a job with an unknown outcome', () => {
       client.resolveAttention({ taskId: jobId, resolution: Resolution.RETRY, actor: 'ann' }),
     ).rejects.toMatchObject({ kind: 'conflict', reason: 'job_not_retried' });
     expect(world.ended).toEqual([]);
-    expect(await world.tasks.open()).toHaveLength(1);
+    expect(await world.tasks.listOpenAttention()).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
-import { sampledTraceId } from '@reelgate/platform/trace/traceparent';
+import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
@@ -24,7 +24,7 @@ export function operateJobs({
       if (job === undefined) throw jobNotFound();
       return {
         record: {
-          ...jobRecord(job),
+          ...toJobRecord(job),
           events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({
             at: timestampFromMs(at),
             type,
@@ -38,14 +38,14 @@ export function operateJobs({
       const filter = { accountId, state: readStateFilter(state) };
       if (after !== '') assertPosition(await jobs.findJob(after), accountId, 'job');
       const found = await jobs.listJobs(filter, page);
-      return { records: found.map(jobRecord) };
+      return { records: found.map(toJobRecord) };
     },
   };
 }
 
-export function jobRecord({ answer, ...job }: Job) {
+export function toJobRecord({ answer, ...job }: Job) {
   const shown = answer === undefined ? job : { ...job, answer: { ...answer, body: { inline: '' } } };
   const { tokenId, endpoint, model, starts, requestId, trace } = job;
-  const traceId = sampledTraceId(trace) ?? '';
+  const traceId = readSampledTraceId(trace) ?? '';
   return { job: toWireJob(shown), tokenId, endpoint, model, starts, requestId, traceId };
 }

@@ -2,7 +2,7 @@ import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { sampledTraceId } from '@reelgate/platform/trace/traceparent';
+import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { ListTaskRecordsRequest, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { isTerminal } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
@@ -28,14 +28,14 @@ export function operateTasks(
       const task = await store.find(taskId);
       assertOwner(caller, task?.accountId, 'task_id');
       if (task === undefined) throw taskNotFound();
-      return { record: await taskRecord(deps, task) };
+      return { record: await readTaskRecord(deps, task) };
     },
     listTaskRecords: async (request) => {
       const { tasks, continueAfter = '' } = await listRecorded(deps, request);
-      if (request.brief) return { records: tasks.map((task) => briefRecord(deps, task)), continueAfter };
+      if (request.brief) return { records: tasks.map((task) => toBriefRecord(deps, task)), continueAfter };
       const reads = newSemaphore({ permits: RECORDS_AT_ONCE, waitingMax: tasks.length });
       return {
-        records: await Promise.all(tasks.map((task) => reads.run(() => taskRecord(deps, task)))),
+        records: await Promise.all(tasks.map((task) => reads.run(() => readTaskRecord(deps, task)))),
         continueAfter,
       };
     },
@@ -52,7 +52,7 @@ export function operateTasks(
 }
 
 function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<TaskStep> {
-  const filter = toFilter(deps, request);
+  const filter = toRecordFilter(deps, request);
   const page: Page = {
     limit: readLimit(request.limit, LIST_LIMIT),
     after: request.after === '' ? undefined : request.after,
@@ -60,7 +60,7 @@ function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<Task
   return request.inSteps ? listTaskStep(deps, filter, page) : listTasks(deps, filter, page, false);
 }
 
-function toFilter({ channels }: Deps, request: ListTaskRecordsRequest): ListFilter {
+function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): ListFilter {
   const state = readStateFilter(request.state);
   return {
     hidden: true,
@@ -85,10 +85,10 @@ function isFinished(task: Task | undefined): boolean {
   return task !== undefined && isTerminal(task.state) && task.admission !== 'refused';
 }
 
-export async function taskRecord(deps: Deps, task: Task) {
+export async function readTaskRecord(deps: Deps, task: Task) {
   const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
   return {
-    ...briefRecord(deps, task),
+    ...toBriefRecord(deps, task),
     attempts: attempts.map(({ number, channel, upstreamId = '', outcome, error = '', startedAt, endedAt }) => ({
       number,
       channel,
@@ -103,7 +103,7 @@ export async function taskRecord(deps: Deps, task: Task) {
 }
 
 /** A record without attempts and events, which have rows of their own. */
-function briefRecord({ clock }: Pick<Deps, 'clock'>, task: Task) {
+function toBriefRecord({ clock }: Pick<Deps, 'clock'>, task: Task) {
   return {
     task: toWireTask(task, clock.now()),
     tokenId: task.tokenId,
@@ -114,6 +114,6 @@ function briefRecord({ clock }: Pick<Deps, 'clock'>, task: Task) {
     requestId: task.requestId ?? '',
     channel: task.mapping?.channel ?? '',
     upstreamId: task.mapping?.upstreamId ?? '',
-    traceId: sampledTraceId(task.trace) ?? '',
+    traceId: readSampledTraceId(task.trace) ?? '',
   };
 }

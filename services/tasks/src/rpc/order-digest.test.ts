@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { anyOrder } from '../../testing/any-order.ts';
 import type { Order } from '../domain/order.ts';
-import { orderDigest } from '../operations/creates/request-digest.ts';
+import { digestOrder } from '../operations/creates/request-digest.ts';
 import { fromWireOrder, toWireOrder } from './mapping-order.ts';
 
 /** A field that this version does not know: number 500, a whole number. */
@@ -26,11 +26,11 @@ test('the same order has the same digest for every encoding of its message', () 
   fc.assert(
     fc.property(anyOrder, fc.array(fc.integer(), { minLength: 12, maxLength: 12 }), (order, positions) => {
       const plain = toBinary(OrderSchema, create(OrderSchema, toWireOrder(order)));
-      const digest = orderDigest(decoded(plain));
+      const digest = digestOrder(decoded(plain));
 
-      expect(orderDigest(decoded(encodedInOrder(order, positions)))).toBe(digest);
-      expect(orderDigest(decoded(Buffer.concat([UNKNOWN_FIELD, plain, UNKNOWN_FIELD])))).toBe(digest);
-      expect(orderDigest(order)).toBe(digest);
+      expect(digestOrder(decoded(encodedInOrder(order, positions)))).toBe(digest);
+      expect(digestOrder(decoded(Buffer.concat([UNKNOWN_FIELD, plain, UNKNOWN_FIELD])))).toBe(digest);
+      expect(digestOrder(order)).toBe(digest);
     }),
   );
 });
@@ -60,7 +60,7 @@ test('two orders have different digests, unless their fields mean the same', () 
       (order, other, field) => {
         const changed = { ...order, [field]: other[field] };
 
-        expect(orderDigest(changed) === orderDigest(order)).toBe(
+        expect(digestOrder(changed) === digestOrder(order)).toBe(
           isDeepStrictEqual(meaning(changed), meaning({ ...order, [field]: order[field] })),
         );
       },

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { UploadMediaHeader, UploadMediaRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { Upload } from '../operations/uploads/upload-media.ts';
-import { MEDIA, nameOf } from './mapping-order.ts';
+import { MEDIA, fromWireEnum } from './mapping-order.ts';
 
 /** Reads the header of an upload, and leaves its pieces to be read. */
 export async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): Promise<Upload> {
@@ -9,23 +9,23 @@ export async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): P
   if (first.done === true || first.value.header === undefined)
     throw badHeader('header', 'is required in the first message');
   const { accountId, kind: wireKind, declaredType, bytes, sha256 } = first.value.header;
-  const kind = nameOf(MEDIA, wireKind);
+  const kind = fromWireEnum(MEDIA, wireKind);
   if (kind === undefined) throw badHeader('header.kind', 'is required');
   return {
     accountId,
     kind,
     declaredType,
     sha256,
-    bytes: bytesOf(bytes),
-    pieces: piecesOf(first.value.data, iterator),
+    bytes: readByteCount(bytes),
+    pieces: readPieces(first.value.data, iterator),
   };
 }
 
-function bytesOf(bytes: UploadMediaHeader['bytes']): number | undefined {
+function readByteCount(bytes: UploadMediaHeader['bytes']): number | undefined {
   return bytes === undefined ? undefined : Number(bytes);
 }
 
-async function* piecesOf(first: Uint8Array, iterator: AsyncIterator<UploadMediaRequest>): AsyncGenerator<Uint8Array> {
+async function* readPieces(first: Uint8Array, iterator: AsyncIterator<UploadMediaRequest>): AsyncGenerator<Uint8Array> {
   yield first;
   for (;;) {
     const next = await iterator.next();

@@ -8,7 +8,7 @@ import { readTimeline } from '../operations/reads/read-timeline.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { Page } from '../store/task-store.ts';
 import { readKindFilter, readLimit, readTime } from './list-request.ts';
-import { nameOf } from './mapping-order.ts';
+import { fromWireEnum } from './mapping-order.ts';
 import { STATES, toWireTask } from './mapping-task.ts';
 import { toWireEntry } from './mapping-timeline.ts';
 
@@ -37,7 +37,7 @@ export function readMethods(deps: Deps): ReadMethods {
     },
     listTasks: async (request) => {
       if (request.inSteps && (request.offset !== 0 || request.withTotal)) throw stepsNotCombined();
-      const filter = await toFilter(deps, request);
+      const filter = await toOwnersFilter(deps, request);
       if (filter === undefined) return {};
       const page = toPage(request);
       if (request.inSteps) {
@@ -55,10 +55,10 @@ export function readMethods(deps: Deps): ReadMethods {
 }
 
 /** Undefined: no task matches. */
-async function toFilter(deps: Deps, request: ListTasksRequest): Promise<OwnersFilter | undefined> {
+async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<OwnersFilter | undefined> {
   const filter = {
     accountId: request.accountId,
-    states: request.states.map((state) => nameOf(STATES, state)),
+    states: request.states.map((state) => fromWireEnum(STATES, state)),
     taskIds: request.taskIds,
     model: request.model === '' ? undefined : request.model,
     kind: readKindFilter(request.kind),

@@ -18,7 +18,7 @@ import { deleteTask } from '../operations/ends/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
-import { orderDigest } from '../operations/creates/request-digest.ts';
+import { digestOrder } from '../operations/creates/request-digest.ts';
 import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { ContentMethods } from './content-methods.ts';
 import { listModels } from './list-models.ts';
@@ -37,14 +37,14 @@ const EVERY_MODEL = ['*'];
  */
 export function taskService(
   deps: Deps,
-  tokens: Pick<Tokens, 'of'>,
+  tokens: Pick<Tokens, 'findRights'>,
 ): Omit<Implementation<typeof TaskService>, keyof WatchMethods | keyof ContentMethods> {
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {
     checkOrder: (request, { signal }) => inContractTerms(checkOrder(deps, tokens, request, signal)),
     estimateOrder: async (request, { signal }) => {
-      const { models } = await tokens.of(request.tokenId, request.accountId);
+      const { models } = await tokens.findRights(request.tokenId, request.accountId);
       const caller = { accountId: request.accountId, visibleModels: models };
       const { quote, facts } = await inContractTerms(estimateOrder(deps, caller, fromWireOrder(request.order), signal));
       return {
@@ -58,7 +58,7 @@ export function taskService(
     },
     createTask: async (request, { signal, requestId, span }) => {
       const named = { requestId: requestId === '' ? undefined : requestId, span };
-      const create = async () => createTask(deps, { ...(await toCreate(tokens, request)), ...named }, signal);
+      const create = async () => createTask(deps, { ...(await toCreateRequest(tokens, request)), ...named }, signal);
       const { task, replayed } = await countRefusals(deps, () => inContractTerms(create()));
       return { task: toWireCreated(task), replayed };
     },
@@ -81,7 +81,7 @@ export function taskService(
 
 async function checkOrder(
   deps: Deps,
-  tokens: Pick<Tokens, 'of'>,
+  tokens: Pick<Tokens, 'findRights'>,
   request: CheckOrderRequest,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof CheckOrderResponseSchema>> {
@@ -89,7 +89,7 @@ async function checkOrder(
     assertAlone(deps, request);
     return {};
   }
-  const earlier = await checkCreate(deps, await toCreate(tokens, request), signal);
+  const earlier = await checkCreate(deps, await toCreateRequest(tokens, request), signal);
   return earlier === undefined ? {} : { task: toWireCreated(earlier) };
 }
 
@@ -100,22 +100,25 @@ function assertAlone(deps: Deps, request: CheckOrderRequest): void {
 }
 
 /** The rights of the token come from billing, never from the request. */
-async function toCreate(
-  tokens: Pick<Tokens, 'of'>,
+async function toCreateRequest(
+  tokens: Pick<Tokens, 'findRights'>,
   request: Omit<CreateTaskRequest, '$typeName'>,
 ): Promise<CreateRequest> {
-  const { models, inFlight, makers } = await tokens.of(request.tokenId, request.accountId);
-  const order = fromWireOrder(request.order);
+  const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
+  const createRequest = fromWireOrder(request.order);
   const webhookUrl = readWebhookUrl(request);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
     visibleModels: models,
-    order,
+    order: createRequest,
     idempotency:
       request.idempotencyKey === ''
         ? undefined
-        : { key: request.idempotencyKey, fingerprint: request.requestFingerprint || orderDigest(order, webhookUrl) },
+        : {
+            key: request.idempotencyKey,
+            fingerprint: request.requestFingerprint || digestOrder(createRequest, webhookUrl),
+          },
     inFlightLimit: inFlight,
     makers,
     webhookUrl,

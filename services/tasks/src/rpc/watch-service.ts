@@ -12,7 +12,7 @@ import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import type { ChangeFilter } from '../store/task-store.ts';
-import { KINDS, nameOf } from './mapping-order.ts';
+import { KINDS, fromWireEnum } from './mapping-order.ts';
 import { STATES, toWireTask } from './mapping-task.ts';
 
 export type WatchMethods = Pick<Implementation<typeof TaskService>, 'watchTask' | 'watchTasks'>;
@@ -20,8 +20,8 @@ export type WatchMethods = Pick<Implementation<typeof TaskService>, 'watchTask' 
 /** The streams of the service. The watches of one task share its message, which is made once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Pick<Clock, 'now'>): WatchMethods {
   const toWire = (task: Task): WireTask => create(TaskSchema, toWireTask(task, clock.now()));
-  const wireTask = madeOnce(toWire);
-  const wireVersion = madeOnce((task: Task, cursor: string): WatchTaskResponse =>
+  const wireTask = memoizeByTask(toWire);
+  const wireVersion = memoizeByTask((task: Task, cursor: string): WatchTaskResponse =>
     create(WatchTaskResponseSchema, { task: toWire(task), cursor }),
   );
   return {
@@ -30,14 +30,14 @@ export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Pick<C
         yield sent.task === undefined ? { cursor: sent.cursor } : wireVersion(sent.task, sent.cursor);
     },
     async *watchTasks(request, { signal }) {
-      for await (const { task, cursor } of watchTasks(deps, toFilter(request), request.cursor, signal))
+      for await (const { task, cursor } of watchTasks(deps, toChangeFilter(request), request.cursor, signal))
         yield create(WatchTasksResponseSchema, task === undefined ? { cursor } : { task: wireTask(task), cursor });
     },
   };
 }
 
 /** Makes a message once for each version of a task, as long as the version is held anywhere. */
-function madeOnce<M extends object, A extends readonly unknown[]>(
+function memoizeByTask<M extends object, A extends readonly unknown[]>(
   make: (task: Task, ...rest: A) => M,
 ): (task: Task, ...rest: A) => M {
   const made = new WeakMap<Task, M>();
@@ -48,11 +48,11 @@ function madeOnce<M extends object, A extends readonly unknown[]>(
   };
 }
 
-function toFilter({ accountId, states, model, kind }: WatchTasksRequest): ChangeFilter {
+function toChangeFilter({ accountId, states, model, kind }: WatchTasksRequest): ChangeFilter {
   return {
     accountId,
-    states: states.map((state) => nameOf(STATES, state)),
+    states: states.map((state) => fromWireEnum(STATES, state)),
     model: model === '' ? undefined : model,
-    kind: kind === TaskKind.UNSPECIFIED ? undefined : nameOf(KINDS, kind),
+    kind: kind === TaskKind.UNSPECIFIED ? undefined : fromWireEnum(KINDS, kind),
   };
 }

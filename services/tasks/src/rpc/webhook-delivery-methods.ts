@@ -1,6 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { WebhookAttempt } from '@reelgate/proto/tasks/v1/webhook';
 import type {
@@ -17,7 +17,7 @@ import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
 import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
-import { checkedEventTypes } from '../operations/webhooks/checked-event-types.ts';
+import { parseEventTypes } from '../operations/webhooks/checked-event-types.ts';
 import { toWireEvent } from './mapping-event.ts';
 import { PAYLOADS } from './mapping-webhook.ts';
 
@@ -57,7 +57,7 @@ function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEven
   return {
     accountId,
     cursor,
-    types: types.length === 0 ? undefined : checkedEventTypes(types, 'types'),
+    types: types.length === 0 ? undefined : parseEventTypes(types, 'types'),
     subjectId: subjectId === '' ? undefined : subjectId,
     withSubject,
   };
@@ -86,7 +86,7 @@ function fromWireRecord({ receiverId, lease, attempts, returned }: WebhookReceiv
 function fromWireMade({ deliveryId, attempt, retryAfterMs, circuit }: MadeWebhookAttempt): MadeAttempt {
   return {
     deliveryId,
-    attempt: fromWireAttempt(requiredField(attempt, 'attempt')),
+    attempt: fromWireAttempt(requireField(attempt, 'attempt')),
     retryAfterMs: Math.max(0, Number(retryAfterMs)),
     circuit: circuit === undefined ? undefined : Number(circuit),
   };
@@ -96,7 +96,7 @@ function fromWireAttempt(wire: WebhookAttempt): Attempt {
   const { number, at, durationMs, statusCode, error, requestHeaders, answerHead } = wire;
   return {
     number,
-    at: timestampMs(requiredField(at, 'at')),
+    at: timestampMs(requireField(at, 'at')),
     durationMs: Math.max(0, Number(durationMs)),
     status: statusCode,
     error: error.slice(0, ERROR_MAX),

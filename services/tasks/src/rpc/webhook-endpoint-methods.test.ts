@@ -4,7 +4,7 @@ import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { Secret } from '@reelgate/platform/secret';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
-import { signatureOf } from '@reelgate/platform/webhooks/sign';
+import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { refusalOf } from '../../testing/refusal-of.ts';
@@ -338,7 +338,7 @@ describe('TestWebhookEndpoint', () => {
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(seconds),
-      'webhook-signature': signatureOf([new Secret(secret)], { id, timestamp: seconds, body: sent!.body }),
+      'webhook-signature': signDelivery([new Secret(secret)], { id, timestamp: seconds, body: sent!.body }),
     });
   });
 

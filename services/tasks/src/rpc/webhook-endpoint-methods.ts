@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requiredField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import {
@@ -100,7 +100,7 @@ function ownersDeliveries(
       return { delivery: toWireDelivery(delivery, attempts) };
     },
     resendFailedWebhookDeliveries: async ({ accountId, endpointId, since }) => ({
-      resent: await resendFailed(deps, { accountId, endpointId }, timestampMs(requiredField(since, 'since'))),
+      resent: await resendFailed(deps, { accountId, endpointId }, timestampMs(requireField(since, 'since'))),
     }),
   };
 }

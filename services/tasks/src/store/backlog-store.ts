@@ -1,5 +1,5 @@
 /** The number of what waits, and the time since which the oldest waits. */
-export interface Waiting {
+export interface WaitingCount {
   /** Up to a maximum. */
   readonly count: number;
   /** Undefined: nothing waits. */
@@ -14,7 +14,7 @@ export interface BacklogStore {
   >;
   /** Since when the oldest due task of each channel has waited for its poll. A task that is being polled does not. */
   dueSince(channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
-  attention(): Promise<Waiting>;
+  countAttention(): Promise<WaitingCount>;
   /** The ended tasks whose money is not settled, and when the first of them ended. */
-  unsettled(): Promise<Waiting>;
+  countUnsettled(): Promise<WaitingCount>;
 }

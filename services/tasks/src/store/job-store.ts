@@ -1,6 +1,6 @@
 import type { Job, JobAnswer, JobCall, JobLease } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
-import type { Begun, NewTask } from './task-store.ts';
+import type { BeginResult, NewTask } from './task-store.ts';
 
 /** A job before it is accepted. */
 export type NewJob = Pick<
@@ -42,7 +42,7 @@ export interface JobStore {
   /**
    * Writes the job, its call, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted.
    */
-  beginJob(job: NewJob, signal?: AbortSignal): Promise<Begun>;
+  beginJob(job: NewJob, signal?: AbortSignal): Promise<BeginResult>;
   findJob(jobId: string): Promise<Job | undefined>;
   /** Leases due jobs. Tokens share equally; for a token the job that has waited longest comes first. */
   leaseJobs(options: {

@@ -81,21 +81,21 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     'tasks_due',
     (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' }),
   ],
-  ['the unsettled tasks', 'tasks_unsettled', (store) => store.unsettled({ before: 1, beyond: 2, limit: 10 })],
-  ['the overdue tasks', 'tasks_unfinished', (store) => store.overdue(10)],
-  ['the tasks past the soft deadline', 'tasks_unfinished', (store) => store.late('soft', 1, 10)],
-  ['the tasks past the hard deadline', 'tasks_unfinished', (store) => store.late('hard', 1, 10)],
-  ['creates of dead processes', 'tasks_unsure', (store) => store.abandoned(['proc_1', 'proc_2'], 10)],
-  ['the creates of a process', 'tasks_unsure', (store) => store.submittedBy('proc_1', 10)],
-  ['the tasks that a process polls', 'tasks_due', (store) => store.leasedBy('main', 'proc_1')],
+  ['the unsettled tasks', 'tasks_unsettled', (store) => store.listUnsettled({ before: 1, beyond: 2, limit: 10 })],
+  ['the overdue tasks', 'tasks_unfinished', (store) => store.listOverdue(10)],
+  ['the tasks past the soft deadline', 'tasks_unfinished', (store) => store.listLate('soft', 1, 10)],
+  ['the tasks past the hard deadline', 'tasks_unfinished', (store) => store.listLate('hard', 1, 10)],
+  ['creates of dead processes', 'tasks_unsure', (store) => store.listAbandoned(['proc_1', 'proc_2'], 10)],
+  ['the creates of a process', 'tasks_unsure', (store) => store.listOwnedCreateIds('proc_1', 10)],
+  ['the tasks that a process polls', 'tasks_due', (store) => store.listLeasedIds('main', 'proc_1')],
   ['the tasks that are due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],
-  ['the unknown tasks', 'tasks_unsure', (store) => store.withAdmission('unknown', { limit: 10, after: 'task_1' })],
+  ['the unknown tasks', 'tasks_unsure', (store) => store.listWithAdmission('unknown', { limit: 10, after: 'task_1' })],
   [
     'the tasks under submission',
     'tasks_unsure',
-    (store) => store.withAdmission('submitting', { limit: 10, after: 'task_1' }),
+    (store) => store.listWithAdmission('submitting', { limit: 10, after: 'task_1' }),
   ],
-  ['the tasks with an upstream id', 'tasks_by_upstream', (store) => store.knownUpstreamIds('vendor', ['1', '2'])],
+  ['the tasks with an upstream id', 'tasks_by_upstream', (store) => store.findKnownUpstreamIds('vendor', ['1', '2'])],
   [
     "an owner's page",
     'tasks_by_account',
@@ -125,18 +125,22 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   [
     'the changes of some accounts',
     'tasks_changed',
-    (store) => store.changesOf(['acme', 'rival'], { at: 1, id: 'task_1' }, 10),
+    (store) => store.listChanges(['acme', 'rival'], { at: 1, id: 'task_1' }, 10),
   ],
   [
     'the changes of an owner',
     'tasks_changed',
-    (store) => store.changedTasks({ accountId: 'acme' }, { at: 1, id: '' }, 10),
+    (store) => store.listChangedTasks({ accountId: 'acme' }, { at: 1, id: '' }, 10),
   ],
   [
     'the unfinished tasks of an owner',
     'tasks_changed',
     (store) =>
-      store.changedTasks({ accountId: 'acme', states: ['queued', 'in_progress'], model: 'm' }, { at: 0, id: '' }, 10),
+      store.listChangedTasks(
+        { accountId: 'acme', states: ['queued', 'in_progress'], model: 'm' },
+        { at: 0, id: '' },
+        10,
+      ),
   ],
   ['versions of tasks', 'autoindex_tasks_1', (store) => store.versions(['task_1', 'task_2'])],
   ["an owner's task", 'autoindex_tasks_1', (store) => store.findOwned('acme', 'task_1')],
@@ -219,8 +223,8 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
     'INDEX tasks_due (channel=? AND next_poll_at>? AND next_poll_at<?)',
     (backlog) => backlog.dueSince(['main', 'second'], 1),
   ],
-  ['what waits for a person', 'INDEX attention_open', (backlog) => backlog.attention()],
-  ['the oldest unsettled end', 'COVERING INDEX tasks_unsettled', (backlog) => backlog.unsettled()],
+  ['what waits for a person', 'INDEX attention_open', (backlog) => backlog.countAttention()],
+  ['the oldest unsettled end', 'COVERING INDEX tasks_unsettled', (backlog) => backlog.countUnsettled()],
 ])('%s are counted in an index of what runs or waits', async (_what, index, call) => {
   const plans = await plansOf((_store, _jobs, backlog) => call(backlog));
 
@@ -248,7 +252,7 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
   [
     'the attention queue',
     ['INDEX attention_open', 'tasks USING INDEX sqlite_autoindex_tasks_1', 'jobs USING INDEX sqlite_autoindex_jobs_1'],
-    (store) => store.open(),
+    (store) => store.listOpenAttention(),
   ],
   ['the acts', ['autoindex_operator_acts_1'], (_store, operators) => operators.acts({}, { limit: 9, after: 'x' })],
   [
@@ -321,12 +325,12 @@ describe('the statements of webhooks', () => {
     [
       'the held receivers',
       ['autoindex_webhook_receivers_1'],
-      (store) => store.heldReceivers([{ receiverId: 'whe_1', lease: 'lease_a' }]),
+      (store) => store.findHeldReceivers([{ receiverId: 'whe_1', lease: 'lease_a' }]),
     ],
     ['a stream', ['events_by_account'], (store) => store.eventsAfter({ accountId: 'acme' }, 1, 10)],
     ['the last event of an account', ['events_by_account'], (store) => store.lastEvent('acme')],
     ['the accounts with newer events', ['events_by_seq'], (store) => store.lastPlaces(1, 10)],
-    ['the place of an event', ['autoindex_events_1'], (store) => store.placeOf('acme', 'evt_1')],
+    ['the place of an event', ['autoindex_events_1'], (store) => store.findPlace('acme', 'evt_1')],
     [
       'the removal of what is old',
       ['autoindex_webhook_deliveries_1', 'events_by_seq', 'webhook_receivers_idle'],
@@ -335,10 +339,10 @@ describe('the statements of webhooks', () => {
     [
       'the pending deliveries',
       ['webhook_deliveries_due', 'webhook_receivers_due'],
-      (store) => store.pendingDeliveries(),
+      (store) => store.countPendingDeliveries(),
     ],
-    ['the disabled endpoints', ['webhook_endpoints_disabled'], (store) => store.disabledEndpoints()],
-    ['the new events', ['events_undispatched'], (store) => store.undispatchedEvents()],
+    ['the disabled endpoints', ['webhook_endpoints_disabled'], (store) => store.countDisabledEndpoints()],
+    ['the new events', ['events_undispatched'], (store) => store.countUndispatchedEvents()],
     [
       "an owner's failed deliveries",
       ['webhook_deliveries_undelivered'],
@@ -360,7 +364,7 @@ describe('the statements of webhooks', () => {
       ['events_by_subject', 'webhook_deliveries_by_event'],
       (store) => store.listDeliveriesAbout('acme', 'task_of_evt_1', 10),
     ],
-    ['their attempts', ['autoindex_webhook_attempts_1'], (store) => store.attemptsOfAll(['whd_1', 'whd_2'])],
+    ['their attempts', ['autoindex_webhook_attempts_1'], (store) => store.listAttemptsByDelivery(['whd_1', 'whd_2'])],
     [
       'the failed deliveries that are sent again',
       ['webhook_deliveries_undelivered'],

@@ -25,7 +25,7 @@ export interface NewTask {
 }
 
 /** `capped` names the counter that is full. `key_taken`: another call holds the idempotency key. */
-export type Begun = 'begun' | 'key_taken' | { readonly capped: string };
+export type BeginResult = 'begun' | 'key_taken' | { readonly capped: string };
 
 export interface KeyRecord {
   readonly fingerprint: string;
@@ -106,7 +106,7 @@ export interface Progress {
 export interface CreateStore {
   findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
   /** Writes the task, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted. */
-  begin(task: NewTask, signal?: AbortSignal): Promise<Begun>;
+  begin(task: NewTask, signal?: AbortSignal): Promise<BeginResult>;
   /** Writes the length of a task after its videos are probed. */
   measure(taskId: string, seconds: number): Promise<void>;
   /** Writes the staged media of the order, by their index in its content. */
@@ -200,7 +200,7 @@ export interface StepStore {
 }
 
 /** A finished task that is not settled, and how often its settlement failed. */
-export interface Unsettled extends Task {
+export interface UnsettledTask extends Task {
   readonly settleFailures: number;
 }
 
@@ -220,11 +220,11 @@ export interface ReadStore {
   /**
    * Creates of these owners, and of owners that have no heartbeat. A process has a heartbeat before its first create.
    */
-  abandoned(deadOwners: readonly string[], limit: number): Promise<readonly Task[]>;
+  listAbandoned(deadOwners: readonly string[], limit: number): Promise<readonly Task[]>;
   /** The ids of the creates that a process owns. */
-  submittedBy(owner: string, limit: number): Promise<readonly string[]>;
+  listOwnedCreateIds(owner: string, limit: number): Promise<readonly string[]>;
   /** Unfinished tasks in the order of their ids, after a position. */
-  withAdmission(
+  listWithAdmission(
     admission: 'submitting' | 'unknown',
     page: { readonly limit: number; readonly after: string },
   ): Promise<readonly Task[]>;
@@ -232,12 +232,12 @@ export interface ReadStore {
    * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the
    * clock was set back.
    */
-  unsettled(which: {
+  listUnsettled(which: {
     readonly before: number;
     readonly beyond: number;
     readonly limit: number;
-  }): Promise<readonly Unsettled[]>;
-  knownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  }): Promise<readonly UnsettledTask[]>;
+  findKnownUpstreamIds(upstreamAccount: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** The tasks of an account that a watch is about. */
@@ -265,9 +265,9 @@ export interface ChangeStore {
   /** The versions of those of the tasks that an owner can see. */
   versions(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
-  changesOf(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
+  listChanges(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
   /** The visible tasks of an account in the order of their last changes, after a position. */
-  changedTasks(filter: ChangeFilter, after: ChangePosition, limit: number): Promise<readonly Task[]>;
+  listChangedTasks(filter: ChangeFilter, after: ChangePosition, limit: number): Promise<readonly Task[]>;
 }
 
 /** Changes of a task's state. */
@@ -280,7 +280,7 @@ export interface MoveStore {
   /** Ends all leases of a process, and marks their tasks as resumed until the next outcome of a poll. */
   dropLeases(owner: string): Promise<void>;
   /** The ids of the tasks of a channel that are leased to a process. */
-  leasedBy(channel: string, owner: string): Promise<readonly string[]>;
+  listLeasedIds(channel: string, owner: string): Promise<readonly string[]>;
   /** Ends the lease of a task if it belongs to this process. */
   dropLease(taskId: string, owner: string): Promise<void>;
   /**
@@ -327,14 +327,14 @@ export type Deadline = 'soft' | 'hard';
 /** Tasks that are past a deadline. */
 export interface DeadlineStore {
   /** Unfinished tasks that were created before a time and are not yet marked as past the deadline. */
-  late(deadline: Deadline, createdBefore: number, limit: number): Promise<readonly Task[]>;
+  listLate(deadline: Deadline, createdBefore: number, limit: number): Promise<readonly Task[]>;
   /**
    * Marks an unfinished task as past a deadline. Returns whether it was not marked yet. At the hard deadline the task
    * leaves the counter of its token and the counter of all tasks, once.
    */
   passDeadline(taskId: string, deadline: Deadline, at: number): Promise<boolean>;
   /** Unfinished tasks past the hard deadline that do not wait for a person. */
-  overdue(limit: number): Promise<readonly Task[]>;
+  listOverdue(limit: number): Promise<readonly Task[]>;
 }
 
 export interface AttentionItem {
@@ -359,7 +359,7 @@ export interface AttentionStore {
    * Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet.
    */
   raise(item: AttentionItem): Promise<boolean>;
-  waits(taskId: string): Promise<boolean>;
+  isWaiting(taskId: string): Promise<boolean>;
   /**
    * Ends the wait, by a person or by the service, for any reason or only for the given one. `why` are the words of a
    * person, whose decision becomes an act. Returns whether it waited.
@@ -375,7 +375,7 @@ export interface AttentionStore {
     },
   ): Promise<boolean>;
   /** The longest waiting first. */
-  open(): Promise<readonly OpenAttention[]>;
+  listOpenAttention(): Promise<readonly OpenAttention[]>;
 }
 
 /** The living processes of this service. */

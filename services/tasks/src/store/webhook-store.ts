@@ -40,7 +40,7 @@ export interface EndpointStore {
   /** Removes an endpoint with its secret and its receiver, and ends its pending deliveries as failed. */
   removeEndpoint(accountId: string, endpointId: string, at: number): Promise<boolean>;
   /** The health of endpoints, by id; of an endpoint that nothing was sent to, none. */
-  healthOf(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
+  readHealth(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
   findSecrets(ownerIds: readonly string[]): Promise<ReadonlyMap<string, SealedSecret>>;
   /** Writes a secret unless its owner has one. Returns the one that is stored. */
   addSecret(secret: SealedSecret): Promise<SealedSecret>;
@@ -60,7 +60,7 @@ export interface EventStore {
    */
   dispatch(options: { readonly now: number; readonly limit: number }): Promise<number>;
   /** The place of an event of an account; undefined: it is not kept, or not dispatched yet. */
-  placeOf(accountId: string, eventId: string): Promise<number | undefined>;
+  findPlace(accountId: string, eventId: string): Promise<number | undefined>;
   /** The last event of an account. */
   lastEvent(accountId: string): Promise<DispatchedEvent | undefined>;
   eventsAfter(
@@ -151,7 +151,7 @@ export interface DeliveryStore {
   /** Ends every lease. Only for a start that no worker has survived. Returns how many it ended. */
   endLeases(now: number): Promise<number>;
   /** The leased receivers of these leases, without their deliveries, unless another lease was taken. */
-  heldReceivers(leases: readonly ReceiverLease[]): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
+  findHeldReceivers(leases: readonly ReceiverLease[]): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
   findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
   /**
    * Writes what was done under leases, with one record for a receiver. A lease holds until it is given back or another
@@ -167,9 +167,9 @@ export interface DeliveryStore {
   /** The newest deliveries of the newest events about a task or a job. */
   listDeliveriesAbout(accountId: string, subjectId: string, limit: number): Promise<readonly Delivery[]>;
   /** The attempts of these deliveries, by delivery, up to a bound that the greatest ids use first. */
-  attemptsOfAll(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
+  listAttemptsByDelivery(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** The last attempts, up to a bound. */
-  attemptsOf(deliveryId: string): Promise<readonly Attempt[]>;
+  listAttempts(deliveryId: string): Promise<readonly Attempt[]>;
   /** Makes a delivery due at once, under a new schedule. An open circuit does not hold it. Returns whether it exists. */
   resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
   /** The same for failed deliveries since a time, and pending ones that are due later. Returns how many. */
@@ -188,10 +188,10 @@ export interface WebhookRetentionStore {
 /** The numbers that operators watch. */
 export interface WebhookBacklogStore {
   /** Counted up to a bound, and when the first receiver was or is due. */
-  pendingDeliveries(): Promise<{ readonly count: number; readonly oldestDueAt: number | undefined }>;
+  countPendingDeliveries(): Promise<{ readonly count: number; readonly oldestDueAt: number | undefined }>;
   /** Those that the service disabled, not their owners. */
-  disabledEndpoints(): Promise<number>;
-  undispatchedEvents(): Promise<{ readonly count: number; readonly oldestAt: number | undefined }>;
+  countDisabledEndpoints(): Promise<number>;
+  countUndispatchedEvents(): Promise<{ readonly count: number; readonly oldestAt: number | undefined }>;
 }
 
 export type WebhookStore = EndpointStore & EventStore & DeliveryStore & WebhookRetentionStore & WebhookBacklogStore;

@@ -1,4 +1,4 @@
-import { aborted } from '@reelgate/platform/lifecycle/drain';
+import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import type { Deps } from '../operations/deps.ts';
 import type { Pollers } from './pollers.ts';
@@ -12,8 +12,8 @@ export async function drainWork(
   pollers: Pick<Pollers, 'stop'>,
   { closing, over }: Drain,
 ): Promise<void> {
-  await aborted(closing);
-  await Promise.all([pollers.stop(), untilCreated(deps, () => over.aborted)]);
+  await waitForAbort(closing);
+  await Promise.all([pollers.stop(), waitForCreates(deps, () => over.aborted)]);
 }
 
 /** At the stop of a process: waits for its creates for a while, then leaves all its work to the other processes. */
@@ -24,13 +24,13 @@ export async function handOver({
   processId,
 }: Pick<Deps, 'store' | 'clock' | 'creating' | 'processId'>): Promise<void> {
   const until = clock.now() + CREATES_MS_MAX;
-  await untilCreated({ clock, creating }, () => clock.now() >= until);
+  await waitForCreates({ clock, creating }, () => clock.now() >= until);
   await store.dropLeases(processId);
   // Other processes take a process without a heartbeat for dead, so its heartbeat is removed last.
   await store.forget(processId);
 }
 
-async function untilCreated(
+async function waitForCreates(
   { clock, creating }: Pick<Deps, 'clock' | 'creating'>,
   isLate: () => boolean,
 ): Promise<void> {

@@ -120,7 +120,7 @@ describe('a jump of the clock', () => {
       expect(world.journal.names().filter((name) => name === 'store.finish' || name.startsWith('billing.'))).toEqual(
         [],
       );
-      expect(await world.deps.store.open()).toEqual([]);
+      expect(await world.deps.store.listOpenAttention()).toEqual([]);
     },
   );
 });

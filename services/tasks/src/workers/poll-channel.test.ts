@@ -78,7 +78,7 @@ async function pollEach(
     if (polled === undefined) world.upstream.pollResults.delete(`up-${id}`);
     else world.upstream.pollResults.set(`up-${id}`, polled);
     await passAndWait({ world, poller });
-    reasons.push((await world.deps.store.open()).map(({ reason }) => reason));
+    reasons.push((await world.deps.store.listOpenAttention()).map(({ reason }) => reason));
     await world.clock.advance(60_000);
   }
   return reasons;
@@ -256,7 +256,7 @@ describe('a failed poll', () => {
     }
 
     expect(waits).toEqual([6000, 12_000, 24_000, 48_000, 60_000, 60_000, 60_000, 60_000]);
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
     expect((await world.deps.store.events(id)).filter(({ type }) => type === 'look_failed')).toHaveLength(1);
   });
 
@@ -301,7 +301,7 @@ describe('a failed poll', () => {
       pollErrors: 4,
       doubt: { reason: 'unknown_upstream_task', polls: 4 },
     });
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
   });
 
   test.each<[string, string]>([

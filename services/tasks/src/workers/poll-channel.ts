@@ -55,8 +55,8 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
   const correctClock = clockCorrection(deps);
   return {
     pass: async (channelId) => {
-      await untilWorthwhile(deps.clock, state);
-      const [current, free] = [runtime(), freeOf(state)];
+      await waitUntilWorthwhile(deps.clock, state);
+      const [current, free] = [runtime(), countFree(state)];
       if (current === undefined) return 0;
       if (free <= 0) return 1;
       await correctClock(channelId);
@@ -71,24 +71,24 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
 }
 
 /** Returns the number of tasks that can begin now. */
-function freeOf({ polling, running }: PollerState): number {
+function countFree({ polling, running }: PollerState): number {
   return Math.min(PARALLEL_MAX - polling, IN_WORK_MAX - running.size);
 }
 
 /** Waits until a claim is worth its transaction, for a bounded time. */
-async function untilWorthwhile(clock: Clock, state: PollerState): Promise<void> {
-  if (freeOf(state) >= CLAIM_MIN) return;
+async function waitUntilWorthwhile(clock: Clock, state: PollerState): Promise<void> {
+  if (countFree(state) >= CLAIM_MIN) return;
   const ended = new AbortController();
   let isOver = false;
   void clock.sleep(CLAIM_WAIT_MS, ended.signal).then(() => {
     isOver = true;
-    tellFreed(state);
+    signalFreed(state);
   });
-  while (freeOf(state) < CLAIM_MIN && !isOver) await state.freed.promise;
+  while (countFree(state) < CLAIM_MIN && !isOver) await state.freed.promise;
   ended.abort(NOT_AWAITED);
 }
 
-function tellFreed(state: PollerState): void {
+function signalFreed(state: PollerState): void {
   state.freed.resolve(undefined);
   state.freed = Promise.withResolvers();
 }
@@ -116,7 +116,7 @@ async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerStat
     const polled = inTask(task, () => pollTask(deps, runtime, state, task));
     const work = polled.then((written) => {
       state.running.delete(task.id);
-      tellFreed(state);
+      signalFreed(state);
       if (!written) state.hasUnknownLeases = true;
     });
     state.running.set(task.id, work);
@@ -142,7 +142,7 @@ async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerSt
   try {
     const polled = await pollOnce(channel, state, leased);
     deps.count.poll(id, polled.found ? polled.report.phase : 'error', {
-      lateMs: latenessOf(leased, startedAt),
+      lateMs: computeLatenessMs(leased, startedAt),
       error: polled.found ? undefined : polled.gone ? UNKNOWN_TASK : polled.error,
     });
     const task = tracePoll(deps, leased, { channel: id, polled, startedAt });
@@ -159,7 +159,7 @@ async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerSt
   }
 }
 
-function latenessOf({ nextPollAt }: Task, startedAt: number): number {
+function computeLatenessMs({ nextPollAt }: Task, startedAt: number): number {
   const late = startedAt - (nextPollAt ?? startedAt);
   return late >= AHEAD_MS ? late - AHEAD_MS : late;
 }
@@ -170,7 +170,7 @@ async function pollOnce(channel: Channel, state: PollerState, task: Task): Promi
     return await channel.poll(task.mapping?.upstreamId ?? '', new AbortController().signal);
   } finally {
     state.polling -= 1;
-    tellFreed(state);
+    signalFreed(state);
   }
 }
 
@@ -178,7 +178,7 @@ async function pollOnce(channel: Channel, state: PollerState, task: Task): Promi
 async function dropUnknownLeases({ store, processId }: Deps, state: PollerState, channelId: string): Promise<void> {
   state.hasUnknownLeases = false;
   try {
-    for (const taskId of await store.leasedBy(channelId, processId))
+    for (const taskId of await store.listLeasedIds(channelId, processId))
       if (!state.running.has(taskId)) await store.dropLease(taskId, processId);
   } catch (error) {
     state.hasUnknownLeases = true;

@@ -20,7 +20,7 @@ export interface ProcessLiveness {
   count(): number;
 }
 
-interface Seen {
+interface OtherProcess {
   readonly heartbeat: number;
   /** The heartbeats of this process since it last changed. */
   readonly misses: number;
@@ -34,9 +34,9 @@ interface Seen {
  * can have the database (`exclusive`), every other process is dead at once.
  */
 export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLiveness {
-  const seen = new Map<string, Seen>();
-  const isDead = ({ misses }: Seen): boolean => exclusive || misses >= MISSED_HEARTBEATS_MAX;
-  const isUndecided = (other: Seen): boolean => !other.hasChanged && !isDead(other);
+  const seen = new Map<string, OtherProcess>();
+  const isDead = ({ misses }: OtherProcess): boolean => exclusive || misses >= MISSED_HEARTBEATS_MAX;
+  const isUndecided = (other: OtherProcess): boolean => !other.hasChanged && !isDead(other);
   const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
 
   const beat = async (): Promise<number> => {
@@ -76,7 +76,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
       while ((await takeOver()) > 0);
       const hasCreates = async (): Promise<boolean> => {
         const ids = [...seen].flatMap(([id, other]) => (isUndecided(other) ? [id] : []));
-        return ids.length > 0 && (await deps.store.abandoned(ids, 1)).length > 0;
+        return ids.length > 0 && (await deps.store.listAbandoned(ids, 1)).length > 0;
       };
       while (await hasCreates()) {
         await deps.clock.sleep(HEARTBEAT_MS);

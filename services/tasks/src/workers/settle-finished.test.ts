@@ -68,7 +68,7 @@ describe('a finished task', () => {
     await settleFinished(world.deps);
 
     expect(holdOf(world, task)?.state).toBe('held');
-    expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'overrun' }]);
+    expect(await world.deps.store.listOpenAttention()).toMatchObject([{ taskId: task.id, reason: 'overrun' }]);
     expect(world.journal.names().filter((name) => name === 'billing.settle')).toHaveLength(1);
   });
 });
@@ -137,7 +137,7 @@ describe('a settlement that gets no answer', () => {
     return { world, task, other, slow, pass, passOver, asked: () => asked, answered };
   }
   const unsettledIn = async ({ deps, clock }: World): Promise<readonly string[]> =>
-    (await deps.store.unsettled({ before: clock.now(), beyond: Number.MAX_SAFE_INTEGER, limit: 10 })).map(
+    (await deps.store.listUnsettled({ before: clock.now(), beyond: Number.MAX_SAFE_INTEGER, limit: 10 })).map(
       ({ id }) => id,
     );
 

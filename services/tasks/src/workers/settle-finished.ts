@@ -4,7 +4,7 @@ import { inTask } from '../operations/in-task.ts';
 import { inWorkSpan } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
 import { SETTLED_MAX } from '../store/task-store.ts';
-import type { Unsettled } from '../store/task-store.ts';
+import type { UnsettledTask } from '../store/task-store.ts';
 
 /** The time in milliseconds that the event of a finished task has to settle it first. */
 const EVENT_HEAD_START_MS = 3000;
@@ -27,10 +27,10 @@ export type SlowSettlements = Map<string, Promise<void>>;
  * if it is lost, they are settled again, which changes nothing. Returns how many tasks were settled.
  */
 export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map()): Promise<number> {
-  const tasks = await unsettled(deps, slow);
+  const tasks = await listTasksToSettle(deps, slow);
   const settled: string[] = [];
   let isOver = false;
-  const settleOne = async (task: Unsettled): Promise<void> => {
+  const settleOne = async (task: UnsettledTask): Promise<void> => {
     if (!(await inTask(task, () => trySettle(deps, task)))) return;
     if (isOver) await markSettled(deps, [task.id]);
     else settled.push(task.id);
@@ -44,7 +44,7 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
     slow.set(task.id, work);
     return work;
   });
-  await endOrTime(deps, works);
+  await waitForSettlements(deps, works);
   isOver = true;
   if (settled.length > 0) await markSettled(deps, settled);
   return settled.length;
@@ -56,9 +56,9 @@ async function markSettled({ store, clock, count }: Deps, taskIds: readonly stri
 }
 
 /** The tasks to settle now, without those whose settlement is under way. */
-async function unsettled({ store, clock }: Deps, slow: SlowSettlements): Promise<readonly Unsettled[]> {
+async function listTasksToSettle({ store, clock }: Deps, slow: SlowSettlements): Promise<readonly UnsettledTask[]> {
   const now = clock.now();
-  const found = await store.unsettled({
+  const found = await store.listUnsettled({
     before: now - EVENT_HEAD_START_MS,
     beyond: now + BACKOFF_MAX_MS,
     limit: SETTLED_MAX + slow.size,
@@ -67,7 +67,7 @@ async function unsettled({ store, clock }: Deps, slow: SlowSettlements): Promise
 }
 
 /** Waits for the settlements, for the time of a pass at most. */
-async function endOrTime({ clock }: Deps, works: readonly Promise<void>[]): Promise<void> {
+async function waitForSettlements({ clock }: Deps, works: readonly Promise<void>[]): Promise<void> {
   const ended = new AbortController();
   await Promise.race([Promise.all(works), clock.sleep(PASS_MS, ended.signal)]);
   ended.abort(NOT_AWAITED);
@@ -75,7 +75,7 @@ async function endOrTime({ clock }: Deps, works: readonly Promise<void>[]): Prom
 
 const CONFIRM = { name: 'confirm settlement' };
 
-async function trySettle(deps: Deps, task: Unsettled): Promise<boolean> {
+async function trySettle(deps: Deps, task: UnsettledTask): Promise<boolean> {
   try {
     const traced = task.settleFailures < SPANS_MAX ? task : { ...task, trace: undefined };
     await inWorkSpan(deps, traced, CONFIRM, (span) => settleTask(deps, task, span));

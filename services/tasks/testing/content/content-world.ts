@@ -4,7 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
-import type { ByteSpan, MediaBytes, UploadOrder } from '../../src/clients/media-bytes.ts';
+import type { ByteSpan, MediaBytes, UploadRequest } from '../../src/clients/media-bytes.ts';
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
 import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
@@ -24,8 +24,8 @@ export const UPLOAD_LIFETIME_MS = 3_600_000;
 /** What the store has of uploads. */
 export interface KeptUploads {
   readonly objects: Map<string, Buffer>;
-  readonly reserved: Map<string, UploadOrder>;
-  readonly begun: UploadOrder[];
+  readonly reserved: Map<string, UploadRequest>;
+  readonly begun: UploadRequest[];
 }
 
 /** Stores an upload when it is whole, as media does. */

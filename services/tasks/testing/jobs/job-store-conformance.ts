@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobLease } from '../../src/domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../src/store/job-store.ts';
-import type { Begun, TaskStore } from '../../src/store/task-store.ts';
+import type { BeginResult, TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';
 import { AT, aCall, aNewJob, anAnswer } from './new-jobs.ts';
 
@@ -22,7 +22,7 @@ const SCOPES = ['jobs:token:token_1', 'jobs:total'];
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `job_${String(index).padStart(3, '0')}`);
 const key = (name: string, expiresAt = AT + 5000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
-const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
+const begunOf = (outcomes: readonly BeginResult[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const ROOMY = { caps: [{ scope: 'jobs:total', limit: 1000 }] };
 
 /** The guarantees of every job store. */
@@ -260,7 +260,7 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
         attention: { reason: 'unknown_outcome', detail: 'lost' },
       });
 
-      expect(await tasks.open()).toMatchObject([
+      expect(await tasks.listOpenAttention()).toMatchObject([
         { taskId: 'job_1', accountId: 'acme', isJob: true, reason: 'unknown_outcome', detail: 'lost', since: AT },
       ]);
       expect(await jobs.finishJob(own, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acceptedTask } from '../../src/operations/attempts/accepted-task.ts';
+import { toAcceptedTask } from '../../src/operations/attempts/accepted-task.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';
 import { AT, accepted, begun, eventTypes, inFlight, numbered, outcomes, started, unknown } from './opened-store.ts';
@@ -103,7 +103,7 @@ export function attemptsConformance(open: OpenStore): void {
 
       expect(await store.accept('task_1', { number: 1, ...acceptance })).toBe('accepted');
 
-      expect(await store.findOwned('acme', 'task_1')).toEqual(acceptedTask(aNewTask('task_1'), acceptance));
+      expect(await store.findOwned('acme', 'task_1')).toEqual(toAcceptedTask(aNewTask('task_1'), acceptance));
       expect(await store.attempts('task_1')).toMatchObject([
         { outcome: 'accepted', upstreamId: 'up-1', endedAt: AT + 1 },
       ]);

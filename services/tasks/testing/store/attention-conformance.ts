@@ -25,8 +25,8 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.raise(item('task_1'))).toBe(true);
       expect(await store.raise({ ...item('task_1', AT + 5), reason: 'hard_deadline' })).toBe(false);
 
-      expect(await store.open()).toMatchObject([item('task_1')]);
-      expect(await store.waits('task_1')).toBe(true);
+      expect(await store.listOpenAttention()).toMatchObject([item('task_1')]);
+      expect(await store.isWaiting('task_1')).toBe(true);
       expect((await eventTypes(store, 'task_1')).filter((type) => type === 'attention')).toHaveLength(1);
     });
 
@@ -44,8 +44,8 @@ export function attentionConformance(open: OpenStore): void {
       const by = { resolution: 'retry', actor: 'ann', at: AT + 9 };
       expect([await store.resolve('task_1', by), await store.resolve('task_1', by)]).toEqual([true, false]);
 
-      expect(await store.open()).toEqual([]);
-      expect(await store.waits('task_1')).toBe(false);
+      expect(await store.listOpenAttention()).toEqual([]);
+      expect(await store.isWaiting('task_1')).toBe(false);
       expect(await store.events('task_1')).toContainEqual({
         at: AT + 9,
         type: 'attention_resolved',
@@ -59,7 +59,7 @@ export function attentionConformance(open: OpenStore): void {
 
       expect(await store.raise({ ...item('task_1', AT + 9), reason: 'no_result' })).toBe(true);
 
-      expect(await store.open()).toMatchObject([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
+      expect(await store.listOpenAttention()).toMatchObject([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
     });
 
     test('for one reason is not resolved for another', async () => {
@@ -72,7 +72,7 @@ export function attentionConformance(open: OpenStore): void {
 
     test('that was never raised is not resolved', async () => {
       expect(await store.resolve('task_1', { resolution: 'retry', actor: 'ann', at: AT })).toBe(false);
-      expect(await store.waits('task_1')).toBe(false);
+      expect(await store.isWaiting('task_1')).toBe(false);
     });
 
     test('ends with its task by a decision, in one step and with one act', async () => {
@@ -83,7 +83,7 @@ export function attentionConformance(open: OpenStore): void {
       const ended = await Promise.all([store.finish('task_1', end), other.finish('task_1', end)]);
 
       expect(ended.filter((times) => times !== undefined)).toEqual([expect.objectContaining({ hasWaited: true })]);
-      expect([await store.open(), await actsOver('task_1')]).toEqual([[], ['ann: it is lost']]);
+      expect([await store.listOpenAttention(), await actsOver('task_1')]).toEqual([[], ['ann: it is lost']]);
     });
 
     test('that another decision has ended leaves its task as it is', async () => {
@@ -103,7 +103,7 @@ export function attentionConformance(open: OpenStore): void {
       await store.raise(item('task_1', AT + 2));
       await store.raise(item('task_2', AT + 1));
 
-      expect((await store.open()).map(({ taskId }) => taskId)).toEqual(['task_2', 'task_1']);
+      expect((await store.listOpenAttention()).map(({ taskId }) => taskId)).toEqual(['task_2', 'task_1']);
     });
   });
 

@@ -82,24 +82,24 @@ export function backlogConformance(open: OpenStore): void {
   });
 
   test('a backlog knows how much waits for a person, and since when', async () => {
-    expect(await backlog.attention()).toEqual({ count: 0, oldest: undefined });
+    expect(await backlog.countAttention()).toEqual({ count: 0, oldest: undefined });
     for (const [id, since] of [['task_1', AT + 5] as const, ['task_2', AT] as const, ['task_3', AT - 5] as const]) {
       await accepted(store, id);
       await store.raise({ taskId: id, reason: 'unknown_status', detail: '', since });
     }
     await store.resolve('task_3', { resolution: 'retry', actor: 'ann', at: AT });
 
-    expect(await backlog.attention()).toEqual({ count: 2, oldest: AT });
+    expect(await backlog.countAttention()).toEqual({ count: 2, oldest: AT });
   });
 
   test('a backlog knows the oldest end that is not settled, also one whose settlement was put off', async () => {
-    expect((await backlog.unsettled()).oldest).toBeUndefined();
+    expect((await backlog.countUnsettled()).oldest).toBeUndefined();
     await completed(store, 'task_1', { at: AT + 1 });
     await completed(store, 'task_2', { at: AT + 2 });
     await store.putOffSettlement('task_1', AT + 100_000);
 
-    expect((await backlog.unsettled()).oldest).toBe(AT + 1);
+    expect((await backlog.countUnsettled()).oldest).toBe(AT + 1);
     await store.markSettled(['task_1'], AT + 3);
-    expect((await backlog.unsettled()).oldest).toBe(AT + 2);
+    expect((await backlog.countUnsettled()).oldest).toBe(AT + 2);
   });
 }

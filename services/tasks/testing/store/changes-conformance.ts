@@ -126,7 +126,7 @@ export function changesConformance(open: OpenStore): void {
       const found: string[] = [];
       let after = { at: LATER - 1, id: '' };
       for (;;) {
-        const page = await store.changesOf(['acme', 'rival'], after, 2);
+        const page = await store.listChanges(['acme', 'rival'], after, 2);
         found.push(...page.map(({ id }) => id));
         if (page.length < 2) break;
         after = { at: page.at(-1)!.version, id: page.at(-1)!.id };
@@ -139,8 +139,8 @@ export function changesConformance(open: OpenStore): void {
       await changedAt('task_1', LATER - 1);
       await changedAt('task_2', LATER);
 
-      expect(await store.changesOf(['acme'], { at: LATER, id: '' }, 10)).toEqual([{ id: 'task_2', version: LATER }]);
-      expect(await store.changesOf([], BEGINNING, 10)).toEqual([]);
+      expect(await store.listChanges(['acme'], { at: LATER, id: '' }, 10)).toEqual([{ id: 'task_2', version: LATER }]);
+      expect(await store.listChanges([], BEGINNING, 10)).toEqual([]);
     });
 
     test('contain no task without an upstream', async () => {
@@ -149,13 +149,13 @@ export function changesConformance(open: OpenStore): void {
       await begun(store, 'task_refused');
       await store.refuse('task_refused', { code: 'x', message: 'y' }, LATER);
 
-      expect(await store.changesOf(['acme'], BEGINNING, 10)).toEqual([]);
+      expect(await store.listChanges(['acme'], BEGINNING, 10)).toEqual([]);
     });
   });
 
   describe('the tasks of an account by their changes', () => {
-    const found = async (...args: Parameters<TaskStore['changedTasks']>): Promise<string[]> =>
-      idsOf(await store.changedTasks(...args));
+    const found = async (...args: Parameters<TaskStore['listChangedTasks']>): Promise<string[]> =>
+      idsOf(await store.listChangedTasks(...args));
 
     test('are read in the order of their times, in every state, after a position', async () => {
       await changedAt('task_3', LATER);

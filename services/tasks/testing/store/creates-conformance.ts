@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Begun, TaskStore } from '../../src/store/task-store.ts';
+import type { BeginResult, TaskStore } from '../../src/store/task-store.ts';
 import { anImage, anOrder, aText } from '../orders.ts';
 import { aNewTask } from '../tasks.ts';
 import { AT, accepted, begun, eventTypes, inFlight, numbered } from './opened-store.ts';
@@ -7,7 +7,7 @@ import type { OpenStore } from './opened-store.ts';
 
 const SCOPES = ['token:token_1', 'total'] as const;
 const REFUSED = { code: 'invalid_media', message: 'not found' };
-const begunOf = (outcomes: readonly Begun[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
+const begunOf = (outcomes: readonly BeginResult[]): number => outcomes.filter((outcome) => outcome === 'begun').length;
 const key = (name: string, expiresAt = AT + 1000) => ({ key: name, fingerprint: `print of ${name}`, expiresAt });
 
 /** The writes of a create before its submission. */

@@ -24,8 +24,8 @@ export function deadlinesConformance(open: OpenStore): void {
       await accepted(store, 'task_known', { createdAt: AT - 300 });
       await store.passDeadline('task_known', deadline, AT);
 
-      expect(idsOf(await store.late(deadline, AT, 10))).toEqual(['task_2', 'task_1']);
-      expect(idsOf(await store.late(deadline, AT, 1))).toEqual(['task_2']);
+      expect(idsOf(await store.listLate(deadline, AT, 10))).toEqual(['task_2', 'task_1']);
+      expect(idsOf(await store.listLate(deadline, AT, 1))).toEqual(['task_2']);
     },
   );
 
@@ -36,10 +36,10 @@ export function deadlinesConformance(open: OpenStore): void {
     await store.raise({ taskId: 'task_raised', reason: 'hard_deadline', detail: '', since: AT });
     await store.finish('task_ended', { state: 'failed', at: AT });
 
-    expect(idsOf(await store.overdue(10))).toEqual(['task_1']);
+    expect(idsOf(await store.listOverdue(10))).toEqual(['task_1']);
 
     await store.resolve('task_raised', { resolution: 'retry', actor: 'ann', at: AT });
-    expect(idsOf(await store.overdue(10))).toEqual(['task_1', 'task_raised']);
+    expect(idsOf(await store.listOverdue(10))).toEqual(['task_1', 'task_raised']);
   });
 
   describe('passDeadline', () => {

@@ -356,9 +356,9 @@ export function movesConformance(open: OpenStore): void {
     await claim(store, AT, 1, 'proc_1');
 
     expect([
-      await store.leasedBy('main', 'proc_1'),
-      await store.leasedBy('main', 'proc_other'),
-      await store.leasedBy('spare', 'proc_1'),
+      await store.listLeasedIds('main', 'proc_1'),
+      await store.listLeasedIds('main', 'proc_other'),
+      await store.listLeasedIds('spare', 'proc_1'),
     ]).toEqual([['task_1'], [], []]);
 
     await store.dropLease('task_1', 'proc_other');
@@ -384,18 +384,20 @@ export function movesConformance(open: OpenStore): void {
     await completed(store, 'task_1');
     await store.putOffSettlement('task_1', AT + 500);
 
-    expect(await store.unsettled(soon)).toEqual([]);
-    expect(await store.unsettled({ ...soon, before: AT + 501 })).toMatchObject([{ id: 'task_1', settleFailures: 1 }]);
+    expect(await store.listUnsettled(soon)).toEqual([]);
+    expect(await store.listUnsettled({ ...soon, before: AT + 501 })).toMatchObject([
+      { id: 'task_1', settleFailures: 1 },
+    ]);
   });
 
   test('a settled task is marked once, and no longer waits for its settlement', async () => {
     await completed(store, 'task_1');
-    expect(idsOf(await store.unsettled(soon))).toEqual(['task_1']);
+    expect(idsOf(await store.listUnsettled(soon))).toEqual(['task_1']);
 
     await store.markSettled(['task_1'], AT + 5);
     await store.markSettled(['task_1'], AT + 9);
 
-    expect(await store.unsettled(soon)).toEqual([]);
+    expect(await store.listUnsettled(soon)).toEqual([]);
     expect(await sql.read('SELECT settled_at FROM tasks')).toEqual([{ settled_at: AT + 5 }]);
   });
 
@@ -405,7 +407,7 @@ export function movesConformance(open: OpenStore): void {
 
     await store.markSettled(ids.slice(1), AT + 5);
 
-    expect(idsOf(await store.unsettled({ ...soon, limit: 200 }))).toEqual([ids[0]]);
+    expect(idsOf(await store.listUnsettled({ ...soon, limit: 200 }))).toEqual([ids[0]]);
   });
 
   test('a task that its owner removes is hidden once, and only after its end', async () => {

@@ -88,9 +88,9 @@ export function readsConformance(open: OpenStore): void {
       await begun(store, 'task_3', { owner: 'proc_forgotten' });
       await accepted(store, 'task_4', { owner: 'proc_dead' });
 
-      expect(idsOf(await store.abandoned(['proc_dead', 'proc_other'], 10))).toEqual(['task_2', 'task_3']);
-      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_3']);
-      expect(idsOf(await store.abandoned(['proc_dead'], 1))).toEqual(['task_2']);
+      expect(idsOf(await store.listAbandoned(['proc_dead', 'proc_other'], 10))).toEqual(['task_2', 'task_3']);
+      expect(idsOf(await store.listAbandoned([], 10))).toEqual(['task_3']);
+      expect(idsOf(await store.listAbandoned(['proc_dead'], 1))).toEqual(['task_2']);
     });
 
     test('of one process are listed by their ids while they are under submission', async () => {
@@ -98,8 +98,8 @@ export function readsConformance(open: OpenStore): void {
       await begun(store, 'task_2', { owner: 'proc_2' });
       await accepted(store, 'task_3', { owner: 'proc_1' });
 
-      expect(await store.submittedBy('proc_1', 10)).toEqual(['task_1']);
-      expect(await store.submittedBy('proc_1', 0)).toEqual([]);
+      expect(await store.listOwnedCreateIds('proc_1', 10)).toEqual(['task_1']);
+      expect(await store.listOwnedCreateIds('proc_1', 0)).toEqual([]);
     });
 
     test('include the creates that were taken from their process', async () => {
@@ -107,7 +107,7 @@ export function readsConformance(open: OpenStore): void {
       await begun(store, 'task_1', { owner: 'proc_alive' });
       await store.disown('task_1');
 
-      expect(idsOf(await store.abandoned([], 10))).toEqual(['task_1']);
+      expect(idsOf(await store.listAbandoned([], 10))).toEqual(['task_1']);
     });
   });
 
@@ -117,16 +117,16 @@ export function readsConformance(open: OpenStore): void {
     await store.finish('task_ended', { state: 'failed', at: AT });
     await begun(store, 'task_submitting');
 
-    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: '' }))).toEqual([
+    expect(idsOf(await store.listWithAdmission('unknown', { limit: 3, after: '' }))).toEqual([
       'task_000',
       'task_001',
       'task_002',
     ]);
-    expect(idsOf(await store.withAdmission('unknown', { limit: 3, after: 'task_002' }))).toEqual([
+    expect(idsOf(await store.listWithAdmission('unknown', { limit: 3, after: 'task_002' }))).toEqual([
       'task_003',
       'task_004',
     ]);
-    expect(idsOf(await store.withAdmission('submitting', { limit: 3, after: '' }))).toEqual(['task_submitting']);
+    expect(idsOf(await store.listWithAdmission('submitting', { limit: 3, after: '' }))).toEqual(['task_submitting']);
   });
 
   test('unsettled tasks are those that ended long enough ago, with refused creates, the oldest first', async () => {
@@ -137,21 +137,21 @@ export function readsConformance(open: OpenStore): void {
     await store.refuse('task_refused', { code: 'x', message: 'y' }, AT + 3);
     await accepted(store, 'task_alive');
 
-    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 10 }))).toEqual([
+    expect(idsOf(await store.listUnsettled({ before: AT + 50, beyond: AT + 1000, limit: 10 }))).toEqual([
       'task_1',
       'task_2',
       'task_refused',
     ]);
-    expect(idsOf(await store.unsettled({ before: AT + 50, beyond: AT + 1000, limit: 1 }))).toEqual(['task_1']);
-    expect(idsOf(await store.unsettled({ before: AT, beyond: AT + 50, limit: 10 }))).toEqual(['task_new']);
+    expect(idsOf(await store.listUnsettled({ before: AT + 50, beyond: AT + 1000, limit: 1 }))).toEqual(['task_1']);
+    expect(idsOf(await store.listUnsettled({ before: AT, beyond: AT + 50, limit: 10 }))).toEqual(['task_new']);
   });
 
   test('upstream ids are looked up by upstream account', async () => {
     await accepted(store, 'task_1');
 
-    expect(await store.knownUpstreamIds('vendor', ['up-task_1', 'up-none'])).toEqual(new Set(['up-task_1']));
-    expect(await store.knownUpstreamIds('rival', ['up-task_1'])).toEqual(new Set());
-    expect(await store.knownUpstreamIds('vendor', [])).toEqual(new Set());
+    expect(await store.findKnownUpstreamIds('vendor', ['up-task_1', 'up-none'])).toEqual(new Set(['up-task_1']));
+    expect(await store.findKnownUpstreamIds('rival', ['up-task_1'])).toEqual(new Set());
+    expect(await store.findKnownUpstreamIds('vendor', [])).toEqual(new Set());
   });
 
   test('an unused counter is at zero', async () => {

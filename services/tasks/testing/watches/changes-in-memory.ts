@@ -27,12 +27,12 @@ export function changesInMemory(): ChangesInMemory {
       list: async ({ taskIds = [] }) => taskIds.flatMap((id) => rows.get(id) ?? []),
       versions: async (ids) =>
         new Map(ids.flatMap((id) => (rows.has(id) ? [[id, rows.get(id)!.updatedAt] as const] : []))),
-      changesOf: async (accountIds, after, limit) =>
+      listChanges: async (accountIds, after, limit) =>
         inOrder(after, limit, ({ accountId }) => accountIds.includes(accountId)).map(({ id, updatedAt }) => ({
           id,
           version: updatedAt,
         })),
-      changedTasks: async ({ accountId, states = [], model, kind }, after, limit) =>
+      listChangedTasks: async ({ accountId, states = [], model, kind }, after, limit) =>
         inOrder(
           after,
           limit,

@@ -1,7 +1,7 @@
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Task } from '../../src/domain/task.ts';
-import type { Watched } from '../../src/operations/watches/open-watches.ts';
+import type { WatchMessage } from '../../src/operations/watches/open-watches.ts';
 import { openWatches } from '../../src/operations/watches/open-watches.ts';
 import type { OpenWatches } from '../../src/operations/watches/open-watches.ts';
 import { openWatchHub } from '../../src/operations/watches/watch-hub.ts';
@@ -16,7 +16,7 @@ import { changesInMemory } from './changes-in-memory.ts';
 
 /** A stream that is read as fast as it comes. */
 export interface Reader {
-  readonly got: Watched[];
+  readonly got: WatchMessage[];
   /** `open`, `ended`, or what it threw. */
   outcome(): unknown;
   /** The caller leaves. */
@@ -40,14 +40,14 @@ export interface WatchWorld {
   settle(): Promise<void>;
   /** Lets time pass as the workers of the service would. */
   pass(ms: number): Promise<void>;
-  watchTask(cursor?: string, signal?: AbortSignal): AsyncGenerator<Watched>;
-  watchTasks(cursor?: string, filter?: Partial<ChangeFilter>, signal?: AbortSignal): AsyncGenerator<Watched>;
+  watchTask(cursor?: string, signal?: AbortSignal): AsyncGenerator<WatchMessage>;
+  watchTasks(cursor?: string, filter?: Partial<ChangeFilter>, signal?: AbortSignal): AsyncGenerator<WatchMessage>;
   /** Starts readers, then runs the passes. */
   readAll(opens: readonly OpenStream[]): Promise<readonly Reader[]>;
   read(open: OpenStream): Promise<Reader>;
 }
 
-export type OpenStream = (signal: AbortSignal) => AsyncGenerator<Watched>;
+export type OpenStream = (signal: AbortSignal) => AsyncGenerator<WatchMessage>;
 
 const PASS_MS = 500;
 
@@ -116,7 +116,7 @@ export function openWatchWorld(): WatchWorld {
 
 function pump(open: OpenStream): Reader {
   const leaving = new AbortController();
-  const got: Watched[] = [];
+  const got: WatchMessage[] = [];
   let outcome: unknown = 'open';
   const run = async (): Promise<void> => {
     try {

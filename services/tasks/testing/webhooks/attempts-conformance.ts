@@ -57,7 +57,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
     expect(await store.recordAttempts([aRecord(receiver, [record], { at: AT + 3 })])).toEqual([]);
 
     expect(await only()).toMatchObject({ ...expected, attempts: 1 });
-    expect(await store.attemptsOf(record.deliveryId)).toEqual([record.attempt]);
+    expect(await store.listAttempts(record.deliveryId)).toEqual([record.attempt]);
     expect(await dueAt(sql, 'whe_1')).toBe(expected.dueAt ?? null);
   });
 
@@ -65,10 +65,10 @@ export function attemptsConformance(open: OpenWebhooks): void {
     const receiver = await leasedWith('evt_1');
 
     await store.recordAttempts([aRecord(receiver, [], { health: FAILING, returned: false })]);
-    expect((await store.healthOf(['whe_1'])).get('whe_1')).toEqual(FAILING);
+    expect((await store.readHealth(['whe_1'])).get('whe_1')).toEqual(FAILING);
 
     await store.recordAttempts([aRecord(receiver, [], { health: HEALTHY })]);
-    expect((await store.healthOf(['whe_1'])).get('whe_1')).toEqual(HEALTHY);
+    expect((await store.readHealth(['whe_1'])).get('whe_1')).toEqual(HEALTHY);
   });
 
   test('a lease that is not given back goes on', async () => {
@@ -113,8 +113,8 @@ export function attemptsConformance(open: OpenWebhooks): void {
       expect(await store.recordAttempts([record])).toEqual([id]);
 
       expect(await only()).toMatchObject({ state: 'pending', attempts: 0, dueAt: AT });
-      expect(await store.attemptsOf(receiver.deliveries[0]!.id)).toEqual([]);
-      expect((await store.healthOf(['whe_1'])).get('whe_1')).toEqual(HEALTHY);
+      expect(await store.listAttempts(receiver.deliveries[0]!.id)).toEqual([]);
+      expect((await store.readHealth(['whe_1'])).get('whe_1')).toEqual(HEALTHY);
       expect((await store.findEndpoint('acme', 'whe_1'))?.disabled).toBeUndefined();
     });
 
@@ -155,7 +155,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       await store.recordAttempts([record]);
 
       expect(await only()).toMatchObject({ state: 'pending', attempts: 1 });
-      expect(await store.attemptsOf(receiver.deliveries[0]!.id)).toHaveLength(1);
+      expect(await store.listAttempts(receiver.deliveries[0]!.id)).toHaveLength(1);
     });
 
     test('another attempt with a number that is taken gets the next one', async () => {
@@ -166,7 +166,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
           aRecord(receiver, [attempted(id, { status: 500, at, dueAt: AT + 9 })], { returned: false }),
         ]);
 
-      expect((await store.attemptsOf(id)).map(({ number, at }) => [number, at])).toEqual([
+      expect((await store.listAttempts(id)).map(({ number, at }) => [number, at])).toEqual([
         [1, AT],
         [2, AT + 1],
       ]);
@@ -199,7 +199,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
         ]);
 
         expect(await only()).toMatchObject({ state, status: 418, endedAt: AT, dueAt: undefined, attempts: 2 });
-        expect((await store.attemptsOf(id)).map(({ status }) => status)).toEqual([418, 500]);
+        expect((await store.listAttempts(id)).map(({ status }) => status)).toEqual([418, 500]);
         expect(await dueAt(sql, 'whe_1')).toBeNull();
       },
     );
@@ -225,7 +225,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       await store.recordAttempts([aRecord(receiver, [attempted(foreign!.id)])]);
 
       expect(await store.findDelivery('acme', foreign!.id)).toEqual(foreign);
-      expect(await store.attemptsOf(foreign!.id)).toEqual([]);
+      expect(await store.listAttempts(foreign!.id)).toEqual([]);
     });
   });
 
@@ -247,7 +247,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       ]);
       expect(await dueAt(sql, 'whe_1')).toBeNull();
       expect(await leased(store, { now: UNTIL + 1 })).toEqual([]);
-      expect(await store.disabledEndpoints()).toBe(1);
+      expect(await store.countDisabledEndpoints()).toBe(1);
     });
 
     test('hears no further events, and streams have them', async () => {
@@ -287,10 +287,10 @@ export function attemptsConformance(open: OpenWebhooks): void {
       );
 
       await store.updateEndpoint('acme', 'whe_1', { enabled: false, at: AT });
-      expect((await store.pendingDeliveries()).count).toBe(4);
+      expect((await store.countPendingDeliveries()).count).toBe(4);
       expect(await leased(store, { now: AT + 1 })).toEqual([]);
 
-      expect(await store.pendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
+      expect(await store.countPendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
     });
   });
 
@@ -312,7 +312,7 @@ export function attemptsConformance(open: OpenWebhooks): void {
       ),
     );
 
-    expect(await store.pendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
+    expect(await store.countPendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
     const [row] = await sql.read('SELECT COUNT(*) AS count FROM webhook_attempts');
     expect(Number(row?.['count'])).toBe(300);
   });

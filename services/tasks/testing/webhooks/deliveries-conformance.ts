@@ -66,7 +66,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     await dispatched(store, ['evt_3'], { subjectId: 'task_of_evt_1' });
 
     const about = await store.listDeliveriesAbout('acme', 'task_of_evt_1', 10);
-    const attempts = await store.attemptsOfAll(about.map(({ id }) => id));
+    const attempts = await store.listAttemptsByDelivery(about.map(({ id }) => id));
 
     expect(about.map(({ eventId, endpointId }) => [eventId, endpointId]).sort()).toEqual([
       ['evt_1', 'whe_1'],
@@ -85,7 +85,7 @@ export function deliveriesConformance(open: OpenWebhooks): void {
     );
     expect(await store.listDeliveriesAbout('acme', 'task_of_evt_1', 1)).toEqual(about.slice(0, 1));
     expect(await store.listDeliveriesAbout('rival', 'task_of_evt_1', 10)).toEqual([]);
-    expect((await store.attemptsOfAll([])).size).toBe(0);
+    expect((await store.listAttemptsByDelivery([])).size).toBe(0);
   });
 
   test('a pending delivery goes to the URL that its endpoint has now', async () => {

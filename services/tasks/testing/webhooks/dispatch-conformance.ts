@@ -128,7 +128,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
     );
 
     expect(await receivers()).toHaveLength(3 * count);
-    expect(await store.pendingDeliveries()).toEqual({ count: 3 * count, oldestDueAt: AT });
+    expect(await store.countPendingDeliveries()).toEqual({ count: 3 * count, oldestDueAt: AT });
   });
 
   test('more receivers than one statement takes are woken', async () => {
@@ -216,7 +216,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
     expect(await receivers()).toEqual([]);
 
     expect(await store.dispatch({ now: AT, limit: 10 })).toBe(1);
-    expect(await store.placeOf('acme', 'evt_1')).toBe(1);
+    expect(await store.findPlace('acme', 'evt_1')).toBe(1);
     expect(await receivers()).toEqual(['whe_1']);
   });
 }

@@ -105,7 +105,7 @@ export function endpointsConformance(open: OpenWebhooks): void {
       expect.objectContaining({ state: 'failed', error: 'endpoint_disabled', dueAt: undefined, endedAt: AT + 5 }),
     ]);
     expect(await leased(store)).toEqual([]);
-    expect(await store.pendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
+    expect(await store.countPendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
   });
 
   test('disabling again keeps the first reason and time', async () => {
@@ -119,12 +119,12 @@ export function endpointsConformance(open: OpenWebhooks): void {
   test('enabling forgets the failures, and what is pending is due at once', async () => {
     await added(store, 'whe_1');
     await failed();
-    expect(await store.healthOf(['whe_1'])).toEqual(new Map([['whe_1', FAILING]]));
+    expect(await store.readHealth(['whe_1'])).toEqual(new Map([['whe_1', FAILING]]));
 
     const enabled = await store.updateEndpoint('acme', 'whe_1', { enabled: true, at: AT + 5 });
 
     expect(enabled?.disabled).toBeUndefined();
-    expect((await store.healthOf(['whe_1'])).get('whe_1')).toMatchObject({
+    expect((await store.readHealth(['whe_1'])).get('whe_1')).toMatchObject({
       failures: 0,
       failingSince: undefined,
       openUntil: undefined,
@@ -135,8 +135,8 @@ export function endpointsConformance(open: OpenWebhooks): void {
   test('an endpoint that nothing was sent to has no health', async () => {
     await added(store, 'whe_1');
 
-    expect(await store.healthOf(['whe_1'])).toEqual(new Map());
-    expect(await store.healthOf([])).toEqual(new Map());
+    expect(await store.readHealth(['whe_1'])).toEqual(new Map());
+    expect(await store.readHealth([])).toEqual(new Map());
   });
 
   test('a removal takes the secret and the receiver along and ends the pending deliveries', async () => {
@@ -147,7 +147,7 @@ export function endpointsConformance(open: OpenWebhooks): void {
     expect(await store.removeEndpoint('acme', 'whe_1', AT + 5)).toBe(false);
 
     expect(await store.findSecrets(['whe_1'])).toEqual(new Map());
-    expect(await store.healthOf(['whe_1'])).toEqual(new Map());
+    expect(await store.readHealth(['whe_1'])).toEqual(new Map());
     expect(await deliveriesOf(store, 'whe_1')).toEqual([
       expect.objectContaining({ state: 'failed', error: 'endpoint_removed', status: 500, url: '' }),
     ]);

@@ -182,14 +182,14 @@ export function eventsConformance(open: OpenWebhooks): void {
 
   test('the place of an event is known to its account once it is dispatched', async () => {
     await store.addEvent(anEvent('evt_1'));
-    expect(await store.placeOf('acme', 'evt_1')).toBeUndefined();
+    expect(await store.findPlace('acme', 'evt_1')).toBeUndefined();
     expect(await store.lastEvent('acme')).toBeUndefined();
 
     await store.dispatch({ now: AT, limit: 10 });
 
-    expect(await store.placeOf('acme', 'evt_1')).toBe(1);
-    expect(await store.placeOf('rival', 'evt_1')).toBeUndefined();
-    expect(await store.placeOf('acme', 'evt_2')).toBeUndefined();
+    expect(await store.findPlace('acme', 'evt_1')).toBe(1);
+    expect(await store.findPlace('rival', 'evt_1')).toBeUndefined();
+    expect(await store.findPlace('acme', 'evt_2')).toBeUndefined();
   });
 
   test('the accounts with newer events are found with their last places, a look at a time', async () => {

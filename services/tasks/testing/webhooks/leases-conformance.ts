@@ -225,7 +225,7 @@ export function leasesConformance(open: OpenWebhooks): void {
       { receiverId: 'whe_3', lease: 'lease_a' },
     ];
 
-    expect(await store.heldReceivers(names)).toEqual(
+    expect(await store.findHeldReceivers(names)).toEqual(
       new Map([
         [
           'whe_1',
@@ -242,8 +242,8 @@ export function leasesConformance(open: OpenWebhooks): void {
       ]),
     );
     await leased(other, { now: UNTIL });
-    expect(await store.heldReceivers(names)).toEqual(new Map());
-    expect(await store.heldReceivers([])).toEqual(new Map());
+    expect(await store.findHeldReceivers(names)).toEqual(new Map());
+    expect(await store.findHeldReceivers([])).toEqual(new Map());
   });
 
   describe('a renewal', () => {

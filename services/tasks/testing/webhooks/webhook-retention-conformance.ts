@@ -48,7 +48,7 @@ export function webhookRetentionConformance(open: OpenWebhooks): void {
 
     expect((await deliveriesOf(store, 'whe_1')).map(({ eventId }) => eventId)).toEqual(['evt_3']);
     expect(await rows()).toEqual({ events: 1, webhook_deliveries: 1, webhook_attempts: 1, webhook_receivers: 1 });
-    expect(await store.placeOf('acme', 'evt_3')).toBe(3);
+    expect(await store.findPlace('acme', 'evt_3')).toBe(3);
   });
 
   test('a receiver with nothing pending is removed when it was idle that long', async () => {
@@ -70,7 +70,7 @@ export function webhookRetentionConformance(open: OpenWebhooks): void {
     expect(await store.removeOldWebhooks({ before: AT + 1000, limit: 100 })).toBe(1);
 
     expect(await deliveriesOf(store, 'whe_1')).toHaveLength(1);
-    expect((await store.undispatchedEvents()).count).toBe(1);
+    expect((await store.countUndispatchedEvents()).count).toBe(1);
   });
 
   test('a removal takes at most as many of each as its limit, and several removals remove all once', async () => {
@@ -105,18 +105,18 @@ export function webhookRetentionConformance(open: OpenWebhooks): void {
   });
 
   test('the numbers count what waits', async () => {
-    expect(await store.undispatchedEvents()).toEqual({ count: 0, oldestAt: undefined });
-    expect(await store.pendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
+    expect(await store.countUndispatchedEvents()).toEqual({ count: 0, oldestAt: undefined });
+    expect(await store.countPendingDeliveries()).toEqual({ count: 0, oldestDueAt: undefined });
     await added(store, 'whe_1');
     await added(store, 'whe_2', { disabled: { at: AT, reason: 'failing' } });
     await added(store, 'whe_3', { disabled: { at: AT, reason: 'by_owner' } });
     await store.addEvent(anEvent('evt_1', { createdAt: AT + 1 }));
     await store.addEvent(anEvent('evt_2'));
 
-    expect(await store.undispatchedEvents()).toEqual({ count: 2, oldestAt: AT });
-    expect(await store.disabledEndpoints()).toBe(1);
+    expect(await store.countUndispatchedEvents()).toEqual({ count: 2, oldestAt: AT });
+    expect(await store.countDisabledEndpoints()).toBe(1);
     await store.dispatch({ now: AT + 7, limit: 10 });
-    expect(await store.pendingDeliveries()).toEqual({ count: 2, oldestDueAt: AT + 7 });
-    expect(await store.undispatchedEvents()).toEqual({ count: 0, oldestAt: undefined });
+    expect(await store.countPendingDeliveries()).toEqual({ count: 2, oldestDueAt: AT + 7 });
+    expect(await store.countUndispatchedEvents()).toEqual({ count: 0, oldestAt: undefined });
   });
 }

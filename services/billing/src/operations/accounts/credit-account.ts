@@ -2,7 +2,7 @@ import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
 import { creditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
-import { reusedRequestId } from '../../billing-refusals.ts';
+import { requestIdReused } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findAccount } from './find-account.ts';
 
@@ -39,6 +39,6 @@ export async function creditAccount(
     },
     signal,
   );
-  if (written.amount !== amount) throw reusedRequestId();
+  if (written.amount !== amount) throw requestIdReused();
   return written.account;
 }

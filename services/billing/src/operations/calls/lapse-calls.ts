@@ -21,14 +21,14 @@ export async function lapseCalls(
       deps,
       new Map(lapsed.map(({ id, isConfirmed }) => [id, { basis: isConfirmed ? 'hold' : 'released' }])),
     );
-    report(deps, lapsed);
+    recordLapses(deps, lapsed);
   }
   // a full pass may have left calls of these batches
   if (lapsed.length < LAPSES_MAX) await deps.calls.removeLapsedBatches(now);
   return lapsed.length;
 }
 
-function report(
+function recordLapses(
   { measures, moneyCounts, log }: Pick<BillingDeps, 'measures' | 'moneyCounts' | 'log'>,
   lapsed: readonly LapsedCall[],
 ): void {

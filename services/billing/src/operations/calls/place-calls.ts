@@ -1,9 +1,9 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { CALL_NANOS_MAX } from '../../domain/call.ts';
-import { amountOf } from '../../domain/price.ts';
+import { computeAmount } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
-import { noPrice, takenCallId, unknownAccount, voidedCall } from '../../billing-refusals.ts';
+import { noPrice, callIdTaken, unknownAccount, callVoided } from '../../billing-refusals.ts';
 import type { Remainder } from '../../domain/remainder.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -21,11 +21,11 @@ export interface CallRequest {
 }
 
 /** The result of one request. */
-export type Placed = { readonly held: Quote } | { readonly refusal: Problem };
+export type CallPlacement = { readonly held: Quote } | { readonly refusal: Problem };
 
 export interface PlacedBatch {
   /** One for each request, in their order. */
-  readonly placed: readonly Placed[];
+  readonly placed: readonly CallPlacement[];
   /** Names the batch while the disk still writes its holds; undefined: they are durable. */
   readonly unwritten: string | undefined;
   /** The amounts left to the accounts and tokens of the batch, for those of which no call was refused. */
@@ -69,9 +69,9 @@ export async function placeCalls(
   const context = await readContext(deps, requests);
   const drafts = new Map(requests.map((request) => [request.callId, draft(request, context)]));
   signal?.throwIfAborted();
-  const { outcomes, ...batch } = await place(deps, drafts, ahead);
+  const { outcomes, ...batch } = await placeDrafts(deps, drafts, ahead);
   const placed = requests.map(({ callId, accountId }) => {
-    const { placed: one, word } = answer(outcomes.get(callId), accountId);
+    const { placed: one, word } = toCallPlacement(outcomes.get(callId), accountId);
     deps.measures.callPlacement(word);
     return one;
   });
@@ -83,7 +83,7 @@ async function readContext({ accounts, prices, clock }: Deps, requests: readonly
   const accountIds = [...new Set(requests.map(({ accountId }) => accountId))];
   const keys = [...new Set(requests.flatMap(({ priceKeys }) => priceKeys))];
   const [currencies, contracts] = await Promise.all([
-    Promise.all(accountIds.map(async (id) => [id, await accounts.currencyOf(id)] as const)),
+    Promise.all(accountIds.map(async (id) => [id, await accounts.findCurrency(id)] as const)),
     Promise.all(keys.map((key) => prices.current(key))),
   ]);
   return {
@@ -105,7 +105,7 @@ function draft(
   const contract = priceKey === undefined ? undefined : contracts.get(priceKey);
   if (contract === undefined) return { refusal: noPrice('no_contract') };
   const frozen = { ...facts, priceKey: contract.key };
-  const amount = amountOf(contract.terms, frozen);
+  const amount = computeAmount(contract.terms, frozen);
   if (typeof amount === 'string') return { refusal: noPrice(amount) };
   if (amount > CALL_NANOS_MAX) return { refusal: noPrice('too_large') };
   return {
@@ -127,14 +127,14 @@ function draft(
  * A refused call can have a hold from an earlier request, made before its price or account was removed. That hold still
  * stands.
  */
-async function place(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {
+async function placeDrafts(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {
   const ready: Call[] = [];
   const refused: (readonly [string, Problem])[] = [];
   for (const [id, one] of drafts) {
     if ('call' in one) ready.push(one.call);
     else refused.push([id, one.refusal]);
   }
-  const placed = ready.length === 0 ? NONE_READY : await reserve(deps, ready, ahead);
+  const placed = ready.length === 0 ? NONE_READY : await placeReadyCalls(deps, ready, ahead);
   if (refused.length === 0) return placed;
   const outcomes = new Map(placed.outcomes);
   const known = await deps.calls.find(refused.map(([id]) => id));
@@ -147,7 +147,7 @@ async function place(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead: bool
 
 const NONE_READY: Outcomes = { outcomes: new Map(), remainders: [] };
 
-async function reserve(
+async function placeReadyCalls(
   { calls, newId, unwritten, sendAheadMax }: Deps,
   ready: readonly Call[],
   ahead: boolean,
@@ -164,14 +164,14 @@ async function reserve(
   return { ...result, unwritten: batchId };
 }
 
-function answer(
+function toCallPlacement(
   outcome: PlaceOutcome | undefined,
   accountId: string,
-): { readonly placed: Placed; readonly word: string } {
+): { readonly placed: CallPlacement; readonly word: string } {
   if (outcome === undefined) throw new Error('a call was neither placed nor refused');
-  const refusal = 'refusal' in outcome ? outcome.refusal : refusalOfKnown(outcome.record, accountId);
+  const refusal = 'refusal' in outcome ? outcome.refusal : findRecordRefusal(outcome.record, accountId);
   if (refusal !== undefined || 'refusal' in outcome)
-    return { placed: { refusal: refusal ?? voidedCall() }, word: (refusal ?? voidedCall()).reason };
+    return { placed: { refusal: refusal ?? callVoided() }, word: (refusal ?? callVoided()).reason };
   const { amount, currency, facts, priceVersion: version } = outcome.record.call;
   return {
     placed: { held: { amount, currency, contract: facts.priceKey, version } },
@@ -183,7 +183,7 @@ function answer(
  * The refusal of a known call that was released or belongs to another account. A release that came first has no
  * account.
  */
-function refusalOfKnown({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
-  if (settlement?.basis === 'released' && (call.accountId === '' || call.accountId === accountId)) return voidedCall();
-  return call.accountId === accountId ? undefined : takenCallId();
+function findRecordRefusal({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
+  if (settlement?.basis === 'released' && (call.accountId === '' || call.accountId === accountId)) return callVoided();
+  return call.accountId === accountId ? undefined : callIdTaken();
 }

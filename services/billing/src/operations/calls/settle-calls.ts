@@ -31,22 +31,22 @@ export async function settleCalls(
     [...outcomes].map(([id, outcome]) => {
       const end = ends.get(id);
       recordOutcome(deps, id, { ...outcome, channel: end?.channel });
-      return [id, outcome.record?.settlement ?? unplaced(end, at)];
+      return [id, outcome.record?.settlement ?? toUnknownCallSettlement(end, at)];
     }),
   );
 }
 
 /** The release of an unknown call prevents its placement, so it counts as a settlement. */
-function unplaced(end: CallEnd | undefined, at: number): Settlement | undefined {
+function toUnknownCallSettlement(end: CallEnd | undefined, at: number): Settlement | undefined {
   return end?.basis === 'released' ? { amount: 0n, basis: 'released', at } : undefined;
 }
 
-interface ToldOutcome extends EndOutcome {
+interface OutcomeWithChannel extends EndOutcome {
   /** The channel that did the work. */
   readonly channel: string | undefined;
 }
 
-function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: ToldOutcome): void {
+function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: OutcomeWithChannel): void {
   const { measures, log } = deps;
   measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
   if (charge !== undefined && record !== undefined && charge.basis !== 'released') {

@@ -1,10 +1,10 @@
 import type { Hold } from '../../domain/hold.ts';
-import { amountOf } from '../../domain/price.ts';
+import { computeAmount } from '../../domain/price.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import { measured } from '../../billing-metrics.ts';
-import { badField, endedHold, noPrice, unknownHold, voidedHold } from '../../billing-refusals.ts';
-import type { Repricing } from '../../store/holds/hold-store.ts';
+import { runAndCount } from '../../billing-metrics.ts';
+import { badField, holdEnded, noPrice, unknownHold, holdVoided } from '../../billing-refusals.ts';
+import type { NewPrice } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /**
@@ -16,14 +16,14 @@ export async function extendHold(
   taskId: string,
   facts: PriceFacts,
 ): Promise<Hold> {
-  const { hold } = await measured(
+  const { hold } = await runAndCount(
     measures.extension,
     async () => {
       const outcome = await holds.extend(taskId, clock.now(), (held, terms) => reprice(held, terms, facts));
       if (outcome === undefined) throw unknownHold();
       const { record, isNew } = outcome;
-      if (record.state === 'void') throw voidedHold();
-      if (record.state === 'ended') throw endedHold();
+      if (record.state === 'void') throw holdVoided();
+      if (record.state === 'ended') throw holdEnded();
       return { hold: record.hold, isNew };
     },
     ({ isNew }) => (isNew ? 'extended' : 'repeated'),
@@ -31,10 +31,10 @@ export async function extendHold(
   return hold;
 }
 
-function reprice(hold: Hold, terms: PriceTerms, facts: PriceFacts): Repricing {
+function reprice(hold: Hold, terms: PriceTerms, facts: PriceFacts): NewPrice {
   const { priceKey } = hold.facts;
   if (facts.priceKey !== priceKey) throw badField('facts.price_key', `must be ${priceKey}, the price key of the hold`);
-  const amount = amountOf(terms, facts);
+  const amount = computeAmount(terms, facts);
   if (typeof amount === 'string') throw noPrice(amount);
   return { amount, facts };
 }

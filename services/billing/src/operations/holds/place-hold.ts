@@ -2,8 +2,8 @@ import { isProblem } from '@reelgate/platform/problem';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
-import { measured } from '../../billing-metrics.ts';
-import { takenTaskId, voidedHold } from '../../billing-refusals.ts';
+import { runAndCount } from '../../billing-metrics.ts';
+import { taskIdTaken, holdVoided } from '../../billing-refusals.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { quotePrice } from '../prices/quote-price.ts';
@@ -22,11 +22,11 @@ type Deps = Pick<BillingDeps, 'accounts' | 'prices' | 'holds' | 'clock' | 'measu
  * the caller leaves before the hold is durable, there is none.
  */
 export async function placeHold(deps: Deps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
-  const { hold, isNew } = await measured(
+  const { hold, isNew } = await runAndCount(
     deps.measures.hold,
     async () => {
-      const { record, isNew } = await place(deps, request, signal);
-      return { hold: standing(record, request.accountId), isNew };
+      const { record, isNew } = await placeOrFindHold(deps, request, signal);
+      return { hold: requireUsableHold(record, request.accountId), isNew };
     },
     (placed) => (placed.isNew ? 'placed' : 'repeated'),
   );
@@ -38,7 +38,7 @@ export async function placeHold(deps: Deps, request: HoldRequest, signal?: Abort
   return hold;
 }
 
-async function place(
+async function placeOrFindHold(
   { holds, clock, ...deps }: Deps,
   request: HoldRequest,
   signal: AbortSignal | undefined,
@@ -55,9 +55,9 @@ async function place(
 }
 
 /** The hold if the task can be submitted under it: it belongs to the account and was not released. */
-function standing(record: HoldRecord, accountId: string): Hold {
-  if (record.state === 'void') throw voidedHold();
-  if (record.hold.accountId !== accountId) throw takenTaskId();
-  if (record.state === 'ended' && record.settlement.basis === 'released') throw voidedHold();
+function requireUsableHold(record: HoldRecord, accountId: string): Hold {
+  if (record.state === 'void') throw holdVoided();
+  if (record.hold.accountId !== accountId) throw taskIdTaken();
+  if (record.state === 'ended' && record.settlement.basis === 'released') throw holdVoided();
   return record.hold;
 }

@@ -1,5 +1,5 @@
 import type { Settlement } from '../../domain/hold.ts';
-import { measured } from '../../billing-metrics.ts';
+import { runAndCount } from '../../billing-metrics.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
@@ -10,7 +10,7 @@ const ATTEMPTS_MAX = 3;
 
 /** Releases the hold, or writes a void so that none can be placed. A settled task keeps its settlement. */
 export async function releaseHold(deps: Deps, taskId: string): Promise<Settlement> {
-  const { settlement, outcome } = await measured(
+  const { settlement, outcome } = await runAndCount(
     deps.measures.release,
     () => release(deps, taskId),
     (released) => released.outcome,
@@ -24,14 +24,14 @@ async function release({ holds, clock }: Deps, taskId: string): Promise<{ settle
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const ended = await holds.end(taskId, at, () => ({ kind: 'release' }), true);
     if (ended !== undefined)
-      return { settlement: settlementOfEnded(ended), outcome: ended.isNew ? 'released' : 'repeated' };
+      return { settlement: requireSettlement(ended), outcome: ended.isNew ? 'released' : 'repeated' };
     if (await holds.preclude(taskId, at))
       return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
   }
   throw new Error(`the hold record of ${taskId} cannot be read`);
 }
 
-function settlementOfEnded({ record }: Outcome): Settlement {
+function requireSettlement({ record }: Outcome): Settlement {
   if (record.state === 'open') throw new Error('a release left its hold open');
   return record.settlement;
 }

@@ -3,13 +3,13 @@ import { formatAmount } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
-import type { Ending } from '../../domain/settlement.ts';
-import { measured } from '../../billing-metrics.ts';
+import type { HoldDecision } from '../../domain/settlement.ts';
+import { runAndCount } from '../../billing-metrics.ts';
 import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
-import { settlementOf } from './settlement-of.ts';
+import { readSettlement } from './settlement-of.ts';
 
 export interface SettleRequest {
   readonly taskId: string;
@@ -38,7 +38,7 @@ export async function settleHold(
   { taskId, usage, confirmed, mayRepeat, channel }: SettleRequest,
 ): Promise<Settlement> {
   const { holds, clock, measures, log, overrunFactor } = deps;
-  const decide = (hold: Hold, terms: PriceTerms): Ending => {
+  const decide = (hold: Hold, terms: PriceTerms): HoldDecision => {
     const ending = decideSettlement(hold, terms, usage, { overrunFactor, confirmed });
     if (ending.kind !== 'defer') return ending;
     // an amount beyond the largest one cannot be confirmed
@@ -50,16 +50,16 @@ export async function settleHold(
     );
     return ending;
   };
-  const { record, isNew } = await measured(
+  const { record, isNew } = await runAndCount(
     measures.settlement,
     async () => {
       const outcome = await holds.end(taskId, clock.now(), decide, mayRepeat);
       if (outcome === undefined) throw unknownHold();
       return outcome;
     },
-    outcomeOf,
+    describeOutcome,
   );
-  const settlement = settlementOf(record);
+  const settlement = readSettlement(record);
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
   if (isNew && record.state === 'ended') {
     countCharge(measures, record.hold, settlement);
@@ -83,6 +83,6 @@ function countOverrun(
   if (charged > held) moneyCounts.overrun({ channel, priceKey: facts.priceKey, currency }, charged - held);
 }
 
-function outcomeOf({ record, isNew }: Outcome): string {
-  return isNew ? (settlementOf(record)?.basis ?? 'none') : 'repeated';
+function describeOutcome({ record, isNew }: Outcome): string {
+  return isNew ? (readSettlement(record)?.basis ?? 'none') : 'repeated';
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { hourOf } from '../../domain/usage.ts';
+import { floorToHour } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { MoneyCount, MoneyHour, MoneyPlace, MoneyStore } from '../../store/money/money-store.ts';
 
@@ -36,12 +36,12 @@ export function moneyCounter(
 ): MoneyCounter {
   const hours = new Map<string, CountedHour>();
   const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {
-    const hour = hourOf(clock.now());
+    const hour = floorToHour(clock.now());
     const name = `${hour} ${channel} ${priceKey} ${currency}`;
     const known = hours.get(name);
     if (known === undefined && hours.size >= PLACES_MAX) return;
     const before = known?.hour ?? { hour, process, channel, priceKey, currency, ...NOTHING };
-    hours.set(name, { hour: { ...before, ...sumOf(before, more) }, isWritten: false });
+    hours.set(name, { hour: { ...before, ...addCounts(before, more) }, isWritten: false });
   };
   return {
     margin: (place, charged, cost) => {
@@ -54,7 +54,7 @@ export function moneyCounter(
       add(UNKNOWN_PLACE, { lapses: BigInt(times) });
     },
     write: async () => {
-      const now = hourOf(clock.now());
+      const now = floorToHour(clock.now());
       const changed = [...hours].filter(([, { isWritten }]) => !isWritten);
       if (changed.length > 0) await store.write(changed.map(([, { hour }]) => hour));
       for (const [name, counted] of changed) {
@@ -66,7 +66,7 @@ export function moneyCounter(
   };
 }
 
-function sumOf(before: MoneyCount, more: Partial<MoneyCount>): MoneyCount {
+function addCounts(before: MoneyCount, more: Partial<MoneyCount>): MoneyCount {
   return {
     requests: before.requests + (more.requests ?? 0n),
     charged: before.charged + (more.charged ?? 0n),

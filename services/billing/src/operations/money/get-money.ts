@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, hourOf } from '../../domain/usage.ts';
+import { DAY_MS, HOUR_MS, floorToHour } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
 import type { LedgerCheck } from '../../store/ledger/ledger-checks.ts';
 import type { AccountsMoney, MoneyCount, MoneyPlace, SettledMoney } from '../../store/money/money-store.ts';
@@ -25,22 +25,22 @@ export async function getMoney(
   if (from < 0) throw badField('from', 'must be a time from 1970 on');
   if (from >= to) throw badField('to', 'must be later than from');
   if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
-  const span = { from: hourOf(from), to: hourOf(to + HOUR_MS - 1) };
+  const span = { from: floorToHour(from), to: floorToHour(to + HOUR_MS - 1) };
   const [held, settled, counted, lastCheck] = await Promise.all([
     money.accounts(),
     money.settled(span),
     money.counted(span),
     ledgerChecks.last(),
   ]);
-  const sumOf = (name: 'overruns' | 'overrun' | 'lapses'): bigint =>
+  const sumField = (name: 'overruns' | 'overrun' | 'lapses'): bigint =>
     counted.reduce((sum, count) => sum + count[name], 0n);
   return {
     held,
     settled,
     margins: counted.filter(({ requests }) => requests > 0n),
-    overruns: sumOf('overruns'),
-    overrun: sumOf('overrun'),
-    lapses: sumOf('lapses'),
+    overruns: sumField('overruns'),
+    overrun: sumField('overrun'),
+    lapses: sumField('lapses'),
     lastCheck,
   };
 }

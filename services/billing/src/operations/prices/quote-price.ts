@@ -1,5 +1,5 @@
 import type { Nanos } from '../../domain/money.ts';
-import { amountOf } from '../../domain/price.ts';
+import { computeAmount } from '../../domain/price.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import { noPrice, unknownAccount } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -18,12 +18,12 @@ export async function quotePrice(
   facts: PriceFacts,
 ): Promise<Quote> {
   const [currency, contract] = await Promise.all([
-    deps.accounts.currencyOf(accountId),
+    deps.accounts.findCurrency(accountId),
     deps.prices.current(facts.priceKey),
   ]);
   if (currency === undefined) throw unknownAccount('account_id');
   if (contract === undefined) throw noPrice('no_contract');
-  const amount = amountOf(contract.terms, facts);
+  const amount = computeAmount(contract.terms, facts);
   if (typeof amount === 'string') throw noPrice(amount);
   return { amount, currency, contract: contract.key, version: contract.version };
 }

@@ -1,4 +1,4 @@
-import type { Ending } from '../../store/sessions/session-store.ts';
+import type { SessionEnd } from '../../store/sessions/session-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** Up to 32 persons with one token can sign out within the time of a session while the others stay signed in. */
@@ -13,7 +13,7 @@ const CLOCKS_APART_MS = 60 * 60 * 1000;
  */
 export async function endSessions(
   { sessions, clock }: Pick<BillingDeps, 'sessions' | 'clock'>,
-  ending: Ending,
+  ending: SessionEnd,
 ): Promise<number> {
   const bounds = { ofSubjectMax: OF_SUBJECT_MAX, rowsMax: ROWS_MAX, expiredBefore: clock.now() - CLOCKS_APART_MS };
   return sessions.end(ending, bounds);

@@ -1,7 +1,7 @@
-import { disabledBecause } from '../../domain/token.ts';
+import { findDisabledReason } from '../../domain/token.ts';
 import type { Principal } from '../../domain/token.ts';
-import { measured } from '../../billing-metrics.ts';
-import { disabledToken, unknownKey } from '../../billing-refusals.ts';
+import { runAndCount } from '../../billing-metrics.ts';
+import { tokenDisabled, unknownKey } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** The form of a key. Any other text is not looked up. */
@@ -12,13 +12,13 @@ export function authenticate(
   { tokens, hashesOf, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashesOf' | 'clock' | 'measures'>,
   key: string,
 ): Promise<Principal> {
-  return measured(
+  return runAndCount(
     measures.authentication,
     async () => {
       const token = KEY.test(key) ? await tokens.findByKeyHashes(hashesOf(key)) : undefined;
       if (token === undefined) throw unknownKey();
-      const disabled = disabledBecause(token, clock.now());
-      if (disabled !== undefined) throw disabledToken(disabled);
+      const disabled = findDisabledReason(token, clock.now());
+      if (disabled !== undefined) throw tokenDisabled(disabled);
       return { token, makers: await tokens.findMakers(token) };
     },
     () => 'known',

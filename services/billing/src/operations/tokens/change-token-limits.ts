@@ -31,7 +31,10 @@ export async function changeTokenLimits(
   } as const;
   const token = await tokens.changeLimits(id, { limit, limits }, (before): Act => {
     const { accountId, name } = before;
-    return { ...act, detail: { account: accountId, name, ...shown({ limit, limits }), before: shown(before) } };
+    return {
+      ...act,
+      detail: { account: accountId, name, ...describeLimits({ limit, limits }), before: describeLimits(before) },
+    };
   });
   if (token === undefined) throw unknownToken('id');
   announceToken(id);
@@ -39,7 +42,7 @@ export async function changeTokenLimits(
 }
 
 /** As the configuration names them. What the token does not have is left out. */
-function shown({
+function describeLimits({
   limit,
   limits,
 }: Pick<Token, 'limit' | 'limits'>): Readonly<Record<string, string | number | undefined>> {

@@ -2,12 +2,12 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
-import { excessOf } from '../../domain/made-token.ts';
-import { disabledBecause } from '../../domain/token.ts';
+import { findExcess } from '../../domain/made-token.ts';
+import { findDisabledReason } from '../../domain/token.ts';
 import type { Token, TokenLimits } from '../../domain/token.ts';
 import {
   badField,
-  disabledToken,
+  tokenDisabled,
   tokensNotAllowed,
   tooManyMakers,
   tooManyTokens,
@@ -68,23 +68,23 @@ export async function createToken(
     makerId === undefined
       ? await deps.tokens.insert(made, actBy(actor))
       : await deps.tokens.insertBy(makerId, made, (maker, count) =>
-          actBy(tokenActor(permitted({ token, configuredLimits }, maker, count))),
+          actBy(tokenActor(requireMaker({ token, configuredLimits }, maker, count))),
         );
   if (!isMade) throw new Error('a new key is taken already: the source of randomness is broken');
   return { token, key: new Secret(key) };
 }
 
 /** Returns the maker, or throws a refusal. The limits of the maker bound it and all that it makes together. */
-function permitted(
+function requireMaker(
   { token, configuredLimits }: { readonly token: Token; readonly configuredLimits: TokenLimits },
   maker: Token | undefined,
   made: MadeTokens,
 ): Token {
   if (maker === undefined) throw unknownToken('maker_token_id');
-  const disabled = disabledBecause(maker, token.createdAt);
-  if (disabled !== undefined) throw disabledToken(disabled);
+  const disabled = findDisabledReason(maker, token.createdAt);
+  if (disabled !== undefined) throw tokenDisabled(disabled);
   if (maker.tokens !== 'write') throw tokensNotAllowed();
-  const excess = excessOf(token, maker, configuredLimits);
+  const excess = findExcess(token, maker, configuredLimits);
   if (excess !== undefined) throw badField(excess.field, excess.message);
   if (made.live >= LIVE_MADE_MAX) throw tooManyTokens(`has ${LIVE_MADE_MAX} valid tokens; revoke one first`);
   if (made.makersOfMaker >= MAKERS_MAX) throw tooManyMakers(MAKERS_MAX);

@@ -1,6 +1,6 @@
-import { disabledBecause } from '../../domain/token.ts';
+import { findDisabledReason } from '../../domain/token.ts';
 import type { Principal } from '../../domain/token.ts';
-import { disabledToken, unknownToken } from '../../billing-refusals.ts';
+import { tokenDisabled, unknownToken } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** The token of this id, and its makers. Refuses an unknown token, and a revoked or expired one. */
@@ -10,7 +10,7 @@ export async function findPrincipal(
 ): Promise<Principal> {
   const token = await tokens.find(id);
   if (token === undefined) throw unknownToken('token_id');
-  const disabled = disabledBecause(token, clock.now());
-  if (disabled !== undefined) throw disabledToken(disabled);
+  const disabled = findDisabledReason(token, clock.now());
+  if (disabled !== undefined) throw tokenDisabled(disabled);
   return { token, makers: await tokens.findMakers(token) };
 }

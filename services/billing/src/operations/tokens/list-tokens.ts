@@ -1,4 +1,4 @@
-import { DAY_MS, hourOf } from '../../domain/usage.ts';
+import { DAY_MS, floorToHour } from '../../domain/usage.ts';
 import type { Token } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 
@@ -16,7 +16,7 @@ export async function listTokens(
   { tokens, usage, clock }: Pick<BillingDeps, 'tokens' | 'usage' | 'clock'>,
   accountId: string | undefined,
 ): Promise<readonly ListedToken[]> {
-  const since = hourOf(clock.now() - CHARGED_WITHIN_MS);
+  const since = floorToHour(clock.now() - CHARGED_WITHIN_MS);
   const [listed, hours] = await Promise.all([
     tokens.list(accountId, TOKENS_MAX),
     accountId === undefined ? new Map<string, number>() : usage.lastHours(accountId, since),

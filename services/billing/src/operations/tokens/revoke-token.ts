@@ -1,9 +1,9 @@
 import { ACT_PREFIX, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
-import { disabledBecause } from '../../domain/token.ts';
+import { findDisabledReason } from '../../domain/token.ts';
 import type { Token } from '../../domain/token.ts';
-import { disabledToken, tokensNotAllowed, unknownToken } from '../../billing-refusals.ts';
-import type { Revoking } from '../../store/tokens/token-store.ts';
+import { tokenDisabled, tokensNotAllowed, unknownToken } from '../../billing-refusals.ts';
+import type { RevocationParties } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 export interface RevokeRequest {
@@ -27,7 +27,7 @@ export async function revokeToken(
 ): Promise<{ readonly token: Token; readonly madeRevoked: number }> {
   const at = clock.now();
   const revoked = await tokens.revoke({ id, at, revokerId, withMade }, (revoking) => {
-    const revoker = permittedRevoker(revoking, revokerId, at);
+    const revoker = requireRevoker(revoking, revokerId, at);
     return (token): Act => ({
       id: newId(ACT_PREFIX),
       at,
@@ -54,15 +54,15 @@ export async function revokeToken(
  * Returns the revoker, or throws a refusal. For a revoker, only itself and the tokens that it made exist. It may
  * always revoke itself.
  */
-function permittedRevoker(
-  { token, makers, revoker }: Revoking,
+function requireRevoker(
+  { token, makers, revoker }: RevocationParties,
   revokerId: string | undefined,
   now: number,
 ): Token | undefined {
   if (revokerId === undefined) return undefined;
   if (revoker === undefined) throw unknownToken('revoker_token_id');
-  const disabled = disabledBecause(revoker, now);
-  if (disabled !== undefined) throw disabledToken(disabled);
+  const disabled = findDisabledReason(revoker, now);
+  if (disabled !== undefined) throw tokenDisabled(disabled);
   if (revoker.id === token.id) return revoker;
   if (makers.every((maker) => maker.id !== revoker.id)) throw unknownToken('id');
   if (revoker.tokens !== 'write') throw tokensNotAllowed();

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, modelOfKey } from '../../domain/usage.ts';
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
 import type { UsageQuery, UsageSum } from '../../store/usage/usage-store.ts';
@@ -39,11 +39,11 @@ type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'models' | 'cloc
 export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement> {
   assertBounds(query);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
-  const to = query.to > deps.clock.now() + AHEAD_MS ? hourOf(query.to + HOUR_MS - 1) : query.to;
+  const to = query.to > deps.clock.now() + AHEAD_MS ? floorToHour(query.to + HOUR_MS - 1) : query.to;
   const sums = await deps.usage.sums({ ...query, to });
   if (sums === undefined)
     throw badField('from', 'must be a whole hour, and so must to: too many settlements lie in the partial hours');
-  const lines = await linesOf(deps, query, sums);
+  const lines = await buildUsageLines(deps, query, sums);
   const linesMax = query.splitBy === undefined ? GROUPS_MAX : SPLITS_MAX;
   return {
     lines: lines.slice(0, linesMax),
@@ -61,7 +61,7 @@ function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
   if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
 }
 
-async function linesOf(
+async function buildUsageLines(
   deps: Deps,
   { accountId, groupBy, splitBy }: UsageQuery,
   sums: readonly UsageSum[],
@@ -85,17 +85,17 @@ async function linesOf(
     });
   }
   return [...lines.values()].sort(
-    (left, right) => inOrder(left.key, right.key) || inOrder(left.splitKey, right.splitKey),
+    (left, right) => compareKeys(left.key, right.key) || compareKeys(left.splitKey, right.splitKey),
   );
 }
 
-function inOrder(left: string, right: string): number {
+function compareKeys(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
 const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {
-  model: modelOfKey,
+  model: toModel,
   token: (id) => id,
   day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
 };

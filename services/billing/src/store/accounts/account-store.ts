@@ -9,7 +9,7 @@ export type BookedCredit = Omit<Credit, 'accountId' | 'currency'>;
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;
   /** The currency never changes, so it is cached. Undefined: the account is unknown. */
-  currencyOf(id: string): Promise<string | undefined>;
+  findCurrency(id: string): Promise<string | undefined>;
   /** Makes the account with its first credit, unless it exists. Gives whether it did. */
   create(credit: Credit): Promise<boolean>;
   /**

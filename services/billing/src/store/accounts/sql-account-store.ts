@@ -29,7 +29,7 @@ export function sqlAccountStore(sql: Sql): AccountStore {
   const currencies = new Map<string, string>();
   return {
     find: (id) => find(sql.read, id),
-    currencyOf: async (id) => {
+    findCurrency: async (id) => {
       const known = currencies.get(id);
       if (known !== undefined) return known;
       const account = await find(sql.read, id);

@@ -12,7 +12,7 @@ export function groupsBy<T>(items: readonly T[], readName: (item: T) => string):
   return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 
-export function sumOf<T>(items: readonly T[], readAmount: (item: T) => Nanos): Nanos {
+export function sumAmounts<T>(items: readonly T[], readAmount: (item: T) => Nanos): Nanos {
   let sum = 0n;
   for (const item of items) sum += readAmount(item);
   return sum;

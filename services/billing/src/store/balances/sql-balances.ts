@@ -1,8 +1,8 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Nanos } from '../../domain/money.ts';
-import { disabledBecause } from '../../domain/token.ts';
-import { disabledToken } from '../../billing-refusals.ts';
+import { findDisabledReason } from '../../domain/token.ts';
+import { tokenDisabled } from '../../billing-refusals.ts';
 
 /*
  * The cached sums of tokens and accounts. The token's row is always changed before the account's, and both last in
@@ -74,14 +74,14 @@ export async function changeAccount(
 }
 
 /** The refusal of a token that has been revoked or has expired; undefined: the token can be used. */
-export function refusalOfEnded(
+export function findTokenRefusal(
   { revoked_at: revokedAt, expires_at: expiresAt }: TokenEnd,
   now: number,
 ): Problem | undefined {
-  const because = disabledBecause({ revokedAt: optional(revokedAt), expiresAt: optional(expiresAt) }, now);
-  return because === undefined ? undefined : disabledToken(because);
+  const because = findDisabledReason({ revokedAt: toTime(revokedAt), expiresAt: toTime(expiresAt) }, now);
+  return because === undefined ? undefined : tokenDisabled(because);
 }
 
-function optional(value: Whole | null): number | undefined {
+function toTime(value: Whole | null): number | undefined {
   return value === null ? undefined : Number(value);
 }

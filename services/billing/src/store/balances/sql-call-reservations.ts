@@ -5,8 +5,14 @@ import type { Nanos } from '../../domain/money.ts';
 import type { Remainder } from '../../domain/remainder.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
 import type { Shortage } from '../../billing-refusals.ts';
-import { groupsBy, sumOf } from './groups.ts';
-import { changeAccount, changeToken, refusalOfEnded, tryReserveOfAccount, tryReserveOfToken } from './sql-balances.ts';
+import { groupsBy, sumAmounts } from './groups.ts';
+import {
+  changeAccount,
+  changeToken,
+  findTokenRefusal,
+  tryReserveOfAccount,
+  tryReserveOfToken,
+} from './sql-balances.ts';
 import type { TokenEnd, Whole } from './sql-balances.ts';
 import { readTreeLeft } from './sql-tree-limits.ts';
 
@@ -39,7 +45,7 @@ export async function reserveForCalls(
 ): Promise<ReservedForCalls> {
   const refusals = new Map<string, Problem>();
   const tokens: ReservedToken[] = [];
-  for (const group of byToken(calls)) {
+  for (const group of groupByToken(calls)) {
     const reserved = await reserveOfToken(query, group, { now, refusals });
     if (reserved !== undefined) tokens.push(reserved);
   }
@@ -53,7 +59,7 @@ export async function reserveForCalls(
   const remainders: Remainder[] = [];
   for (const { group, isCovered, isInTree, ofToken } of tokens) {
     const [{ accountId, tokenId } = { accountId: '', tokenId: '' }] = group;
-    const tree = isInTree ? await keepToTree(query, group, refusals) : { isCovered: true, left: ofToken };
+    const tree = isInTree ? await enforceTreeLimits(query, group, refusals) : { isCovered: true, left: ofToken };
     const ofAccount = accounts.get(accountId);
     if (ofAccount === undefined || !isCovered || !tree.isCovered) continue;
     remainders.push({ accountId, tokenId, ofAccount, ofToken: tree.left });
@@ -72,7 +78,7 @@ interface ReservedToken {
 }
 
 /** Takes back what the token has reserved beyond what the limits of its makers, and of what it made, leave. */
-async function keepToTree(
+async function enforceTreeLimits(
   query: SqlQuery,
   group: readonly Reservation[],
   refusals: Map<string, Problem>,
@@ -81,15 +87,15 @@ async function keepToTree(
   const [first] = reserved;
   const tree = first && (await readTreeLeft(query, first.tokenId));
   if (first === undefined || tree === undefined || tree.left >= 0n) return { isCovered: true, left: tree?.left };
-  const total = sumOf(reserved, ({ amount }) => amount);
-  const excess = total - fitting(reserved, tree.left + total, { of: tree.of, refusals });
+  const total = sumAmounts(reserved, ({ amount }) => amount);
+  const excess = total - takeFitting(reserved, tree.left + total, { of: tree.of, refusals });
   await changeToken(query, first.tokenId, -excess);
   await changeAccount(query, first.accountId, { balance: 0n, held: -excess });
   return { isCovered: false, left: undefined };
 }
 
 /** By token and account, in the order of the tokens. The request names both, so they may not belong together. */
-function byToken(calls: readonly Reservation[]): Reservation[][] {
+function groupByToken(calls: readonly Reservation[]): Reservation[][] {
   const groups = groupsBy(calls, ({ accountId }) => accountId).flatMap((group) =>
     groupsBy(group, ({ tokenId }) => tokenId),
   );
@@ -104,10 +110,10 @@ async function reserveOfToken(
 ): Promise<ReservedToken | undefined> {
   const [owner = { tokenId: '', accountId: '' }] = group;
   const { tokenId, accountId } = owner;
-  const total = sumOf(group, ({ amount }) => amount);
+  const total = sumAmounts(group, ({ amount }) => amount);
   const reserved = await tryReserveOfToken(query, owner, total);
   if (reserved !== undefined) {
-    const disabled = refusalOfEnded(reserved, now);
+    const disabled = findTokenRefusal(reserved, now);
     const { left_nanos: left, is_in_tree: isInTree } = reserved;
     const ofToken = left === null ? undefined : BigInt(left);
     if (disabled === undefined) return { group, isCovered: true, isInTree: Number(isInTree) === 1, ofToken };
@@ -116,12 +122,12 @@ async function reserveOfToken(
     return undefined;
   }
   const [token] = await query<TokenEnd & { left_nanos: Whole }>(LOCK_TOKEN, [tokenId, accountId]);
-  const refusal = token === undefined ? unknownToken('token_id') : refusalOfEnded(token, now);
+  const refusal = token === undefined ? unknownToken('token_id') : findTokenRefusal(token, now);
   if (token === undefined || refusal !== undefined) {
     refuseAll(group, refusals, refusal ?? unknownToken('token_id'));
     return undefined;
   }
-  await changeToken(query, tokenId, fitting(group, BigInt(token.left_nanos), { of: 'token', refusals }));
+  await changeToken(query, tokenId, takeFitting(group, BigInt(token.left_nanos), { of: 'token', refusals }));
   return { group, isCovered: false, isInTree: true, ofToken: undefined };
 }
 
@@ -132,26 +138,26 @@ async function reserveOfAccount(
   group: readonly Reservation[],
   refusals: Map<string, Problem>,
 ): Promise<Nanos | undefined> {
-  const total = sumOf(group, ({ amount }) => amount);
+  const total = sumAmounts(group, ({ amount }) => amount);
   const covering = await tryReserveOfAccount(query, accountId, total);
   if (covering !== undefined) return covering;
   const [account] = await query<{ left_nanos: Whole }>(LOCK_ACCOUNT, [accountId]);
   if (account === undefined) refuseAll(group, refusals, unknownAccount('account_id'));
   else {
-    const held = fitting(group, BigInt(account.left_nanos), { of: 'account', refusals });
+    const held = takeFitting(group, BigInt(account.left_nanos), { of: 'account', refusals });
     await changeAccount(query, accountId, { balance: 0n, held });
   }
   for (const refused of groupsBy(
     group.filter(({ id }) => refusals.has(id)),
     ({ tokenId }) => tokenId,
   )) {
-    await changeToken(query, refused[0]?.tokenId ?? '', -sumOf(refused, ({ amount }) => amount));
+    await changeToken(query, refused[0]?.tokenId ?? '', -sumAmounts(refused, ({ amount }) => amount));
   }
   return undefined;
 }
 
 /** Gives the sum of the calls that fit into what is left, in their order. Refuses the others. */
-function fitting(
+function takeFitting(
   group: readonly Reservation[],
   available: Nanos,
   { of, refusals }: { readonly of: Shortage['of']; readonly refusals: Map<string, Problem> },

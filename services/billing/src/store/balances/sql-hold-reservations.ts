@@ -2,7 +2,13 @@ import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Hold } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
-import { changeAccount, changeToken, refusalOfEnded, tryReserveOfAccount, tryReserveOfToken } from './sql-balances.ts';
+import {
+  changeAccount,
+  changeToken,
+  findTokenRefusal,
+  tryReserveOfAccount,
+  tryReserveOfToken,
+} from './sql-balances.ts';
 import type { TokenEnd, Whole } from './sql-balances.ts';
 import { readTreeLeft } from './sql-tree-limits.ts';
 
@@ -20,7 +26,7 @@ export async function assertCovered(
 ): Promise<void> {
   const { currency } = owner;
   const { left: ofToken = amount, ...token } = await readToken(query, owner);
-  const refusal = refusalOfEnded(token, now);
+  const refusal = findTokenRefusal(token, now);
   if (refusal !== undefined) throw refusal;
   if (ofToken < amount) throw insufficientQuota({ of: 'token', needed: amount, left: ofToken, currency });
   const ofAccount = await readAccount(query, owner);

@@ -10,10 +10,10 @@ import { newRecentCalls } from './recent-calls.ts';
 import { settleCalls } from './sql-settle-calls.ts';
 import { findCalls } from './sql-find-calls.ts';
 import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
-import { confirm, confirmBatchesOf, markUnconfirmed, removeLapsed } from './sql-unconfirmed-batches.ts';
-import { groupsBy, sumOf } from '../balances/groups.ts';
+import { confirm, confirmCallBatches, markUnconfirmed, removeLapsed } from './sql-unconfirmed-batches.ts';
+import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
-import { cachedTerms } from '../prices/sql-price-terms.ts';
+import { newTermsCache } from '../prices/sql-price-terms.ts';
 
 const PLACED_BEFORE_ROWS = 2;
 const INSERT = byRows(
@@ -28,7 +28,7 @@ const LAPSED = `SELECT id, (SELECT COUNT(*) FROM unconfirmed_batches WHERE batch
   FROM calls WHERE ended_at IS NULL AND lapses_at <= $1 ORDER BY lapses_at, id LIMIT $2`;
 
 export function sqlCallStore(sql: Sql): CallStore {
-  const termsOf = cachedTerms();
+  const termsOf = newTermsCache();
   const recent = newRecentCalls();
   return {
     place: async ({ batchId, calls, ahead }) => {
@@ -36,7 +36,7 @@ export function sqlCallStore(sql: Sql): CallStore {
       const isUnconfirmed = ahead && sql.engine === 'sqlite';
       const placed = await sql.commitAhead(async (query) => {
         if (isUnconfirmed) await markUnconfirmed(query, batchId, calls);
-        return place(query, batchId, calls);
+        return placeBatch(query, batchId, calls);
       });
       for (const outcome of placed.result.outcomes.values())
         if ('record' in outcome && outcome.isNew) recent.add(outcome.record.call);
@@ -57,18 +57,18 @@ export function sqlCallStore(sql: Sql): CallStore {
   };
 }
 
-async function place(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<PlacedCalls> {
+async function placeBatch(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<PlacedCalls> {
   const fresh = await insert(query, batchId, calls);
   const groups = groupsBy(fresh, ({ accountId }) => accountId);
-  const posted = groups.map((group) => postEvent(query, eventOf(batchId, group)));
+  const posted = groups.map((group) => postEvent(query, buildHeldEvent(batchId, group)));
   const [{ refusals, remainders }] = await Promise.all([
     reserveForCalls(query, fresh, fresh[0]?.placedAt ?? 0),
     ...posted,
   ]);
-  if (refusals.size > 0) await takeBack(query, { batchId, groups, refusals });
+  if (refusals.size > 0) await withdrawRefused(query, { batchId, groups, refusals });
   const known = fresh === calls ? NONE_KNOWN : await findKnown(query, without(calls, fresh));
   return {
-    outcomes: new Map(calls.map((call) => [call.id, outcomeOf(call, refusals.get(call.id), known.get(call.id))])),
+    outcomes: new Map(calls.map((call) => [call.id, toPlaceOutcome(call, refusals.get(call.id), known.get(call.id))])),
     remainders,
   };
 }
@@ -77,7 +77,7 @@ const NONE_KNOWN: ReadonlyMap<string, CallRecord> = new Map();
 
 /** A known call is made again under the hold of its first batch, which nothing else may confirm. */
 async function findKnown(query: SqlQuery, ids: readonly string[]): Promise<ReadonlyMap<string, CallRecord>> {
-  await confirmBatchesOf(query, ids);
+  await confirmCallBatches(query, ids);
   return findCalls(query, ids);
 }
 
@@ -112,7 +112,7 @@ async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): 
  * locked last. If some calls are then refused, the event is written again without them: no other transaction has seen
  * it yet.
  */
-async function takeBack(
+async function withdrawRefused(
   query: SqlQuery,
   { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> },
 ): Promise<void> {
@@ -120,18 +120,18 @@ async function takeBack(
   for (const group of groups) {
     const held = group.filter(({ id }) => !refusals.has(id));
     if (held.length === group.length) continue;
-    await withdrawEvent(query, eventOf(batchId, group).key);
-    if (held.length > 0) await postEvent(query, eventOf(batchId, held));
+    await withdrawEvent(query, buildHeldEvent(batchId, group).key);
+    if (held.length > 0) await postEvent(query, buildHeldEvent(batchId, held));
   }
 }
 
 /** One event for all the calls of an account. Its key is new with the batch. */
-function eventOf(batchId: string, group: readonly Call[]): FinancialEvent {
+function buildHeldEvent(batchId: string, group: readonly Call[]): FinancialEvent {
   const [{ accountId, currency, placedAt: at } = { accountId: '', currency: '', placedAt: 0 }] = group;
-  return callsHeldEvent({ batchId, accountId, currency, at, held: sumOf(group, ({ amount }) => amount) });
+  return callsHeldEvent({ batchId, accountId, currency, at, held: sumAmounts(group, ({ amount }) => amount) });
 }
 
-function outcomeOf(call: Call, refusal: Problem | undefined, known: CallRecord | undefined): PlaceOutcome {
+function toPlaceOutcome(call: Call, refusal: Problem | undefined, known: CallRecord | undefined): PlaceOutcome {
   if (refusal !== undefined) return { refusal };
   return known === undefined
     ? { record: { call, settlement: undefined }, isNew: true }

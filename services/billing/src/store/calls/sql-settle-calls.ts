@@ -2,17 +2,17 @@ import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/pl
 import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { callsSettledEvent } from '../../domain/ledger.ts';
-import { quantitiesOf } from '../../domain/usage.ts';
+import { computeQuantities } from '../../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { findCalls } from './sql-find-calls.ts';
 import { postEvent } from '../ledger/sql-ledger-events.ts';
-import { groupsBy, sumOf } from '../balances/groups.ts';
+import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
-import type { Charged } from '../usage/sql-usage-hours.ts';
+import type { UsageCharge } from '../usage/sql-usage-hours.ts';
 
 /** A call that another batch ends between the read and the update is found ended by the next read. */
 const READS_MAX = 3;
@@ -38,7 +38,7 @@ const PRECLUDE = byRows(
   ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
 
-interface Ended {
+interface EndedCall {
   readonly call: Call;
   readonly charge: CallCharge;
 }
@@ -56,22 +56,22 @@ export async function settleCalls(
   { termsOf, recent }: CallCaches,
 ): Promise<Map<string, EndOutcome>> {
   const outcomes = new Map<string, EndOutcome>();
-  const ended: Ended[] = [];
+  const ended: EndedCall[] = [];
   let waiting = [...batch.ends.keys()].sort();
   for (let reads = 0; reads < READS_MAX && waiting.length > 0; reads += 1) {
-    const found = await recordsOf(query, waiting, reads === 0 ? recent : undefined);
+    const found = await readRecords(query, waiting, reads === 0 ? recent : undefined);
     for (const one of await endOpen(query, { batch, termsOf, ids: waiting, found }, outcomes)) ended.push(one);
     waiting = waiting.filter((id) => !outcomes.has(id));
   }
   if (waiting.length > 0) throw new Error(`the record of the call ${String(waiting[0])} cannot be read`);
-  await post(query, batch, ended);
+  await postEnds(query, batch, ended);
   return outcomes;
 }
 
 /**
  * Assumes that a recent call is open. If it is not, the update changes no row, and the next read finds how it ended.
  */
-async function recordsOf(
+async function readRecords(
   query: SqlQuery,
   ids: readonly string[],
   recent: RecentCalls | undefined,
@@ -106,8 +106,8 @@ async function endOpen(
   query: SqlWork,
   { batch, termsOf, ids, found }: OpenCalls,
   outcomes: Map<string, EndOutcome>,
-): Promise<readonly Ended[]> {
-  const open: Ended[] = [];
+): Promise<readonly EndedCall[]> {
+  const open: EndedCall[] = [];
   const absent: string[] = [];
   for (const id of ids) {
     const record = found.get(id);
@@ -126,7 +126,7 @@ async function endOpen(
       });
   }
   for (const id of await preclude(query, batch, absent)) outcomes.set(id, { record: undefined, charge: undefined });
-  const ended = await write(query, batch, open);
+  const ended = await writeEnds(query, batch, open);
   for (const { call, charge } of ended)
     outcomes.set(call.id, {
       record: { call, settlement: { amount: charge.amount, basis: charge.basis, at: batch.at } },
@@ -136,7 +136,11 @@ async function endOpen(
 }
 
 /** Gives the calls that were still open. */
-async function write(query: SqlWork, { at, batchId }: EndBatch, open: readonly Ended[]): Promise<readonly Ended[]> {
+async function writeEnds(
+  query: SqlWork,
+  { at, batchId }: EndBatch,
+  open: readonly EndedCall[],
+): Promise<readonly EndedCall[]> {
   let count = 0;
   for (const chunk of inChunks(open))
     count += await query.changes(
@@ -158,18 +162,18 @@ async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[
 }
 
 /** Changes the hours of usage, then tokens, then accounts, each in the order of their ids. */
-async function post(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly Ended[]): Promise<void> {
+async function postEnds(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly EndedCall[]): Promise<void> {
   const byAccount = groupsBy(ended, ({ call }) => call.accountId).flatMap((group) => {
     const [{ call } = {}] = group;
-    return call === undefined ? [] : [{ ...call, held: heldOf(group), charged: chargedOf(group) }];
+    return call === undefined ? [] : [{ ...call, held: sumHeld(group), charged: sumCharged(group) }];
   });
   await Promise.all([
     ...byAccount.map(({ accountId, currency, held, charged }) =>
       postEvent(query, callsSettledEvent({ batchId, accountId, currency, at, held, charged })),
     ),
-    countUsage(query, ended.flatMap(chargedUsage), at),
+    countUsage(query, ended.flatMap(toUsageCharges), at),
     ...groupsBy(ended, ({ call }) => call.tokenId).map((group) =>
-      changeToken(query, group[0]?.call.tokenId ?? '', chargedOf(group) - heldOf(group)),
+      changeToken(query, group[0]?.call.tokenId ?? '', sumCharged(group) - sumHeld(group)),
     ),
     ...byAccount.map(({ accountId, held, charged }) =>
       changeAccount(query, accountId, { balance: -charged, held: -held }),
@@ -177,18 +181,18 @@ async function post(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly 
   ]);
 }
 
-function chargedUsage({ call, charge }: Ended): Charged[] {
+function toUsageCharges({ call, charge }: EndedCall): UsageCharge[] {
   if (charge.basis === 'released') return [];
   const { accountId, tokenId, facts } = call;
   return [
-    { accountId, tokenId, priceKey: facts.priceKey, quantities: quantitiesOf(charge.amount, facts, charge.usage) },
+    { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(charge.amount, facts, charge.usage) },
   ];
 }
 
-function heldOf(group: readonly Ended[]): bigint {
-  return sumOf(group, ({ call }) => call.amount);
+function sumHeld(group: readonly EndedCall[]): bigint {
+  return sumAmounts(group, ({ call }) => call.amount);
 }
 
-function chargedOf(group: readonly Ended[]): bigint {
-  return sumOf(group, ({ charge }) => charge.amount);
+function sumCharged(group: readonly EndedCall[]): bigint {
+  return sumAmounts(group, ({ charge }) => charge.amount);
 }

@@ -23,7 +23,7 @@ export async function confirm(sql: Sql, batchId: string): Promise<void> {
 }
 
 /** Confirms the batches in which the calls were placed. */
-export async function confirmBatchesOf(query: SqlQuery, ids: readonly string[]): Promise<void> {
+export async function confirmCallBatches(query: SqlQuery, ids: readonly string[]): Promise<void> {
   for (const chunk of inChunks(ids)) await query(CONFIRM_OF(chunk.length), chunk);
 }
 

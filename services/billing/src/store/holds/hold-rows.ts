@@ -115,19 +115,19 @@ export function toHoldRecord(row: HoldRow): HoldRecord {
       deferral:
         row.deferred_at === null
           ? undefined
-          : deferralAt(Number(row.deferred_at), row.deferred_nanos === null ? undefined : BigInt(row.deferred_nanos)),
+          : newDeferral(Number(row.deferred_at), row.deferred_nanos === null ? undefined : BigInt(row.deferred_nanos)),
     };
   }
   const at = Number(row.ended_at);
   const settlement: Settlement =
-    row.basis === null ? releasedAt(at) : { amount: BigInt(row.charged_nanos ?? 0), basis: row.basis, at };
+    row.basis === null ? newRelease(at) : { amount: BigInt(row.charged_nanos ?? 0), basis: row.basis, at };
   return { state: 'ended', hold, settlement };
 }
 
-export function releasedAt(at: number): Settlement {
+export function newRelease(at: number): Settlement {
   return { amount: 0n, basis: 'released', at };
 }
 
-export function deferralAt(at: number, wanted: Nanos | undefined): Deferral {
+export function newDeferral(at: number, wanted: Nanos | undefined): Deferral {
   return { amount: 0n, basis: 'deferred', at, wanted };
 }

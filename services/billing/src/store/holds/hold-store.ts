@@ -3,9 +3,9 @@ import type { LedgerLine } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { Ending } from '../../domain/settlement.ts';
+import type { HoldDecision } from '../../domain/settlement.ts';
 
-export interface Repricing {
+export interface NewPrice {
   readonly amount: Nanos;
   readonly facts: PriceFacts;
 }
@@ -48,7 +48,7 @@ export interface HoldStore {
   extend(
     taskId: string,
     at: number,
-    reprice: (hold: Hold, terms: PriceTerms) => Repricing,
+    reprice: (hold: Hold, terms: PriceTerms) => NewPrice,
   ): Promise<Outcome | undefined>;
   /**
    * Ends the hold, or records its deferral. Undefined: the task has no record. If the call `mayRepeat` an earlier one,
@@ -57,7 +57,7 @@ export interface HoldStore {
   end(
     taskId: string,
     at: number,
-    decide: (hold: Hold, terms: PriceTerms) => Ending,
+    decide: (hold: Hold, terms: PriceTerms) => HoldDecision,
     mayRepeat: boolean,
   ): Promise<Outcome | undefined>;
   /** Writes a void, after which no hold can be placed. False: the task has a record already. */

@@ -64,12 +64,12 @@ function fromRow(row: ChargeRow): Charge {
     accountId: row.account_id,
     held: BigInt(row.amount_nanos),
     currency: row.currency,
-    end: endOf(row),
+    end: toChargeEnd(row),
     ...(row.state === 'open' && row.deferred_nanos !== null ? { wanted: BigInt(row.deferred_nanos) } : {}),
   };
 }
 
-function endOf({ state, basis, charged_nanos: charged, deferred_at: deferredAt }: ChargeRow): Charge['end'] {
+function toChargeEnd({ state, basis, charged_nanos: charged, deferred_at: deferredAt }: ChargeRow): Charge['end'] {
   if (state === 'released') return { amount: 0n, basis: 'released' };
   if (state === 'open' && deferredAt !== null) return { amount: 0n, basis: 'deferred' };
   return state === 'settled' && basis !== null ? { amount: BigInt(charged ?? 0), basis } : undefined;

@@ -1,7 +1,7 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { HoldRecord } from '../../domain/hold.ts';
 import { holdKey } from '../../domain/ledger.ts';
-import { HOLD_COLUMNS, releasedAt, toHoldRecord } from './hold-rows.ts';
+import { HOLD_COLUMNS, newRelease, toHoldRecord } from './hold-rows.ts';
 import type { HoldRow } from './hold-rows.ts';
 
 const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
@@ -23,5 +23,5 @@ export async function lockHold(query: SqlQuery, taskId: string): Promise<HoldRec
 
 async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<{ occurred_at: number | bigint }>(FIND_VOID, [holdKey(taskId)]);
-  return row && { state: 'void', settlement: releasedAt(Number(row.occurred_at)) };
+  return row && { state: 'void', settlement: newRelease(Number(row.occurred_at)) };
 }

@@ -1,21 +1,21 @@
-import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
+import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { Ending } from '../../domain/settlement.ts';
-import { quantitiesOf } from '../../domain/usage.ts';
-import { deferralAt, releasedAt } from './hold-rows.ts';
-import type { HoldStore, Outcome, Repricing } from './hold-store.ts';
+import type { HoldDecision } from '../../domain/settlement.ts';
+import { computeQuantities } from '../../domain/usage.ts';
+import { newDeferral, newRelease } from './hold-rows.ts';
+import type { HoldStore, Outcome, NewPrice } from './hold-store.ts';
 import { readCharges } from './sql-charges.ts';
 import { findHold, lockHold } from './sql-find-hold.ts';
 import { placeHolds } from './sql-place-holds.ts';
-import type { HoldPlaced, HoldPlacing } from './sql-place-holds.ts';
+import type { HoldPlacement, PlacementRequest } from './sql-place-holds.ts';
 import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
 import { postEvent, recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
-import { cachedTerms } from '../prices/sql-price-terms.ts';
+import { newTermsCache } from '../prices/sql-price-terms.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
 
@@ -36,9 +36,9 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
 const BATCH = { batchMax: 64, concurrency: 4 };
 
 export function sqlHoldStore(sql: Sql): HoldStore {
-  const termsOf = cachedTerms();
+  const termsOf = newTermsCache();
   return {
-    place: placing(sql),
+    place: newHoldPlacer(sql),
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
     extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
     end: async (taskId, at, decide, mayRepeat) => {
@@ -69,14 +69,14 @@ export function sqlHoldStore(sql: Sql): HoldStore {
  * Holds that are asked for at the same moment are placed in one transaction. If it fails for another reason than the
  * database being away, each is placed alone, so that it fails for its own reason only.
  */
-function placing(sql: Sql): HoldStore['place'] {
-  const place = (batch: readonly HoldPlacing[]): Promise<readonly HoldPlaced[]> =>
+function newHoldPlacer(sql: Sql): HoldStore['place'] {
+  const place = (batch: readonly PlacementRequest[]): Promise<readonly HoldPlacement[]> =>
     sql.transaction((query) => placeHolds(query, batch));
-  const placeAlone = (one: HoldPlacing): Promise<readonly HoldPlaced[]> =>
+  const placeAlone = (one: PlacementRequest): Promise<readonly HoldPlacement[]> =>
     place([one]).catch((refusal: unknown) => [{ refusal }]);
-  const batcher = newBatcher<HoldPlacing, HoldPlaced>({
+  const batcher = newBatcher<PlacementRequest, HoldPlacement>({
     ...BATCH,
-    fill: () => eventLoopTicks(1),
+    fill: () => waitForTicks(1),
     send: async (batch) => {
       try {
         return await place(batch);
@@ -103,7 +103,7 @@ interface Change {
 async function extend(
   query: SqlQuery,
   { taskId, at, termsOf }: Change,
-  reprice: (hold: Hold, terms: PriceTerms) => Repricing,
+  reprice: (hold: Hold, terms: PriceTerms) => NewPrice,
 ): Promise<Outcome | undefined> {
   const record = await lockHold(query, taskId);
   if (record?.state !== 'open') return record && { record, isNew: false };
@@ -130,7 +130,7 @@ async function extend(
 async function end(
   query: SqlQuery,
   { taskId, at, termsOf }: Change,
-  decide: (hold: Hold, terms: PriceTerms) => Ending,
+  decide: (hold: Hold, terms: PriceTerms) => HoldDecision,
 ): Promise<Outcome | undefined> {
   const record = await lockHold(query, taskId);
   if (record?.state !== 'open') return record && { record, isNew: false };
@@ -143,11 +143,11 @@ async function end(
       postEvent(query, releaseEvent(hold, at)),
       changeBoth(query, hold, { balance: 0n, held: -hold.amount }),
     ]);
-    return { record: { state: 'ended', hold, settlement: releasedAt(at) }, isNew: true };
+    return { record: { state: 'ended', hold, settlement: newRelease(at) }, isNew: true };
   }
   const { amount, basis, usage } = ending;
   const { accountId, tokenId, facts } = hold;
-  const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: quantitiesOf(amount, facts, usage) };
+  const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(amount, facts, usage) };
   const { seconds = null, inputTokens = null, outputTokens = null } = usage;
   await Promise.all([
     query(SETTLE, [basis, amount, at, seconds, inputTokens, outputTokens, taskId]),
@@ -165,7 +165,7 @@ async function defer(
   amount: Nanos | undefined,
   at: number,
 ): Promise<Outcome> {
-  const first = deferralAt(deferral?.at ?? at, amount);
+  const first = newDeferral(deferral?.at ?? at, amount);
   await query(DEFER, [amount ?? null, first.at, hold.taskId]);
   return { record: { state: 'open', hold, deferral: first }, isNew: deferral === undefined };
 }

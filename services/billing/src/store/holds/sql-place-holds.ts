@@ -8,16 +8,16 @@ import { findHold } from './sql-find-hold.ts';
 import { groupsBy } from '../balances/groups.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
-import { insertEvents, insertLinesOf, withdrawEvent } from '../ledger/sql-ledger-events.ts';
+import { insertEvents, insertEventLines, withdrawEvent } from '../ledger/sql-ledger-events.ts';
 
-export interface HoldPlacing {
+export interface PlacementRequest {
   readonly hold: Hold;
   /** Aborted: the caller has left. */
   readonly signal: AbortSignal | undefined;
 }
 
 /** The result of a request: the record of its task, or the reason for which nothing was written for it. */
-export type HoldPlaced = Outcome | { readonly refusal: unknown };
+export type HoldPlacement = Outcome | { readonly refusal: unknown };
 
 const REMOVE = 'DELETE FROM holds WHERE task_id = $1';
 
@@ -25,7 +25,10 @@ const REMOVE = 'DELETE FROM holds WHERE task_id = $1';
  * Places the holds in the transaction of the query, in the order of their tasks, so that two batches never deadlock. A
  * task with a record keeps it. A refused hold, or one whose callers have all left, leaves nothing and refuses no other.
  */
-export async function placeHolds(query: SqlQuery, requests: readonly HoldPlacing[]): Promise<readonly HoldPlaced[]> {
+export async function placeHolds(
+  query: SqlQuery,
+  requests: readonly PlacementRequest[],
+): Promise<readonly HoldPlacement[]> {
   const waiting = groupsBy(
     requests.filter(({ signal }) => signal?.aborted !== true),
     ({ hold }) => hold.taskId,
@@ -33,8 +36,8 @@ export async function placeHolds(query: SqlQuery, requests: readonly HoldPlacing
   const wanted = waiting.flatMap((group) => group.slice(0, 1).map(({ hold }) => hold));
   const written = await insertEvents(query, wanted.map(holdEvent));
   const fresh = wanted.filter(({ taskId }) => written.has(holdKey(taskId)));
-  const refusals = await reserve(query, fresh);
-  await leaveOut(query, fresh, { refusals, waiting });
+  const refusals = await reserveForHolds(query, fresh);
+  await removeUnplaced(query, fresh, { refusals, waiting });
   const known = wanted.filter(({ taskId }) => !written.has(holdKey(taskId)));
   const records = new Map<string, Outcome>([
     ...fresh.map(
@@ -54,9 +57,9 @@ export async function placeHolds(query: SqlQuery, requests: readonly HoldPlacing
 }
 
 /** Writes the rows of new holds and reserves their money. Gives the refusals by task. */
-async function reserve(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<string, unknown>> {
+async function reserveForHolds(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<string, unknown>> {
   const rows = inChunks(fresh).map((chunk) => query(INSERT_HOLDS(chunk.length), rowValues([], chunk, toHoldRow)));
-  const lines = insertLinesOf(query, fresh.map(holdEvent));
+  const lines = insertEventLines(query, fresh.map(holdEvent));
   const reservations = fresh.map((hold) => ({ ...hold, id: hold.taskId }));
   const [{ refusals }] = await Promise.all([
     reserveForCalls(query, reservations, fresh[0]?.placedAt ?? 0),
@@ -66,13 +69,17 @@ async function reserve(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<str
   return new Map(refusals);
 }
 
-interface Left {
+interface RemovalContext {
   readonly refusals: Map<string, unknown>;
-  readonly waiting: readonly (readonly HoldPlacing[])[];
+  readonly waiting: readonly (readonly PlacementRequest[])[];
 }
 
 /** Removes what was written for refused holds, and for those whose callers have left meanwhile. */
-async function leaveOut(query: SqlQuery, fresh: readonly Hold[], { refusals, waiting }: Left): Promise<void> {
+async function removeUnplaced(
+  query: SqlQuery,
+  fresh: readonly Hold[],
+  { refusals, waiting }: RemovalContext,
+): Promise<void> {
   const left = new Map(
     waiting.flatMap((group) => {
       const [first] = group;

@@ -15,7 +15,7 @@ export interface Audit {
 }
 
 /** The accounts and tokens whose cached sums were wrong. Wrong hours of usage count for their account. */
-export interface Rebuilt {
+export interface RebuildResult {
   readonly accountIds: readonly string[];
   readonly tokenIds: readonly string[];
 }
@@ -35,5 +35,5 @@ export interface LedgerAudit {
    * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run beside the
    * traffic.
    */
-  rebuild(): Promise<Rebuilt>;
+  rebuild(): Promise<RebuildResult>;
 }

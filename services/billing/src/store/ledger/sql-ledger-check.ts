@@ -8,13 +8,15 @@ const PAGE = 500;
  * Selects the events of a page whose lines do not sum to zero, in one currency. The sum of a few amounts fits 64
  * bits.
  */
-const faultyOf = (page: string): string => `SELECT page.event_key AS subject FROM (${page}) page
+const selectFaulty = (page: string): string => `SELECT page.event_key AS subject FROM (${page}) page
   LEFT JOIN ledger_lines l ON l.event_key = page.event_key
   WHERE page.kind <> 'void' GROUP BY page.event_key
   HAVING COUNT(l.book) < 2 OR COUNT(DISTINCT l.currency) > 1 OR SUM(l.amount_nanos) <> 0`;
-const NEWEST = faultyOf(`SELECT event_key, kind FROM financial_events
+const NEWEST = selectFaulty(`SELECT event_key, kind FROM financial_events
   WHERE task_id IS NOT NULL ORDER BY task_id DESC LIMIT $1`);
-const NEXT = faultyOf('SELECT event_key, kind FROM financial_events WHERE event_key > $1 ORDER BY event_key LIMIT $2');
+const NEXT = selectFaulty(
+  'SELECT event_key, kind FROM financial_events WHERE event_key > $1 ORDER BY event_key LIMIT $2',
+);
 const END_OF_NEXT = `SELECT MAX(event_key) AS last, COUNT(*) AS count FROM (
   SELECT event_key FROM financial_events WHERE event_key > $1 ORDER BY event_key LIMIT $2) page`;
 

@@ -43,7 +43,7 @@ export async function insertEvents(query: SqlQuery, events: readonly FinancialEv
 }
 
 /** Writes the lines of events that are new. */
-export async function insertLinesOf(query: SqlQuery, events: readonly FinancialEvent[]): Promise<void> {
+export async function insertEventLines(query: SqlQuery, events: readonly FinancialEvent[]): Promise<void> {
   for (const { key, postings } of events)
     if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
   const lines = events.flatMap(({ key, currency, postings }) =>

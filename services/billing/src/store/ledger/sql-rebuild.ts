@@ -1,5 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import type { Rebuilt } from './ledger-audit.ts';
+import type { RebuildResult } from './ledger-audit.ts';
 import { rebuildUsage } from './sql-rebuild-usage.ts';
 
 const TOKEN_IDS = 'SELECT id FROM tokens';
@@ -30,10 +30,10 @@ const MEND_ACCOUNTS = `UPDATE accounts SET held_nanos = s.held, balance_nanos = 
  * that has posted lines and waits for such a row has not committed. So its lines are not in the sums, and it adds them
  * to the row afterwards.
  */
-export async function rebuild(query: SqlQuery, engine: Sql['engine']): Promise<Rebuilt> {
+export async function rebuild(query: SqlQuery, engine: Sql['engine']): Promise<RebuildResult> {
   const used = await rebuildUsage(query, engine);
-  for (const id of await sortedIds(query, TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
-  for (const id of await sortedIds(query, ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
+  for (const id of await readSortedIds(query, TOKEN_IDS)) await query(LOCK_TOKEN, [id]);
+  for (const id of await readSortedIds(query, ACCOUNT_IDS)) await query(LOCK_ACCOUNT, [id]);
   const tokens = await query<{ id: string }>(MEND_TOKENS);
   const accounts = await query<{ id: string }>(MEND_ACCOUNTS);
   return {
@@ -43,6 +43,6 @@ export async function rebuild(query: SqlQuery, engine: Sql['engine']): Promise<R
 }
 
 /** Sorted by code unit, like in the batches: a database can sort by the rules of a language. */
-async function sortedIds(query: SqlQuery, text: string): Promise<string[]> {
+async function readSortedIds(query: SqlQuery, text: string): Promise<string[]> {
   return (await query<{ id: string }>(text)).map(({ id }) => id).sort();
 }

@@ -8,17 +8,19 @@ import type { AccountsMoney, MoneyStore, SettledMoney } from './money-store.ts';
 const PART_MS = 3 * HOUR_MS;
 const NANOS_PER_UNIT = 1_000_000_000n;
 // Whole units and the rest are summed separately, so that no sum leaves 64 bits.
-const sumOf = (column: string): string => `CAST(SUM(${column} / ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_units,
+const sumMoneyColumn = (
+  column: string,
+): string => `CAST(SUM(${column} / ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_units,
     CAST(SUM(${column} % ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_rest`;
-const countOf = (column: string): string => `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
+const sumCountColumn = (column: string): string => `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
 
-const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumOf('balance_nanos')}, ${sumOf('held_nanos')}
+const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumMoneyColumn('balance_nanos')}, ${sumMoneyColumn('held_nanos')}
   FROM accounts WHERE id > $1 AND id <= $2 GROUP BY currency`;
-const SETTLED = `SELECT u.price_key, a.currency, ${countOf('requests')}, ${sumOf('charged_nanos')}
+const SETTLED = `SELECT u.price_key, a.currency, ${sumCountColumn('requests')}, ${sumMoneyColumn('charged_nanos')}
   FROM usage_hours u JOIN accounts a ON a.id = u.account_id
   WHERE u.hour >= $1 AND u.hour < $2 GROUP BY u.price_key, a.currency`;
-const COUNTED = `SELECT channel, price_key, currency, ${countOf('requests')}, ${countOf('overruns')}, ${countOf('lapses')},
-    ${sumOf('charged_nanos')}, ${sumOf('cost_nanos')}, ${sumOf('overrun_nanos')}
+const COUNTED = `SELECT channel, price_key, currency, ${sumCountColumn('requests')}, ${sumCountColumn('overruns')}, ${sumCountColumn('lapses')},
+    ${sumMoneyColumn('charged_nanos')}, ${sumMoneyColumn('cost_nanos')}, ${sumMoneyColumn('overrun_nanos')}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
   ORDER BY channel, price_key, currency`;
 const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'];
@@ -36,13 +38,13 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
       const sums = new Map<string, AccountsMoney>();
       for await (const { after, last } of accountParts(sql.read, '', size))
         for (const row of await sql.read(ACCOUNTS, [after, last])) addAccounts(sums, row);
-      return inOrder(sums);
+      return sortByKey(sums);
     },
     settled: async ({ from, to }) => {
       const sums = new Map<string, SettledMoney>();
       for (let part = from; part < to; part += PART_MS)
         for (const row of await sql.read(SETTLED, [part, Math.min(part + PART_MS, to)])) addSettled(sums, row);
-      return inOrder(sums);
+      return sortByKey(sums);
     },
     counted: async ({ from, to }) =>
       (await sql.read(COUNTED, [from, to])).map((row) => ({
@@ -50,10 +52,10 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
         priceKey: String(row['price_key']),
         currency: String(row['currency']),
         requests: whole(row['requests']),
-        charged: nanos(row, 'charged_nanos'),
-        cost: nanos(row, 'cost_nanos'),
+        charged: readNanos(row, 'charged_nanos'),
+        cost: readNanos(row, 'cost_nanos'),
         overruns: whole(row['overruns']),
-        overrun: nanos(row, 'overrun_nanos'),
+        overrun: readNanos(row, 'overrun_nanos'),
         lapses: whole(row['lapses']),
       })),
     write: async (hours) => {
@@ -79,8 +81,8 @@ function addAccounts(sums: Map<string, AccountsMoney>, row: SqlRow): void {
   const { balance = 0n, held = 0n, accounts = 0n } = sums.get(currency) ?? {};
   sums.set(currency, {
     currency,
-    balance: balance + nanos(row, 'balance_nanos'),
-    held: held + nanos(row, 'held_nanos'),
+    balance: balance + readNanos(row, 'balance_nanos'),
+    held: held + readNanos(row, 'held_nanos'),
     accounts: accounts + whole(row['accounts']),
   });
 }
@@ -92,15 +94,15 @@ function addSettled(sums: Map<string, SettledMoney>, row: SqlRow): void {
     priceKey,
     currency,
     requests: requests + whole(row['requests']),
-    charged: charged + nanos(row, 'charged_nanos'),
+    charged: charged + readNanos(row, 'charged_nanos'),
   });
 }
 
-function inOrder<T>(sums: ReadonlyMap<string, T>): T[] {
+function sortByKey<T>(sums: ReadonlyMap<string, T>): T[] {
   return [...sums].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
 }
 
-function nanos(row: SqlRow, column: string): bigint {
+function readNanos(row: SqlRow, column: string): bigint {
   return whole(row[`${column}_units`]) * NANOS_PER_UNIT + whole(row[`${column}_rest`]);
 }
 

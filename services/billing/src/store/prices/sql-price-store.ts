@@ -5,7 +5,7 @@ import type { PriceContract } from '../../domain/price.ts';
 import { isSameTerms } from '../../domain/price-terms.ts';
 import type { TermsEntry } from '../../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
-import { cachedTerms } from './sql-price-terms.ts';
+import { newTermsCache } from './sql-price-terms.ts';
 
 type Whole = number | bigint;
 type VersionRow = { version: number; terms: string };
@@ -28,7 +28,7 @@ const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = 
 const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
 
 export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
-  const termsOf = cachedTerms();
+  const termsOf = newTermsCache();
   const read = async (key: string): Promise<PriceContract | undefined> => {
     const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
     return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };

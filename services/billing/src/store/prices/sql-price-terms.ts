@@ -9,7 +9,7 @@ const CACHED_MAX = 1000;
 export type TermsOf = (query: SqlQuery, priceKey: string, version: number) => Promise<PriceTerms>;
 
 /** A version never changes, so it is read and parsed once. A full cache is emptied. */
-export function cachedTerms(): TermsOf {
+export function newTermsCache(): TermsOf {
   const cache = new Map<string, Map<number, PriceTerms>>();
   let count = 0;
   const remember = (priceKey: string, version: number, terms: PriceTerms): void => {

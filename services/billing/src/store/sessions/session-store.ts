@@ -1,11 +1,11 @@
 /** One session that ends, or all sessions that a subject has begun until now. */
-export interface Ending {
+export interface SessionEnd {
   readonly subject: string;
   /** Undefined: all of the subject. */
   readonly session: { readonly digest: string; readonly expiresAt: number } | undefined;
 }
 
-export interface EndedSessions extends Ending {
+export interface EndedSessions extends SessionEnd {
   /** The version that ended it. Without a session, all of the subject that began before this version have ended. */
   readonly version: number;
 }
@@ -29,7 +29,7 @@ export interface SessionBounds {
 
 export interface SessionStore {
   /** Gives the version that ended it. Can be repeated. */
-  end(ending: Ending, bounds: SessionBounds): Promise<number>;
+  end(ending: SessionEnd, bounds: SessionBounds): Promise<number>;
   /** One state of the list, even if sessions end meanwhile. */
   list(since: number): Promise<EndedList>;
   /** Removes the rows of sessions that expired before this time. Gives how many. */

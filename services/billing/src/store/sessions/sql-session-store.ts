@@ -1,5 +1,5 @@
 import type { Sql, SqlWork } from '@reelgate/platform/sql/sql';
-import type { EndedSessions, Ending, SessionBounds, SessionStore } from './session-store.ts';
+import type { EndedSessions, SessionEnd, SessionBounds, SessionStore } from './session-store.ts';
 
 /** The digest of a row that stands for all sessions of its subject. */
 const ALL = '';
@@ -41,7 +41,7 @@ export function sqlSessionStore(sql: Sql): SessionStore {
 }
 
 /** The row of the version is locked from here on, so endings come one after the other. */
-async function end(query: SqlWork, { subject, session }: Ending, bounds: SessionBounds): Promise<number> {
+async function end(query: SqlWork, { subject, session }: SessionEnd, bounds: SessionBounds): Promise<number> {
   const [raised] = await query<{ version: number | bigint }>(RAISE);
   if (raised === undefined) throw new Error('the version of the ended sessions is gone');
   const version = Number(raised.version);

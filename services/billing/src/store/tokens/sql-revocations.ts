@@ -5,7 +5,7 @@ import { recordAct } from '../acts/sql-acts.ts';
 import { findMakers } from './sql-makers.ts';
 import { TOKEN_COLUMNS, toToken } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
-import type { Revocation, Revoking } from './token-store.ts';
+import type { Revocation, RevocationParties } from './token-store.ts';
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;
 const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
@@ -23,7 +23,7 @@ const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
  */
 const ROUNDS_MAX = 100;
 
-interface Ending {
+interface RevocationContext {
   readonly at: number;
   readonly describe: (token: Token) => Act;
 }
@@ -32,7 +32,7 @@ interface Ending {
 export async function revokeToken(
   query: SqlWork,
   { id, at, revokerId, withMade }: Revocation,
-  permit: (revoking: Revoking) => (token: Token) => Act,
+  permit: (revoking: RevocationParties) => (token: Token) => Act,
 ): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined> {
   const token = await findToken(query, id);
   if (token === undefined) return undefined;
@@ -44,7 +44,7 @@ export async function revokeToken(
 }
 
 /** A revoked token makes no more: the creation of a token locks its maker first. So nothing is left once none is found. */
-async function endMade(query: SqlWork, id: string, ending: Ending): Promise<string[]> {
+async function endMade(query: SqlWork, id: string, ending: RevocationContext): Promise<string[]> {
   const endedIds: string[] = [];
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const live = await query<{ id: string }>(LIVE_MADE, [id, ending.at]);
@@ -61,7 +61,7 @@ async function endMade(query: SqlWork, id: string, ending: Ending): Promise<stri
 }
 
 /** Gives those that were not revoked before. */
-async function endAll(query: SqlWork, ids: readonly string[], { at, describe }: Ending): Promise<string[]> {
+async function endAll(query: SqlWork, ids: readonly string[], { at, describe }: RevocationContext): Promise<string[]> {
   const endedIds: string[] = [];
   for (const id of ids) {
     const [row] = await query<TokenRow>(REVOKE, [at, id]);

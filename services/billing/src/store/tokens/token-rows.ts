@@ -61,8 +61,8 @@ export function toToken(row: TokenRow): Token {
     used: BigInt(row.used_nanos),
     limit: row.limit_nanos === null ? undefined : BigInt(row.limit_nanos),
     createdAt: Number(row.created_at),
-    expiresAt: time(row.expires_at),
-    revokedAt: time(row.revoked_at),
+    expiresAt: toTime(row.expires_at),
+    revokedAt: toTime(row.revoked_at),
     limits: {
       createsPerMinute: row.creates_per_minute ?? undefined,
       readsPerMinute: row.reads_per_minute ?? undefined,
@@ -75,6 +75,6 @@ export function toToken(row: TokenRow): Token {
   };
 }
 
-function time(value: Whole | null): number | undefined {
+function toTime(value: Whole | null): number | undefined {
   return value === null ? undefined : Number(value);
 }

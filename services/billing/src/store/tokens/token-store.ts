@@ -31,7 +31,7 @@ export interface Revocation {
 }
 
 /** A token that is to be revoked, its makers, and the token that revokes it; undefined: an operator does. */
-export interface Revoking {
+export interface RevocationParties {
   readonly token: Token;
   readonly makers: readonly Token[];
   readonly revoker: Token | undefined;
@@ -62,7 +62,7 @@ export interface TokenStore {
    */
   revoke(
     revocation: Revocation,
-    permit: (revoking: Revoking) => (token: Token) => Act,
+    permit: (revoking: RevocationParties) => (token: Token) => Act,
   ): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined>;
   /** Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown. */
   changeLimits(id: string, limits: SetLimits, describe: (before: Token) => Act): Promise<Token | undefined>;

@@ -1,5 +1,5 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import { addQuantities, hourOf } from '../../domain/usage.ts';
+import { addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Quantities } from '../../domain/usage.ts';
 
 /** The account, token and price key of a charge. */
@@ -9,7 +9,7 @@ export interface UsageOwner {
   readonly priceKey: string;
 }
 
-export interface Charged extends UsageOwner {
+export interface UsageCharge extends UsageOwner {
   readonly quantities: Quantities;
 }
 
@@ -45,24 +45,24 @@ function toRow(sum: Quantities): bigint[] {
 /**
  * Adds charges to their hour, in one order and before tokens and accounts change, so that transactions never deadlock.
  */
-export async function countUsage(query: SqlQuery, charges: Iterable<Charged>, at: number): Promise<void> {
-  const sums = new Map<string, Charged>();
-  for (const run of runsOf(charges)) {
+export async function countUsage(query: SqlQuery, charges: Iterable<UsageCharge>, at: number): Promise<void> {
+  const sums = new Map<string, UsageCharge>();
+  for (const run of mergeRuns(charges)) {
     const name = `${run.accountId} ${run.tokenId} ${run.priceKey}`;
     const sum = sums.get(name);
-    sums.set(name, sum === undefined ? run : withMore(sum, run));
+    sums.set(name, sum === undefined ? run : addCharge(sum, run));
   }
   const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
   await Promise.all(
     ordered.map(([, { accountId, tokenId, priceKey, quantities }]) =>
-      query(COUNT, [accountId, hourOf(at), tokenId, priceKey, ...toRow(quantities)]),
+      query(COUNT, [accountId, floorToHour(at), tokenId, priceKey, ...toRow(quantities)]),
     ),
   );
 }
 
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
-function* runsOf(charges: Iterable<Charged>): Generator<Charged> {
-  let run: Charged | undefined;
+function* mergeRuns(charges: Iterable<UsageCharge>): Generator<UsageCharge> {
+  let run: UsageCharge | undefined;
   for (const charge of charges) {
     const isSame =
       run !== undefined &&
@@ -70,11 +70,11 @@ function* runsOf(charges: Iterable<Charged>): Generator<Charged> {
       run.priceKey === charge.priceKey &&
       run.accountId === charge.accountId;
     if (run !== undefined && !isSame) yield run;
-    run = run !== undefined && isSame ? withMore(run, charge) : charge;
+    run = run !== undefined && isSame ? addCharge(run, charge) : charge;
   }
   if (run !== undefined) yield run;
 }
 
-function withMore({ accountId, tokenId, priceKey, quantities }: Charged, more: Charged): Charged {
+function addCharge({ accountId, tokenId, priceKey, quantities }: UsageCharge, more: UsageCharge): UsageCharge {
   return { accountId, tokenId, priceKey, quantities: addQuantities(quantities, more.quantities) };
 }

@@ -1,5 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, hourOf, quantitiesOf } from '../../domain/usage.ts';
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, computeQuantities } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
@@ -80,7 +80,7 @@ interface Span {
 }
 
 function split({ from, to }: Span): { readonly whole: Span | undefined; readonly parts: readonly Span[] } {
-  const [first, last] = [hourOf(from + HOUR_MS - 1), hourOf(to)];
+  const [first, last] = [floorToHour(from + HOUR_MS - 1), floorToHour(to)];
   if (first > last) return { whole: undefined, parts: [{ from, to }] };
   const parts = [
     { from, to: first },
@@ -120,13 +120,13 @@ async function addRows(
     if (rows.length > ROWS_MAX) return false;
     for (const row of rows) {
       const split = splitBy === undefined ? '' : GROUPS[splitBy].nameOf(row);
-      add(sums, [GROUPS[groupBy].nameOf(row), split], quantitiesOfRow(row));
+      add(sums, [GROUPS[groupBy].nameOf(row), split], toQuantities(row));
     }
   }
   return true;
 }
 
-function quantitiesOfRow(row: EndedRow): Quantities {
+function toQuantities(row: EndedRow): Quantities {
   const facts = {
     priceKey: row.price_key,
     resolution: '',
@@ -138,13 +138,13 @@ function quantitiesOfRow(row: EndedRow): Quantities {
     outputTokens: BigInt(row.output_tokens),
     characters: BigInt(row.characters),
   };
-  return quantitiesOf(BigInt(row.charged_nanos), facts, {
-    seconds: optional(row.used_seconds),
-    images: optional(row.used_images),
-    inputTokens: optional(row.used_input_tokens),
-    cachedInputTokens: optional(row.used_cached_input_tokens),
-    outputTokens: optional(row.used_output_tokens),
-    characters: optional(row.used_characters),
+  return computeQuantities(BigInt(row.charged_nanos), facts, {
+    seconds: toCount(row.used_seconds),
+    images: toCount(row.used_images),
+    inputTokens: toCount(row.used_input_tokens),
+    cachedInputTokens: toCount(row.used_cached_input_tokens),
+    outputTokens: toCount(row.used_output_tokens),
+    characters: toCount(row.used_characters),
   });
 }
 
@@ -153,6 +153,6 @@ function add(sums: Sums, [group, split]: readonly [string, string], more: Quanti
   sums.set(name, { group, split, sum: addQuantities(sums.get(name)?.sum ?? NOTHING_USED, more) });
 }
 
-function optional(value: Whole | null): bigint | undefined {
+function toCount(value: Whole | null): bigint | undefined {
   return value === null ? undefined : BigInt(value);
 }

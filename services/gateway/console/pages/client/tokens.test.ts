@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { Token } from '../../api/tokens.ts';
 import { html } from '../../html.ts';
-import { EMPTY_TOKEN, newTokenOf } from './parts/new-token.ts';
+import { EMPTY_TOKEN, toNewToken } from './parts/new-token.ts';
 import { tokenState } from './parts/token-state.ts';
 import { TokensView } from './tokens.ts';
 
@@ -63,7 +63,7 @@ describe('the list', () => {
 
 test('a form sends what was filled in, and nothing for what was left empty', () => {
   expect(
-    newTokenOf({
+    toNewToken({
       ...EMPTY_TOKEN,
       name: ' batch ',
       models: ['Alpha-H3', 'Beta-V1'],

@@ -13,7 +13,7 @@ import { countValidMade } from '../../parts/token-tree.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Refusal } from '../../parts/refusal.ts';
 import { TokenForm } from './parts/token-form.ts';
-import { labelOf } from '../../parts/token-label.ts';
+import { labelToken } from '../../parts/token-label.ts';
 import { TokenTable } from './parts/token-table.ts';
 import { words as commonWords, tokensWords as words } from '../../words.ts';
 
@@ -68,7 +68,7 @@ export function TokensView({ list, refresh }: { list: TokenList; refresh: () => 
             token=${revoking}
             madeCount=${countValidMade(tokens, revoking.id, serverNow())}
             onRevoked=${({ token, madeRevoked }: RevokedToken) => {
-              setNotice(commonWords.madeTokens.revoked(labelOf(token), madeRevoked));
+              setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked));
             }}
             onEnd=${() => {
               setRevoking(undefined);
@@ -104,7 +104,7 @@ function RevokeDialog({ token, madeCount, onRevoked, onEnd }: RevokeDialogProps)
     onEnd();
   });
   return html`<${ConfirmDialog}
-    title=${words.revoke.title(labelOf(token))}
+    title=${words.revoke.title(labelToken(token))}
     confirm=${words.revoke.confirm}
     cancel=${words.revoke.cancel}
     isBusy=${isBusy}

@@ -11,7 +11,7 @@ import { tryWords as words } from './try-words.ts';
 import { EstimateLine } from './parts/estimate-line.ts';
 import { OrderFields } from './parts/order-fields.ts';
 import { OrderJson } from './parts/order-json.ts';
-import { bodyOf, estimateBodyOf, firstOrder, orderOfTask } from './parts/try-order.ts';
+import { toCreateBody, toEstimateBody, firstOrder, repeatOrder } from './parts/try-order.ts';
 import type { Order, Uploads } from './parts/try-order.ts';
 import { useCreate } from './parts/use-create.ts';
 import { useEstimate } from './parts/use-estimate.ts';
@@ -48,7 +48,7 @@ function TryStart({ view, task, fault }: TryStartProps): VNode {
   if (task === undefined)
     return html`${fault === undefined ? null : html`<p class="note">${words.againFailed(fault)}</p>`}
       <${TryForm} view=${view} first=${firstOrder(model)} />`;
-  const { order, missing } = orderOfTask(task);
+  const { order, missing } = repeatOrder(task);
   return html`<p class="note">${words.again(task.task.id)} ${missing === 0 ? '' : words.againMissing(missing)}</p>
     <${TryForm} view=${view} first=${order} />`;
 }
@@ -59,7 +59,7 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
   const [uploads, setUploads] = useState<Uploads>(new Map());
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
-  const price = useEstimate(isWhole ? estimateBodyOf(order, uploads) : undefined);
+  const price = useEstimate(isWhole ? toEstimateBody(order, uploads) : undefined);
   const { isBusy, fault: refusal, create, forget } = useCreate();
   const fault = refusal ?? price.fault;
   const isPlaced = isJson || OWN_FIELDS.test(fault?.field ?? '');
@@ -67,7 +67,7 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
     class="try"
     onSubmit=${(event: SubmitEvent) => {
       event.preventDefault();
-      if (isWhole) create(bodyOf(order, uploads));
+      if (isWhole) create(toCreateBody(order, uploads));
     }}
   >
     <${ViewChoice} isJson=${isJson} isDisabled=${!isWhole} onChange=${setJson} />

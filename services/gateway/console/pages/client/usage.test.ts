@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { UsageView } from '../../api/usage.ts';
 import { html } from '../../html.ts';
-import { periodOf, periodOfPreset } from './parts/usage-query.ts';
-import { stackOf } from './parts/usage-stack.ts';
+import { parsePeriod, resolvePreset } from './parts/usage-query.ts';
+import { stackSeries } from './parts/usage-stack.ts';
 import { UsageReport } from './usage.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
@@ -35,13 +35,13 @@ describe('the period', () => {
     ['month', '2026-11-01', '2026-11-30'],
     ['before', '2026-10-01', '2026-10-31'],
   ] as const)('of the preset %s is whole days', (preset, from, to) => {
-    expect(periodOfPreset(preset, NOW)).toEqual({ from, to });
+    expect(resolvePreset(preset, NOW)).toEqual({ from, to });
   });
 
   test('is the one of the address, or the last 30 days', () => {
     expect([
-      periodOf(new URLSearchParams('from=2026-01-01&to=2026-01-31'), NOW),
-      periodOf(new URLSearchParams(), NOW),
+      parsePeriod(new URLSearchParams('from=2026-01-01&to=2026-01-31'), NOW),
+      parsePeriod(new URLSearchParams(), NOW),
     ]).toEqual([
       { from: '2026-01-01', to: '2026-01-31' },
       { from: '2026-11-01', to: '2026-11-30' },
@@ -50,14 +50,14 @@ describe('the period', () => {
 });
 
 test('the bars of a day stand one upon the other, the highest first', () => {
-  expect(stackOf(usage).bars).toEqual([
+  expect(stackSeries(usage).bars).toEqual([
     [0.4, 0, 1.2 + 0.000000001],
     [0.4, 0, 1.2],
   ]);
 });
 
 test('the table has every amount exactly, and no day without a charge', () => {
-  const text = render(html`<${UsageReport} usage=${usage} period=${periodOfPreset('last7', NOW)} />`);
+  const text = render(html`<${UsageReport} usage=${usage} period=${resolvePreset('last7', NOW)} />`);
 
   expect(text).toContain('$1.600000001');
   expect(text).toContain('$0.000000001');

@@ -10,7 +10,7 @@ import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/money.ts';
 import { UsageChart } from './parts/usage-chart.ts';
-import { PRESETS, periodOf, periodOfPreset, splitOf } from './parts/usage-query.ts';
+import { PRESETS, parsePeriod, resolvePreset, parseSplit } from './parts/usage-query.ts';
 import type { Period } from './parts/usage-query.ts';
 import { usageWords as words } from '../../words.ts';
 
@@ -18,8 +18,8 @@ import { usageWords as words } from '../../words.ts';
 const COUNTS = ['requests', 'seconds', 'inputTokens', 'outputTokens', 'images'] as const;
 
 export function page({ query }: PageProps): VNode {
-  const period = periodOf(query, serverNow());
-  const split = splitOf(query);
+  const period = parsePeriod(query, serverNow());
+  const split = parseSplit(query);
   const view = useView<UsageView>(`/usage?${new URLSearchParams({ ...period, split }).toString()}`);
   return html`<h1>${words.title}</h1>
     <${Presets} period=${period} />
@@ -30,7 +30,7 @@ export function page({ query }: PageProps): VNode {
 function Presets({ period }: { period: Period }): VNode {
   return html`<div class="presets" role="group" aria-label=${words.period}>
     ${PRESETS.map((preset) => {
-      const own = periodOfPreset(preset, serverNow());
+      const own = resolvePreset(preset, serverNow());
       return html`<button
         key=${preset}
         type="button"
@@ -90,7 +90,7 @@ function SeriesTable({ usage }: { usage: UsageView }): VNode {
   const { series, total, currency, split } = usage;
   type Row = { readonly name: string; readonly key: string; readonly sums: UsageSums; readonly at: number | undefined };
   const rows: readonly Row[] = [
-    ...series.map((one, at) => ({ name: nameOf(one), key: one.key, sums: one.total, at })),
+    ...series.map((one, at) => ({ name: nameSeries(one), key: one.key, sums: one.total, at })),
     { name: words.total, key: '', sums: total, at: undefined },
   ];
   const columns: readonly Column<Row>[] = [
@@ -120,7 +120,7 @@ function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): 
   const columns: readonly Column<Row>[] = [
     { name: words.day, isHead: true, cell: ({ day }) => html`<time datetime=${day}>${day}</time>` },
     ...series.map((one) => ({
-      name: nameOf(one),
+      name: nameSeries(one),
       isNumber: true,
       cell: ({ at }: Row) => (isZero(one.amounts[at]) ? '–' : moneyText(one.amounts[at] ?? '0', currency)),
     })),
@@ -128,7 +128,7 @@ function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): 
   return html`<${DataTable} caption=${words.byDay} columns=${columns} rows=${rows} keyOf=${({ day }: Row) => day} />`;
 }
 
-function nameOf({ key, name }: UsageSeries): string {
+function nameSeries({ key, name }: UsageSeries): string {
   return name === '' ? (key === '' ? words.unnamed : key) : name;
 }
 

@@ -6,7 +6,7 @@ import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { aTaskMoney, aTaskView, usd } from '../../testing/a-task.ts';
 import { confirmBatchText, nameCause, sumDecisions, sumText } from './parts/batch.ts';
 import { BatchResults } from './parts/batch-results.ts';
-import { decidedText } from './parts/decided-note.ts';
+import { describeDecision } from './parts/decided-note.ts';
 import { TaskEvidence } from './parts/evidence.ts';
 import { compareQuantities } from './parts/ordered-and-reported.ts';
 import { findNext } from './parts/queue.ts';
@@ -107,8 +107,8 @@ describe('after a decision the page says', () => {
     held: usd('0.32'),
     ...(charged === undefined ? {} : { charged: usd(charged), released: usd(released) }),
   });
-  const note = (over: Partial<Parameters<typeof decidedText>[0]>): string =>
-    decidedText({ row: row(), you: 'ada', made: undefined, acts: [], money: undefined, ...over });
+  const note = (over: Partial<Parameters<typeof describeDecision>[0]>): string =>
+    describeDecision({ row: row(), you: 'ada', made: undefined, acts: [], money: undefined, ...over });
 
   test.each<[Resolution, DecidedMoney | undefined, string]>([
     ['completed', money('4.8'), 'completed: $4.80 charged, $0.32 of the hold used up'],

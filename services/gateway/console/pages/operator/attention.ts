@@ -11,7 +11,7 @@ import { BatchForm } from './parts/batch-form.ts';
 import { BatchResults } from './parts/batch-results.ts';
 import { ChosenBar, QueueBar } from './parts/queue-bar.ts';
 import { QueueList } from './parts/queue-list.ts';
-import { movedBy } from './parts/queue.ts';
+import { moveByKey } from './parts/queue.ts';
 import { useDesk } from './parts/use-desk.ts';
 import type { Desk } from './parts/use-desk.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
@@ -44,7 +44,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
   const pane = usePaneFocus(`${shown} ${open} ${String(desk.batch.run === undefined)}`);
   useKeys(isOn, (event) => {
     const buttons = [...(queue.current?.querySelectorAll<HTMLButtonElement>('button.entry') ?? [])];
-    const to = movedBy(event.key, placeOf(buttons, open), buttons.length);
+    const to = moveByKey(event.key, findPlace(buttons, open), buttons.length);
     if (event.key === NEXT) goNext();
     else if (to !== undefined) buttons[to]?.focus();
     else return;
@@ -112,7 +112,7 @@ function usePaneFocus(shown: string): RefObject<HTMLElement | null> {
 }
 
 /** The place from which a key moves: the focused entry, or else the open one. */
-function placeOf(buttons: readonly HTMLButtonElement[], open: string): number {
+function findPlace(buttons: readonly HTMLButtonElement[], open: string): number {
   const focused = buttons.findIndex((button) => button === document.activeElement);
   return focused >= 0 ? focused : buttons.findIndex(({ dataset }) => dataset['id'] === open);
 }

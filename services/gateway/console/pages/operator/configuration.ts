@@ -7,7 +7,7 @@ import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { At } from '../../parts/time.ts';
-import { ValueTree, leavesOf, leafText } from './parts/value-tree.ts';
+import { ValueTree, listLeaves, leafText } from './parts/value-tree.ts';
 import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.configuration;
@@ -97,7 +97,7 @@ function Effective({ effective }: { effective: unknown }): VNode {
 }
 
 function Found({ effective, wanted }: { effective: unknown; wanted: string }): VNode {
-  const found = leavesOf(effective).filter(({ path }) => path.toLowerCase().includes(wanted));
+  const found = listLeaves(effective).filter(({ path }) => path.toLowerCase().includes(wanted));
   return html`
     <p role="status" class="quiet">${words.found(found.length)}</p>
     <dl class="leaves">

@@ -6,7 +6,7 @@ import type { MoneyView as Money } from '../../api/operator-money.ts';
 import { AccountView } from './account.ts';
 import { MoneyView } from './money.ts';
 import { BeforeAndAfter } from './parts/credit-form.ts';
-import { daysOf } from './parts/statement.ts';
+import { listChargedDays } from './parts/statement.ts';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
@@ -127,7 +127,7 @@ describe('an account', () => {
   });
 
   test('its statement leaves out days without a charge, and sums each day exactly', () => {
-    expect(daysOf(answer.usage)).toEqual([
+    expect(listChargedDays(answer.usage)).toEqual([
       { day: '2026-11-03', amounts: ['0.1', '0.000000001'], total: '0.100000001' },
       { day: '2026-11-01', amounts: ['0.4', '0.2'], total: '0.6' },
     ]);

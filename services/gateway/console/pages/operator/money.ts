@@ -41,7 +41,7 @@ export function MoneyView({ money, query, onVerified }: MoneyViewProps): VNode {
       <${LedgerState} check=${money.lastCheck} canVerify=${money.canVerify} onVerified=${onVerified} />
     </div>
     <h2>${words.period}</h2>
-    <${FilterForm} fields=${FIELDS} query=${query} defaults=${datesOf(money)} path="/console/money" />
+    <${FilterForm} fields=${FIELDS} query=${query} defaults=${toDates(money)} path="/console/money" />
     <dl class="facts">
       <dt>${words.overruns}</dt>
       <dd>
@@ -86,8 +86,8 @@ function Held({ held }: { held: Answer['held'] }): VNode {
 }
 
 /** The dates of the answer stand in the form until the reader chooses others. */
-export function datesOf({ from, to }: { readonly from: number; readonly to: number }): Record<'from' | 'to', string> {
-  const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+export function toDates({ from, to }: { readonly from: number; readonly to: number }): Record<'from' | 'to', string> {
+  const toUtcDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
   // the end of the period is the beginning of the next day
-  return { from: dateOf(from), to: dateOf(to - 1) };
+  return { from: toUtcDate(from), to: toUtcDate(to - 1) };
 }

@@ -7,7 +7,7 @@ import type { Now } from '../../api/operator-now.ts';
 import { AttentionView } from './attention.ts';
 import { ChannelsView, modelsOfItAlone } from './channels.ts';
 import { NowView } from './now.ts';
-import { standingOf } from './parts/channel-card.ts';
+import { readStanding } from './parts/channel-card.ts';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string =>
@@ -224,7 +224,7 @@ describe('channels', () => {
     [{ pause: undefined, circuit: 'open' }, 'left_alone'],
     [{ pause: undefined, circuit: 'half_open' }, 'being_tried'],
   ] as const)('with %j a channel is %s', (changes, standing) => {
-    expect(standingOf({ ...channel, ...changes } as ChannelRow)).toBe(standing);
+    expect(readStanding({ ...channel, ...changes } as ChannelRow)).toBe(standing);
   });
 
   test('knows the models that stop when a channel is paused', () => {

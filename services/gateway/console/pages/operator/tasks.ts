@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<OperatorTaskRow>[] = [
     isHead: true,
     cell: ({ id }) => html`<a class="id" href=${`${PATH}/${encodeURIComponent(id)}`}>${id}</a>`,
   },
-  { name: words.state, cell: (row) => html`<${StateBadge} state=${row.state} />${progressOf(row)}` },
+  { name: words.state, cell: (row) => html`<${StateBadge} state=${row.state} />${formatProgress(row)}` },
   {
     name: words.account,
     cell: ({ accountId }) => html`<a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a>`,
@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<OperatorTaskRow>[] = [
     isNumber: true,
     cell: ({ createdAt, endedAt }) => (endedAt === undefined ? NONE : durationText(endedAt - createdAt)),
   },
-  { name: words.charge, isNumber: true, cell: chargeOf },
+  { name: words.charge, isNumber: true, cell: renderCharge },
 ];
 
 export function page({ query }: PageProps): VNode {
@@ -97,7 +97,7 @@ export function TasksView({ list, query }: { list: OperatorTaskList; query: URLS
   `;
 }
 
-function progressOf({ state, progress }: OperatorTaskRow): string {
+function formatProgress({ state, progress }: OperatorTaskRow): string {
   return state === 'in_progress' && progress > 0 ? ` ${progress} %` : '';
 }
 
@@ -106,7 +106,7 @@ function orderText(kind: OperatorTaskRow['kind'], seconds: number, resolution: s
   return facts.filter((fact) => fact !== '').join(' · ');
 }
 
-function chargeOf({ charge, failure }: OperatorTaskRow): ComponentChildren {
+function renderCharge({ charge, failure }: OperatorTaskRow): ComponentChildren {
   if (charge === undefined) return NONE;
   const { charged, held } = charge;
   if (charged !== undefined) return moneyText(charged.amount, charged.currency);

@@ -5,7 +5,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-doc.ts';
 import type { Asset, Assets, DoorAssets } from './prepare-assets.ts';
-import { shellOf } from './shell.ts';
+import { renderShell } from './shell.ts';
 
 const KEPT_FOR_GOOD = 'public, max-age=31536000, immutable';
 
@@ -13,7 +13,7 @@ const KEPT_FOR_GOOD = 'public, max-age=31536000, immutable';
 export function assetRoutes(door: Door, load: () => Promise<DoorAssets>): RouteEntry[] {
   const assets = async (): Promise<Assets> => (await load())[door];
   const shell = async (exchange: Exchange): Promise<void> => {
-    const { html, headers } = shellOf(await assets(), door, exchange.path);
+    const { html, headers } = renderShell(await assets(), door, exchange.path);
     exchange.set(headers);
     exchange.type = 'text/html; charset=utf-8';
     exchange.vary('accept-encoding');
@@ -55,7 +55,7 @@ export function assetRoutes(door: Door, load: () => Promise<DoorAssets>): RouteE
 function sendAsset(exchange: Exchange, { hash, files }: Assets): void {
   const asset = exchange.params['hash'] === hash ? files.get(exchange.params['file'] ?? '') : undefined;
   if (asset === undefined) throw noSuchPath(exchange);
-  const [encoding, bytes] = encodedFor(exchange, asset);
+  const [encoding, bytes] = chooseEncoding(exchange, asset);
   exchange.set({
     'cache-control': KEPT_FOR_GOOD,
     'cross-origin-resource-policy': 'same-origin',
@@ -66,7 +66,7 @@ function sendAsset(exchange: Exchange, { hash, files }: Assets): void {
   exchange.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function encodedFor(exchange: Exchange, { plain, gzip, brotli }: Asset): readonly [string | undefined, Uint8Array] {
+function chooseEncoding(exchange: Exchange, { plain, gzip, brotli }: Asset): readonly [string | undefined, Uint8Array] {
   const accepted = exchange.acceptsEncodings('br', 'gzip', 'identity');
   if (accepted === 'br') return ['br', brotli];
   return accepted === 'gzip' ? ['gzip', gzip] : [undefined, plain];

@@ -8,7 +8,7 @@ import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { DOOR_FILES, assetPath } from './door-files.ts';
 import { prepareAssets } from './prepare-assets.ts';
 import type { DoorAssets } from './prepare-assets.ts';
-import { shellOf } from './shell.ts';
+import { renderShell } from './shell.ts';
 
 const FIRST_LOAD_BYTES_MAX = 60 * 1024;
 
@@ -51,7 +51,7 @@ test.each(DOORS)('every file that a file of the door of the %s names by its path
 });
 
 test.each(pages)('the first load of the %s page "%s" is at most 60 KB', (door, path) => {
-  const { html } = shellOf(assets[door], door, `/console/${path}`);
+  const { html } = renderShell(assets[door], door, `/console/${path}`);
   const named = [...html.matchAll(/(?:href|src)="\/console\/a\/[0-9a-f]+\/([^"]+)"/g)].map(([, file = '']) => file);
   const page = findPage(DOOR_FILES[door].pages, `/console/${path}`).route.module;
   const loaded = [assetPath(page), ...(assets[door].files.get(assetPath(page))?.imports ?? [])];
@@ -111,7 +111,9 @@ describe('the public door', () => {
     const modules = hidden()
       .map(readName)
       .filter((name) => !own.has(name));
-    const shells = DOOR_FILES.client.pages.map(({ path }) => shellOf(assets.client, 'client', `/console/${path}`).html);
+    const shells = DOOR_FILES.client.pages.map(
+      ({ path }) => renderShell(assets.client, 'client', `/console/${path}`).html,
+    );
     const texts = new Map([
       ...[...assets.client.files.keys()]
         .filter((file) => !file.startsWith('packages/'))

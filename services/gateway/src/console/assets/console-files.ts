@@ -11,16 +11,16 @@ const require = createRequire(import.meta.url);
 
 /** The packages that pages import by name, each as one module of the browser. */
 export const PACKAGES: Readonly<Record<string, { readonly file: string; readonly module: () => string }>> = {
-  preact: { file: 'packages/preact.js', module: () => textOf('preact/package.json', 'dist/preact.mjs') },
+  preact: { file: 'packages/preact.js', module: () => readPackageFile('preact/package.json', 'dist/preact.mjs') },
   'preact/hooks': {
     file: 'packages/preact-hooks.js',
-    module: () => textOf('preact/package.json', 'hooks/dist/hooks.mjs'),
+    module: () => readPackageFile('preact/package.json', 'hooks/dist/hooks.mjs'),
   },
-  htm: { file: 'packages/htm.js', module: () => textOf('htm', 'htm.mjs') },
+  htm: { file: 'packages/htm.js', module: () => readPackageFile('htm', 'htm.mjs') },
   // its module is not minified, and twice as large
   uplot: {
     file: 'packages/uplot.js',
-    module: () => `${textOf('uplot/package.json', 'dist/uPlot.iife.min.js')}\nexport default uPlot;`,
+    module: () => `${readPackageFile('uplot/package.json', 'dist/uPlot.iife.min.js')}\nexport default uPlot;`,
   },
 };
 const UPLOT_STYLE = { file: 'packages/uplot.css', source: 'dist/uPlot.min.css' };
@@ -39,11 +39,15 @@ export function consoleFiles(): readonly SourceFile[] {
     .toSorted()
     .map((file) => ({ path: file, text: readFileSync(path.join(FOLDER, file), 'utf8') }));
   const packages = Object.values(PACKAGES).map(({ file, module }) => ({ path: file, text: module() }));
-  return [...own, ...packages, { path: UPLOT_STYLE.file, text: textOf('uplot/package.json', UPLOT_STYLE.source) }];
+  return [
+    ...own,
+    ...packages,
+    { path: UPLOT_STYLE.file, text: readPackageFile('uplot/package.json', UPLOT_STYLE.source) },
+  ];
 }
 
 /** A file of a package, by its path from one that the package exports. */
-function textOf(exported: string, file: string): string {
+function readPackageFile(exported: string, file: string): string {
   const folder = path.dirname(require.resolve(exported));
   return readFileSync(path.join(folder, file), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '');
 }

@@ -42,7 +42,7 @@ export type DoorAssets = Readonly<Record<Door, Assets>>;
 /** Takes the types out of the sources and compresses them. It takes about half a second of processor time. */
 export function prepareAssets(): DoorAssets {
   const sources = new Map(
-    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? thinned(path, text) : text]),
+    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? stripSource(path, text) : text]),
   );
   const files = new Map([...sources].map(([path, text]) => [path, compress(path, text, sources)]));
   const assetsOf = (door: Door): Assets => {
@@ -67,7 +67,7 @@ function compress(path: string, text: string, sources: ReadonlyMap<string, strin
 }
 
 /** In the image the sources have lost their types already. */
-function thinned(path: string, text: string): string {
+function stripSource(path: string, text: string): string {
   const code = path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text;
   return code.replace(COMMENTS, '').replace(INDENTS, '').replace(EMPTY_LINES, '\n');
 }

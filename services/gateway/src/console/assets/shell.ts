@@ -18,7 +18,7 @@ export interface Shell {
 }
 
 /** The page that every address of the console begins with: it names the modules, which then draw the page. */
-export function shellOf(assets: Assets, door: Door, path: string): Shell {
+export function renderShell(assets: Assets, door: Door, path: string): Shell {
   const base = `/console/a/${assets.hash}/`;
   const { start, main, styles, pages } = DOOR_FILES[door];
   const packages = Object.entries(PACKAGES).filter(([, { file }]) => assets.files.has(file));
@@ -53,11 +53,11 @@ ${preloads.join('\n')}
 </body>
 </html>
 `;
-  return { html, headers: headersOf(importMap) };
+  return { html, headers: buildPageHeaders(importMap) };
 }
 
 /** The browser runs our modules and the one import map, and connects to this origin. No page can frame it. */
-function headersOf(importMap: string): Readonly<Record<string, string>> {
+function buildPageHeaders(importMap: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,

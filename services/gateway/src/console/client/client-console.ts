@@ -13,7 +13,7 @@ import { clientStreamRoute } from '../stream/client-stream-route.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
 import { homeRoute } from './home-route.ts';
-import { mirroredRoutes } from './mirrored-routes.ts';
+import { mirrorRoutes } from './mirrored-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
@@ -67,7 +67,7 @@ export function clientConsoleRoutes(
     ...tokensRoutes(parts, sessions),
     tryRoute(parts),
     clientStreamRoute({ ...streams, principals: parts.principals }, sessions),
-    ...mirroredRoutes(api),
+    ...mirrorRoutes(api),
     ...assetRoutes('client', assets),
   ];
 }

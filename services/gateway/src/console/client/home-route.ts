@@ -3,13 +3,13 @@ import type { AccountCaller } from '../../clients/account-caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { PlainState } from '../../clients/plain-task.ts';
 import type { FoundTasks } from '../../clients/task-pages-client.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 import { present } from '../views/present.ts';
 import { hasVideo, taskRow } from '../views/task-row.ts';
-import { callerOf, ifReadable } from './task-parts.ts';
+import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -29,11 +29,11 @@ export function homeRoute(parts: Parts): RouteEntry {
     method: 'GET',
     path: '/home',
     name: 'getHome',
-    answer: (exchange) => homeOf(parts, callerOf(exchange), principalOf(exchange)),
+    answer: (exchange) => readHome(parts, toAccountCaller(exchange), requirePrincipal(exchange)),
   });
 }
 
-async function homeOf(parts: Parts, caller: AccountCaller, principal: Principal): Promise<Home> {
+async function readHome(parts: Parts, caller: AccountCaller, principal: Principal): Promise<Home> {
   const { clock, log, books, limits } = parts;
   const list = (limit: number, ...states: PlainState[]): Promise<FoundTasks> =>
     parts.taskPages.list(caller, { limit, states });
@@ -53,7 +53,7 @@ async function homeOf(parts: Parts, caller: AccountCaller, principal: Principal)
     running: rows(running.tasks),
     failures: rows(failures.tasks),
     recent: rows(recent),
-    limits: limitsOf(principal, limits),
+    limits: listLimits(principal, limits),
     now,
   };
 }
@@ -68,16 +68,16 @@ async function homeMoney({ clock, books, usage }: Parts, caller: AccountCaller):
   ]);
   const day = new Date(today).toISOString().slice(0, ISO_DAY_CHARACTERS);
   return {
-    balance: moneyOf(balanceNanos, currency),
-    held: moneyOf(heldNanos, currency),
-    free: moneyOf(balanceNanos - heldNanos, currency),
-    spentToday: moneyOf(groups.find(({ key }) => key === day)?.amountNanos ?? 0n, currency),
-    spent30Days: moneyOf(total.amountNanos, currency),
+    balance: toMoney(balanceNanos, currency),
+    held: toMoney(heldNanos, currency),
+    free: toMoney(balanceNanos - heldNanos, currency),
+    spentToday: toMoney(groups.find(({ key }) => key === day)?.amountNanos ?? 0n, currency),
+    spent30Days: toMoney(total.amountNanos, currency),
   };
 }
 
 /** The limit on tasks in flight is known here if the token has one of its own. */
-function limitsOf({ limits: own }: Principal, limits: TaskPageParts['limits']): readonly Limit[] {
+function listLimits({ limits: own }: Principal, limits: TaskPageParts['limits']): readonly Limit[] {
   return [
     { name: 'creates_per_minute', limit: own?.createsPerMinute ?? limits.createsPerMinute },
     { name: 'reads_per_minute', limit: own?.readsPerMinute ?? limits.readsPerMinute },

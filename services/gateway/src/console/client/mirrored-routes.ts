@@ -5,7 +5,7 @@ const MIRRORED =
   /^\/(v1\/(videos|video\/generations|usage|models|webhook_endpoints|webhook_deliveries|webhook_event_types)|v2\/video_generation)(\/|$)/;
 
 /** The same routes below `/console/api`, for the token that is signed in. A page and a program get the same answers. */
-export function mirroredRoutes(routes: readonly RouteEntry[]): RouteEntry[] {
+export function mirrorRoutes(routes: readonly RouteEntry[]): RouteEntry[] {
   return routes
     .filter(({ path, token, doc }) => token !== undefined && doc.isRelayed !== true && MIRRORED.test(path))
     .map((entry) => ({

@@ -5,10 +5,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
-import { plainOrder } from '../../clients/plain-task.ts';
+import { toPlainOrder } from '../../clients/plain-task.ts';
 import { dialects } from '../../dialects/index.ts';
 import { anOrder } from '../../../testing/a-task.ts';
-import { createCallOf, sameCall } from './same-call.ts';
+import { toCreateCall, sameCall } from './same-call.ts';
 import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
 
 const PUBLIC_URL = 'https://gateway.example';
@@ -90,7 +90,7 @@ describe('the call of an order', () => {
   test('makes the same order, whatever the order is', () => {
     fc.assert(
       fc.property(orders, (order) => {
-        const call = createCallOf(plainOrder(order));
+        const call = toCreateCall(toPlainOrder(order));
         if (call === undefined) throw new Error('there is no call for it');
 
         expect(meaningOf(decoded(call.path, call.body))).toEqual(meaningOf(order));
@@ -113,19 +113,19 @@ describe('the call of an order', () => {
       { content: [{ type: 'image_url', role: 'first_frame' }] },
     ],
   ])('with %s goes to the path that takes it', (_what, over, path, body) => {
-    expect(createCallOf(plainOrder(anOrder(over)))).toMatchObject({ path, body });
+    expect(toCreateCall(toPlainOrder(anOrder(over)))).toMatchObject({ path, body });
   });
 
   test('is unknown if no path expresses the order', () => {
     const order = anOrder({ content: [media(MediaRole.FIRST_FRAME)], extraJson: '{"seed":1}' });
 
-    expect(sameCall(plainOrder(order), PUBLIC_URL)).toBeUndefined();
+    expect(sameCall(toPlainOrder(order), PUBLIC_URL)).toBeUndefined();
   });
 
   test('leaves out media that came as bytes, and says so', () => {
     const bytes = { item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, object: 'obj_1' } } };
     const calls = [anOrder(), anOrder({ content: [text('a red boat'), bytes] })].map((order) =>
-      sameCall(plainOrder(order), PUBLIC_URL),
+      sameCall(toPlainOrder(order), PUBLIC_URL),
     );
 
     expect(calls.map((call) => call?.isPartial)).toEqual([false, true]);
@@ -133,7 +133,7 @@ describe('the call of an order', () => {
   });
 
   test('reads its token from the environment, in each language', () => {
-    const call = sameCall(plainOrder(anOrder()), PUBLIC_URL);
+    const call = sameCall(toPlainOrder(anOrder()), PUBLIC_URL);
 
     expect(call?.curl).toBe(
       [

@@ -18,7 +18,7 @@ const URL_OBJECTS = { image: 'image_url', video: 'video_url', audio: 'audio_url'
  * path expresses the order.
  */
 export function sameCall(order: PlainOrder, publicUrl: string): SameCall | undefined {
-  const call = createCallOf(order);
+  const call = toCreateCall(order);
   if (call === undefined) return undefined;
   const { path, body } = call;
   const url = `${publicUrl}${path}`;
@@ -62,7 +62,7 @@ export function sameCall(order: PlainOrder, publicUrl: string): SameCall | undef
  * The path and the body. `POST /v1/videos` expresses most orders. The vendor's paths take the others: an enhanced
  * prompt, and a generation without a ratio or without words, which the open paths would fill in or refuse.
  */
-export function createCallOf(order: PlainOrder): CreateCall | undefined {
+export function toCreateCall(order: PlainOrder): CreateCall | undefined {
   if (order.kind === 'context_ir') return { path: '/v2/h3_context_ir', body: contextIrBody(order) };
   if (order.kind === 'regeneration') return { path: VIDEOS, body: regenerationBody(order) };
   const { ratio, size, extra, content } = order;
@@ -93,18 +93,24 @@ function contextIrBody({ model, content, duration, ratio, callbackUrl }: PlainOr
 }
 
 function regenerationBody({ model, content, resolution, sourceTaskId, aigcWatermark, extra }: PlainOrder) {
-  const own = { model, resolution, source_task_id: sourceTaskId, ...itemsOf(content), aigc_watermark: aigcWatermark };
+  const own = {
+    model,
+    resolution,
+    source_task_id: sourceTaskId,
+    ...toContentField(content),
+    aigc_watermark: aigcWatermark,
+  };
   return withExtra(own, extra);
 }
 
 /** A single text before the media is the prompt. Any other order of texts and media stays in `content`. */
 function wordsAndMedia(content: readonly PlainItem[]): Readonly<Record<string, unknown>> {
   const [first, ...rest] = content;
-  if (first === undefined || !('text' in first) || rest.some((item) => 'text' in item)) return itemsOf(content);
-  return { prompt: first.text, ...itemsOf(rest) };
+  if (first === undefined || !('text' in first) || rest.some((item) => 'text' in item)) return toContentField(content);
+  return { prompt: first.text, ...toContentField(rest) };
 }
 
-function itemsOf(content: readonly PlainItem[]): { readonly content?: readonly object[] } {
+function toContentField(content: readonly PlainItem[]): { readonly content?: readonly object[] } {
   const items = content.flatMap(wireItem);
   return items.length === 0 ? {} : { content: items };
 }

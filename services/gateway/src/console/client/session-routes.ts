@@ -1,9 +1,9 @@
 import type { Me } from '../../../console/api/session.ts';
-import { tokenOf } from '../../http/admission/credentials.ts';
+import { readToken } from '../../http/admission/credentials.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-doc.ts';
@@ -40,7 +40,7 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
       path: PATH,
       handle: async (exchange) => {
         const { token } = signIn(await readJsonBody(exchange, parts));
-        const key = tokenOf({ authorization: `Bearer ${token.trim()}` });
+        const key = readToken({ authorization: `Bearer ${token.trim()}` });
         const principal = await principals.of(key, exchange.state);
         await takeRate(parts, principal, 'console');
         await sessions.begin(exchange, { key, tokenId: principal.tokenId });
@@ -67,6 +67,6 @@ export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntr
         return {};
       },
     }),
-    consoleRoute({ method: 'GET', path: '/me', name: 'getMe', answer: (exchange) => meOf(principalOf(exchange)) }),
+    consoleRoute({ method: 'GET', path: '/me', name: 'getMe', answer: (exchange) => meOf(requirePrincipal(exchange)) }),
   ];
 }

@@ -1,7 +1,7 @@
 import type { AccountCaller } from '../../clients/account-caller.ts';
 import type { AccountBooks } from '../../clients/money-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 
@@ -15,9 +15,9 @@ export interface TaskPageParts extends Pick<
   readonly publicUrl: string;
 }
 
-export function callerOf(exchange: Exchange): AccountCaller {
+export function toAccountCaller(exchange: Exchange): AccountCaller {
   const { requestId, span } = exchange.state;
-  return { accountId: principalOf(exchange).accountId, requestId, span };
+  return { accountId: requirePrincipal(exchange).accountId, requestId, span };
 }
 
 /**

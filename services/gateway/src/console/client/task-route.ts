@@ -1,23 +1,23 @@
 import type { TaskView } from '../../../console/api/task.ts';
 import type { AccountCaller } from '../../clients/account-caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import { plainTask } from '../../clients/plain-task.ts';
+import { toPlainTask } from '../../clients/plain-task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
 import type { TaskTimeline } from '../../clients/task-pages-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import { encodeVideo } from '../../dialects/compat/encode.ts';
-import { principalOf } from '../../http/exchange.ts';
-import { taskIdOf } from '../../http/routes/task-id.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
+import { readTaskId } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { visibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 import { present } from '../views/present.ts';
 import { deliveryView } from '../views/delivery.ts';
-import { taskMoneyOf } from '../views/money.ts';
+import { toTaskMoney } from '../views/money.ts';
 import { canRegenerate, videoView, wholeTask } from '../views/task-view.ts';
-import { timelineOf } from '../views/timeline.ts';
+import { buildTimeline } from '../views/timeline.ts';
 import { sameCall } from './same-call.ts';
-import { callerOf, ifReadable } from './task-parts.ts';
+import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 
 type Parts = Omit<TaskPageParts, 'usage' | 'limits'>;
@@ -28,36 +28,42 @@ export function taskRoute(parts: Parts): RouteEntry {
     method: 'GET',
     path: '/tasks/{task_id}',
     name: 'getTaskOfConsole',
-    answer: (exchange) => viewOf(parts, callerOf(exchange), principalOf(exchange), taskIdOf(exchange)),
+    answer: (exchange) =>
+      readTaskView(parts, toAccountCaller(exchange), requirePrincipal(exchange), readTaskId(exchange)),
   });
 }
 
-async function viewOf(parts: Parts, caller: AccountCaller, principal: Principal, taskId: string): Promise<TaskView> {
+async function readTaskView(
+  parts: Parts,
+  caller: AccountCaller,
+  principal: Principal,
+  taskId: string,
+): Promise<TaskView> {
   const { clock, reader, links, catalogue, publicUrl } = parts;
   // the tasks service decides whose task it is, before anything else is read of it
   const wire = await reader.read({ accountId: caller.accountId, taskId }, caller.requestId, caller.span);
-  const task = plainTask(wire);
-  const { timeline, tokenName, money, deliveries, unavailable } = await partsOf(parts, caller, principal, taskId);
+  const task = toPlainTask(wire);
+  const { timeline, tokenName, money, deliveries, unavailable } = await readTaskParts(parts, caller, principal, taskId);
   const now = clock.now();
   return {
-    task: { ...wholeTask(task, money?.hold, now), ...creatorOf(timeline, tokenName) },
+    task: { ...wholeTask(task, money?.hold, now), ...toCreator(timeline, tokenName) },
     ...present({
       video: videoView(task, now),
       text: task.text,
-      money: money && taskMoneyOf(money.hold, money.terms),
+      money: money && toTaskMoney(money.hold, money.terms),
       sameCall: sameCall(task.order, publicUrl),
     }),
-    timeline: timelineOf({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
     raw: encodeVideo(wire, links),
     canCancel: task.state === 'queued',
-    canRegenerate: canRegenerate(task, visibleModels(principal, catalogue()), now),
+    canRegenerate: canRegenerate(task, listVisibleModels(principal, catalogue()), now),
     unavailable,
     now,
   };
 }
 
-function creatorOf(
+function toCreator(
   timeline: TaskTimeline | undefined,
   tokenName: string,
 ): Pick<TaskView['task'], 'tokenId' | 'tokenName' | 'requestId'> {
@@ -67,18 +73,18 @@ function creatorOf(
 interface PartsOfTask {
   readonly timeline: TaskTimeline | undefined;
   readonly tokenName: string;
-  readonly money: Priced | undefined;
+  readonly money: HoldPrice | undefined;
   readonly deliveries: readonly WebhookDelivery[];
   readonly unavailable: TaskView['unavailable'];
 }
 
-interface Priced {
+interface HoldPrice {
   readonly hold: TaskHold;
   readonly terms: unknown;
 }
 
 /** Read at once. A part that cannot be read is named. */
-async function partsOf(
+async function readTaskParts(
   parts: Parts,
   caller: AccountCaller,
   principal: Principal,
@@ -88,12 +94,12 @@ async function partsOf(
   const maySeeWebhooks = principal.webhooks !== 'none';
   const [traced, priced, deliveries] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, taskId)),
-    ifReadable(log, 'money', priceOf(parts, caller, taskId)),
+    ifReadable(log, 'money', readPrice(parts, caller, taskId)),
     maySeeWebhooks ? ifReadable(log, 'deliveries', webhooks.listAbout(caller, taskId)) : [],
   ]);
   return {
     timeline: traced,
-    tokenName: traced === undefined ? '' : await nameOf(parts, caller, principal, traced.tokenId),
+    tokenName: traced === undefined ? '' : await findTokenName(parts, caller, principal, traced.tokenId),
     money: priced?.money,
     deliveries: deliveries ?? [],
     unavailable: [
@@ -105,17 +111,17 @@ async function partsOf(
 }
 
 /** Without its terms a price is still shown. */
-async function priceOf(
+async function readPrice(
   { log, books }: Parts,
   caller: AccountCaller,
   taskId: string,
-): Promise<{ readonly money: Priced | undefined }> {
+): Promise<{ readonly money: HoldPrice | undefined }> {
   const hold = await books.hold(caller, taskId);
   if (hold === undefined) return { money: undefined };
   return { money: { hold, terms: await ifReadable(log, 'terms', books.terms(caller, hold.contract, hold.version)) } };
 }
 
-async function nameOf(
+async function findTokenName(
   { log, books }: Parts,
   caller: AccountCaller,
   { tokenId: ownId, tokenName }: Principal,

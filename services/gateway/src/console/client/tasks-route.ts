@@ -1,19 +1,19 @@
-import { timeOfId } from '@reelgate/platform/ids';
+import { readIdTime } from '@reelgate/platform/ids';
 import type { TaskList } from '../../../console/api/tasks.ts';
 import type { AccountCaller } from '../../clients/account-caller.ts';
 import type { PlainKind, PlainState } from '../../clients/plain-task.ts';
 import type { FoundTasks, TaskQuestion } from '../../clients/task-pages-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { visibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 import { present } from '../views/present.ts';
 import { taskRow } from '../views/task-row.ts';
-import { callerOf, ifReadable } from './task-parts.ts';
+import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 
 const PAGE = 25;
@@ -46,13 +46,13 @@ export function tasksRoute(parts: Parts): RouteEntry {
     name: 'listTasksOfConsole',
     answer: async (exchange) => {
       const question = readQuestion(new URLSearchParams(exchange.querystring));
-      const models = visibleModels(principalOf(exchange), parts.catalogue());
-      return { ...(await listOf(parts, callerOf(exchange), question)), models } satisfies TaskList;
+      const models = listVisibleModels(requirePrincipal(exchange), parts.catalogue());
+      return { ...(await listTasks(parts, toAccountCaller(exchange), question)), models } satisfies TaskList;
     },
   });
 }
 
-async function listOf(
+async function listTasks(
   { clock, log, taskPages, books }: Parts,
   caller: AccountCaller,
   question: TaskQuestion,
@@ -60,13 +60,13 @@ async function listOf(
   const found = await taskPages.list(caller, question);
   const ids = found.tasks.map(({ id }) => id);
   const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
-  return { tasks: found.tasks.map((task) => taskRow(task, charges?.get(task.id), clock.now())), ...placeOf(found) };
+  return { tasks: found.tasks.map((task) => taskRow(task, charges?.get(task.id), clock.now())), ...toPagePlace(found) };
 }
 
 /** A page that is not full says how far back it has searched. */
-function placeOf({ tasks, continueAfter }: FoundTasks): Pick<TaskList, 'after' | 'searchedTo'> {
+function toPagePlace({ tasks, continueAfter }: FoundTasks): Pick<TaskList, 'after' | 'searchedTo'> {
   if (continueAfter === undefined) return {};
-  const searchedTo = tasks.length < PAGE ? timeOfId(continueAfter) : undefined;
+  const searchedTo = tasks.length < PAGE ? readIdTime(continueAfter) : undefined;
   return { after: continueAfter, ...present({ searchedTo }) };
 }
 
@@ -79,17 +79,17 @@ function readQuestion(query: URLSearchParams): TaskQuestion {
     throw invalid('find', 'must be a task id, or an idempotency key of 1 to 255 visible ASCII characters', REASON);
   return {
     limit: PAGE,
-    states: enumValueOf(query, 'state', STATES),
-    kind: enumValueOf(query, 'kind', KINDS),
+    states: readEnumValue(query, 'state', STATES),
+    kind: readEnumValue(query, 'kind', KINDS),
     model: query.get('model')?.slice(0, MODEL_CHARACTERS_MAX),
-    from: timeOf(query, 'from'),
-    to: timeOf(query, 'to'),
-    after: afterOf(query),
+    from: readTimeFilter(query, 'from'),
+    to: readTimeFilter(query, 'to'),
+    after: readAfter(query),
   };
 }
 
 /** A time of a filter; undefined: it is not set. */
-export function timeOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+export function readTimeFilter(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;
   const time = MILLISECONDS.test(text) ? Number(text) : parseTimestamp(text, name === 'from' ? 'beginning' : 'end');
@@ -97,7 +97,7 @@ export function timeOf(query: URLSearchParams, name: 'from' | 'to'): number | un
   throw invalid(name, 'must be a date such as 2026-11-30, or milliseconds or seconds since 1970', REASON);
 }
 
-function afterOf(query: URLSearchParams): string | undefined {
+function readAfter(query: URLSearchParams): string | undefined {
   const after = query.get('after') || undefined;
   if (after === undefined || PLAUSIBLE_ID.test(after)) return after;
   throw invalid('after', 'must be the id of the last task of the page before', REASON);

@@ -3,16 +3,16 @@ import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/to
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { visibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
-import { callerOf } from './task-parts.ts';
+import { toAccountCaller } from './task-parts.ts';
 import { selectTree } from './select-tree.ts';
 
 const REFUSALS = {
@@ -50,7 +50,7 @@ export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSession
 
 async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange: Exchange): Promise<TokenList> {
   const principal = assertRight(exchange, 'read');
-  const { tokens, currency } = await client.list(callerOf(exchange));
+  const { tokens, currency } = await client.list(toAccountCaller(exchange));
   const canChange = principal.tokens === 'write';
   const ownTree = new Set(selectTree(tokens, principal.tokenId));
   return {
@@ -58,7 +58,7 @@ async function tokenList({ tokens: client, catalogue }: TokenPageParts, exchange
       tokenView(token, { currency, ownTokenId: principal.tokenId, canRevoke: canChange && ownTree.has(token) }),
     ),
     canChange,
-    models: visibleModels(principal, catalogue()),
+    models: listVisibleModels(principal, catalogue()),
     currency,
   };
 }
@@ -68,7 +68,7 @@ async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<Mad
   const settings = readNewToken(await readJsonBody(exchange, parts));
   const { createsPerMinute, readsPerMinute, callsPerMinute } = parts.limits;
   const by = { tokenId, configuredLimits: { createsPerMinute, readsPerMinute, callsPerMinute } };
-  const made = await inFormTerms(parts.tokens.create(callerOf(exchange), settings, by));
+  const made = await inFormTerms(parts.tokens.create(toAccountCaller(exchange), settings, by));
   return { token: tokenView(made.token, { currency: made.currency, ownTokenId: tokenId }), key: made.key.reveal() };
 }
 
@@ -79,9 +79,9 @@ async function revokeToken(
   exchange: Exchange,
 ): Promise<RevokedToken> {
   const { token_id: id = '' } = exchange.params;
-  const { tokenId } = principalOf(exchange);
+  const { tokenId } = requirePrincipal(exchange);
   if (id !== tokenId) assertRight(exchange, 'write');
-  const revoked = await tokens.revoke(callerOf(exchange), readRevocation(exchange), { tokenId });
+  const revoked = await tokens.revoke(toAccountCaller(exchange), readRevocation(exchange), { tokenId });
   const { token, madeRevoked, currency } = revoked;
   principals.drop(id);
   if (id === tokenId) sessions.forget(exchange);
@@ -89,7 +89,7 @@ async function revokeToken(
 }
 
 function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal {
-  const principal = principalOf(exchange);
+  const principal = requirePrincipal(exchange);
   if (principal.tokens === 'write' || principal.tokens === use) return principal;
   throw new Problem({ kind: 'forbidden', reason: 'tokens_not_allowed', message: REFUSALS[use] });
 }

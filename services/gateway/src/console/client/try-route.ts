@@ -1,8 +1,8 @@
 import type { TryView } from '../../../console/api/try.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { visibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 
 /** `GET /try`: what the token can order, and within which bounds. */
@@ -12,10 +12,10 @@ export function tryRoute({ catalogue, limits }: Pick<GatewayParts, 'catalogue' |
     path: '/try',
     name: 'getTry',
     answer: (exchange): TryView => {
-      const principal = principalOf(exchange);
+      const principal = requirePrincipal(exchange);
       const current = catalogue();
       return {
-        models: visibleModels(principal, current).flatMap((id) => {
+        models: listVisibleModels(principal, current).flatMap((id) => {
           const model = current.models.get(id);
           return model === undefined ? [] : [{ id, ...model }];
         }),

@@ -1,5 +1,5 @@
 import type { GatewayParts } from '../../http/gateway-parts.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
 import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
@@ -12,7 +12,7 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
     name: 'getUsage',
     answer: async (exchange) => {
       const period = readUsagePeriod(new URLSearchParams(exchange.querystring), clock.now());
-      const question = usageQuestion(principalOf(exchange).accountId, period);
+      const question = usageQuestion(requirePrincipal(exchange).accountId, period);
       return usageView(period, await usage(question, exchange.state.requestId));
     },
   });

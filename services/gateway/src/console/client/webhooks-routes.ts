@@ -1,14 +1,14 @@
 import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
 import type { DeliveryState } from '../../clients/webhook-delivery.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { deliveryIdOf, endpointIdOf, unknownDelivery } from '../../http/routes/webhook-ids.ts';
+import { readDeliveryId, readEndpointId, unknownDelivery } from '../../http/routes/webhook-ids.ts';
 import { readPage } from '../../http/routes/webhook-page.ts';
-import { webhookCaller } from '../../http/routes/webhook-right.ts';
+import { requireWebhookCaller } from '../../http/routes/webhook-right.ts';
 import { consoleRoute } from '../console-route.ts';
 import { deliveryView } from '../views/delivery.ts';
 import { endpointView } from '../views/endpoint.ts';
@@ -51,7 +51,7 @@ export function webhooksRoutes(parts: Parts): RouteEntry[] {
 
 /** The endpoints of the account, then `default`, which stands for the URLs that requests carry. */
 async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<EndpointList> {
-  const caller = webhookCaller(exchange, 'read');
+  const caller = requireWebhookCaller(exchange, 'read');
   const [{ endpoints }, fallback] = await Promise.all([
     webhooks.list(caller, { limit: ENDPOINTS_MAX, after: undefined }),
     webhooks.get(caller, 'default'),
@@ -64,9 +64,9 @@ async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<En
 }
 
 async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<EndpointView> {
-  const caller = webhookCaller(exchange, 'read');
-  const [id, query] = [endpointIdOf(exchange), new URLSearchParams(exchange.querystring)];
-  const page = { after: readPage(query).after, limit: DELIVERIES_MAX, state: enumValueOf(query, 'state', STATES) };
+  const caller = requireWebhookCaller(exchange, 'read');
+  const [id, query] = [readEndpointId(exchange), new URLSearchParams(exchange.querystring)];
+  const page = { after: readPage(query).after, limit: DELIVERIES_MAX, state: readEnumValue(query, 'state', STATES) };
   const [endpoint, { deliveries, hasMore }] = await Promise.all([
     webhooks.get(caller, id),
     webhooks.listDeliveries(caller, id, page),
@@ -82,13 +82,13 @@ async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<En
 }
 
 async function deliveryPage({ webhooks }: Parts, exchange: Exchange): Promise<DeliveryView> {
-  const caller = webhookCaller(exchange, 'read');
-  const [endpointId, id] = [endpointIdOf(exchange), deliveryIdOf(exchange)];
+  const caller = requireWebhookCaller(exchange, 'read');
+  const [endpointId, id] = [readEndpointId(exchange), readDeliveryId(exchange)];
   const delivery = await webhooks.getDelivery(caller, id);
   if (delivery.endpointId !== endpointId) throw unknownDelivery();
   return { delivery: deliveryView(delivery), canChange: canChange(exchange) };
 }
 
 function canChange(exchange: Exchange): boolean {
-  return principalOf(exchange).webhooks === 'write';
+  return requirePrincipal(exchange).webhooks === 'write';
 }

@@ -9,11 +9,11 @@ import type { Exchange } from '../../http/exchange.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import { LIMIT_FIELDS, inFormTerms, readLimits, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
-import { namedAccount } from './accounts-routes.ts';
+import { readAccountCaller } from './accounts-routes.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorOf } from './operator-session-routes.ts';
-import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
+import { requireOperator } from './operator-session-routes.ts';
+import { REASON_SCHEMA, readReason } from './reason-body.ts';
 
 const TOKENS = '/accounts/{account_id}/tokens';
 const TOKEN = `${TOKENS}/{token_id}`;
@@ -60,32 +60,36 @@ export function accountTokensRoutes(parts: Parts): OperatorRouteEntry[] {
 
 async function makeToken({ tokens, budget }: Parts, exchange: Exchange): Promise<MadeToken> {
   const settings = readNewToken(await readJsonBody(exchange, { budget }));
-  const by = { operator: operatorOf(exchange).name };
-  const { token, key, currency } = await inFormTerms(tokens.create(namedAccount(exchange), settings, by));
+  const by = { operator: requireOperator(exchange).name };
+  const { token, key, currency } = await inFormTerms(tokens.create(readAccountCaller(exchange), settings, by));
   return { token: tokenView(token, { currency }), key: key.reveal() };
 }
 
 async function revokeToken({ tokens }: Parts, exchange: Exchange): Promise<RevokedToken> {
-  await namedToken(tokens, exchange);
-  const by = { operator: operatorOf(exchange).name };
-  const { token, madeRevoked, currency } = await tokens.revoke(namedAccount(exchange), readRevocation(exchange), by);
+  await requireToken(tokens, exchange);
+  const by = { operator: requireOperator(exchange).name };
+  const { token, madeRevoked, currency } = await tokens.revoke(
+    readAccountCaller(exchange),
+    readRevocation(exchange),
+    by,
+  );
   return { token: tokenView(token, { currency }), madeRevoked };
 }
 
 async function changeLimits({ tokens, budget, changeLimits: change }: Parts, exchange: Exchange): Promise<Token> {
   const form = limitsForm(await readJsonBody(exchange, { budget }));
-  const wanted = { ...readLimits(form), reason: reasonIn(form), actor: operatorOf(exchange).name };
-  const { id: tokenId, currency } = await namedToken(tokens, exchange);
+  const wanted = { ...readLimits(form), reason: readReason(form), actor: requireOperator(exchange).name };
+  const { id: tokenId, currency } = await requireToken(tokens, exchange);
   return tokenView(await inFormTerms(change({ tokenId, ...wanted }, exchange.state)), { currency });
 }
 
 /** The token that a path names. A token of another account is none of this one. */
-async function namedToken(
+async function requireToken(
   tokens: SiteTokens,
   exchange: Exchange,
 ): Promise<{ readonly id: string; readonly currency: string }> {
   const { token_id: id = '' } = exchange.params;
-  const { tokens: all, currency } = await tokens.list(namedAccount(exchange));
+  const { tokens: all, currency } = await tokens.list(readAccountCaller(exchange));
   if (all.some((token) => token.id === id)) return { id, currency };
   throw new Problem({ kind: 'not_found', reason: 'token_not_found', message: 'the account has no such token' });
 }

@@ -5,21 +5,21 @@ import type { Account, Accounts } from '../../clients/accounts-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { ReadUsage } from '../../clients/usage-client.ts';
 import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
-import { nanosOf } from '../../domain/decimal.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { parseNanos } from '../../domain/decimal.ts';
 import { covers } from '../../domain/operator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import { inFormTerms } from '../token-forms.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 import { tokenView } from '../views/token.ts';
 import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorOf } from './operator-session-routes.ts';
-import { textOf } from './read-query.ts';
-import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
+import { requireOperator } from './operator-session-routes.ts';
+import { readTextFilter } from './read-query.ts';
+import { REASON_SCHEMA, readReason } from './reason-body.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;
@@ -74,7 +74,7 @@ export function accountsRoutes(parts: AccountsParts): OperatorRouteEntry[] {
 }
 
 /** The account that a path names. */
-export function namedAccount({ params, state: { requestId, span } }: Exchange): AccountCaller {
+export function readAccountCaller({ params, state: { requestId, span } }: Exchange): AccountCaller {
   return { accountId: params['account_id'] ?? '', requestId, span };
 }
 
@@ -82,9 +82,9 @@ async function accountList({ accounts: client }: AccountsParts, exchange: Exchan
   const query = new URLSearchParams(exchange.querystring);
   const question = {
     limit: PAGE,
-    order: enumValueOf(query, 'order', ORDERS) ?? 'id',
-    prefix: textOf(query, 'prefix', ACCOUNT_MAX),
-    after: textOf(query, 'after', ACCOUNT_MAX),
+    order: readEnumValue(query, 'order', ORDERS) ?? 'id',
+    prefix: readTextFilter(query, 'prefix', ACCOUNT_MAX),
+    after: readTextFilter(query, 'after', ACCOUNT_MAX),
   };
   const { accounts, hasMore } = await client.list(question, exchange.state);
   const last = accounts.at(-1);
@@ -93,7 +93,7 @@ async function accountList({ accounts: client }: AccountsParts, exchange: Exchan
 }
 
 async function accountView(parts: AccountsParts, exchange: Exchange): Promise<AccountView> {
-  const caller = namedAccount(exchange);
+  const caller = readAccountCaller(exchange);
   const period = readUsagePeriod(new URLSearchParams(exchange.querystring), parts.clock.now());
   const [account, { tokens }, credits, statement, acts] = await Promise.all([
     parts.accounts.get(caller),
@@ -106,10 +106,10 @@ async function accountView(parts: AccountsParts, exchange: Exchange): Promise<Ac
   return {
     account: accountRow(account),
     tokens: tokens.map((token) => tokenView(token, { currency })),
-    credits: credits.map(({ amountNanos, ...rest }) => ({ ...rest, amount: moneyOf(amountNanos, currency) })),
+    credits: credits.map(({ amountNanos, ...rest }) => ({ ...rest, amount: toMoney(amountNanos, currency) })),
     usage: usageView(period, statement),
     acts,
-    canChange: covers(operatorOf(exchange).role, 'treasurer'),
+    canChange: covers(requireOperator(exchange).role, 'treasurer'),
   };
 }
 
@@ -117,18 +117,18 @@ async function credit({ accounts, budget }: AccountsParts, exchange: Exchange): 
   const form = creditForm(await readJsonBody(exchange, { budget }));
   if (!REQUEST_ID.test(form.requestId))
     throw invalid('requestId', 'must have 8 to 64 letters, digits, hyphens and underscores');
-  const { name: actor } = operatorOf(exchange);
+  const { name: actor } = requireOperator(exchange);
   const wanted = {
     amountNanos: readAmount(form.amount),
-    reason: reasonIn(form),
+    reason: readReason(form),
     actor,
     requestId: form.requestId,
   };
-  return accountRow(await inFormTerms(accounts.credit(namedAccount(exchange), wanted)));
+  return accountRow(await inFormTerms(accounts.credit(readAccountCaller(exchange), wanted)));
 }
 
 function readAmount(text: string): bigint {
-  const nanos = nanosOf(text);
+  const nanos = parseNanos(text);
   if (nanos !== undefined && nanos !== 0n) return nanos;
   throw invalid('amount', 'must be a decimal such as 12.50, not 0, with at most 9 digits after the point');
 }
@@ -136,9 +136,9 @@ function readAmount(text: string): bigint {
 function accountRow({ id, currency, balanceNanos, heldNanos, createdAt }: Account): AccountRow {
   return {
     id,
-    balance: moneyOf(balanceNanos, currency),
-    held: moneyOf(heldNanos, currency),
-    free: moneyOf(balanceNanos - heldNanos, currency),
+    balance: toMoney(balanceNanos, currency),
+    held: toMoney(heldNanos, currency),
+    free: toMoney(balanceNanos - heldNanos, currency),
     createdAt,
   };
 }

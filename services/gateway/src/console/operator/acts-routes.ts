@@ -1,6 +1,6 @@
 import type { ActList } from '../../../console/api/operator-acts.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
-import { idOf, textOf } from './read-query.ts';
+import { readIdFilter, readTextFilter } from './read-query.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
@@ -17,7 +17,11 @@ export function actsRoutes({ acts: readActs }: { readonly acts: ReadActs }): Ope
       role: 'viewer',
       answer: async ({ querystring, state }): Promise<ActList> => {
         const query = new URLSearchParams(querystring);
-        const question = { limit: PAGE, after: idOf(query, 'after'), subject: textOf(query, 'subject', SUBJECT_MAX) };
+        const question = {
+          limit: PAGE,
+          after: readIdFilter(query, 'after'),
+          subject: readTextFilter(query, 'subject', SUBJECT_MAX),
+        };
         const { acts, hasMore } = await readActs(question, state);
         const last = acts.at(-1);
         return { acts, ...(hasMore && last !== undefined ? { after: last.id } : {}) };

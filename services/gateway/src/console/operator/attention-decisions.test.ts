@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { OpenMoney } from '../../clients/attention-client.ts';
-import { decisionsOf } from './attention-decisions.ts';
+import { listDecisions } from './attention-decisions.ts';
 
 const money = (over: Partial<OpenMoney> = {}): OpenMoney => ({
   heldNanos: 400_000_000n,
@@ -10,8 +10,8 @@ const money = (over: Partial<OpenMoney> = {}): OpenMoney => ({
   usageNanos: undefined,
   ...over,
 });
-const shown = (item: Parameters<typeof decisionsOf>[0], of: OpenMoney | undefined): unknown[] =>
-  decisionsOf(item, of).map(({ resolution, charge, release, refusedBecause, isUnpriced }) => [
+const shown = (item: Parameters<typeof listDecisions>[0], of: OpenMoney | undefined): unknown[] =>
+  listDecisions(item, of).map(({ resolution, charge, release, refusedBecause, isUnpriced }) => [
     resolution,
     charge?.amount,
     release?.amount,
@@ -22,7 +22,7 @@ const DEFERRED = 'the usage is still far above the hold; decide as completed or 
 const TOO_LARGE = 'the price of the usage is larger than the largest amount';
 
 describe('the decisions over', () => {
-  test.each<[string, Parameters<typeof decisionsOf>[0], OpenMoney | undefined, unknown[]]>([
+  test.each<[string, Parameters<typeof listDecisions>[0], OpenMoney | undefined, unknown[]]>([
     [
       'an unfinished task charge or release the hold, or look again',
       { isJob: false, state: 'in_progress' },

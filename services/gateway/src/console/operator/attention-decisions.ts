@@ -1,6 +1,6 @@
 import type { Decision } from '../../../console/api/operator-attention.ts';
 import type { OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 
 const REFUSED = {
   job: 'the call may have taken place, so it cannot be made again',
@@ -14,11 +14,11 @@ const REFUSED = {
  * The decisions over an item and what each does to its money, as the tasks service carries them out. Without the money
  * of an item, the decisions say that their amounts are not known.
  */
-export function decisionsOf(item: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision[] {
+export function listDecisions(item: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision[] {
   const retry = planRetry(item, money);
   if (money === undefined)
     return [{ resolution: 'completed', isUnpriced: true }, { resolution: 'failed', isUnpriced: true }, retry];
-  return [planCompleted(money), released(money), retry];
+  return [planCompleted(money), toReleaseDecision(money), retry];
 }
 
 function planRetry({ isJob, state }: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision {
@@ -31,18 +31,18 @@ function planRetry({ isJob, state }: Pick<WaitingItem, 'isJob' | 'state'>, money
 function planCompleted(money: OpenMoney): Decision {
   if (money.settled === 'charged') return { resolution: 'completed' };
   if (money.settled === 'released') return { resolution: 'completed', refusedBecause: REFUSED.released };
-  if (money.settled === 'not') return charged(money, money.heldNanos);
+  if (money.settled === 'not') return toChargeDecision(money, money.heldNanos);
   if (money.usageNanos === undefined) return { resolution: 'completed', refusedBecause: REFUSED.tooLarge };
-  return charged(money, money.usageNanos);
+  return toChargeDecision(money, money.usageNanos);
 }
 
-function charged({ heldNanos, currency }: OpenMoney, nanos: bigint): Decision {
+function toChargeDecision({ heldNanos, currency }: OpenMoney, nanos: bigint): Decision {
   const rest = heldNanos > nanos ? heldNanos - nanos : 0n;
-  return { resolution: 'completed', charge: moneyOf(nanos, currency), release: moneyOf(rest, currency) };
+  return { resolution: 'completed', charge: toMoney(nanos, currency), release: toMoney(rest, currency) };
 }
 
-function released({ heldNanos, currency, settled }: OpenMoney): Decision {
+function toReleaseDecision({ heldNanos, currency, settled }: OpenMoney): Decision {
   if (settled === 'released') return { resolution: 'failed' };
   if (settled === 'charged') return { resolution: 'failed', refusedBecause: REFUSED.charged };
-  return { resolution: 'failed', charge: moneyOf(0n, currency), release: moneyOf(heldNanos, currency) };
+  return { resolution: 'failed', charge: toMoney(0n, currency), release: toMoney(heldNanos, currency) };
 }

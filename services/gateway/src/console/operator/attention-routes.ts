@@ -5,15 +5,15 @@ import { covers } from '../../domain/operator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { readJsonBody } from '../read-json-body.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 import { ITEMS_MAX } from './attention-limits.ts';
-import { decisionsOf } from './attention-decisions.ts';
+import { listDecisions } from './attention-decisions.ts';
 import { decide } from './decide.ts';
 import type { DecideParts } from './decide.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorOf } from './operator-session-routes.ts';
-import { REASON_SCHEMA, reasonIn } from './reason-body.ts';
+import { requireOperator } from './operator-session-routes.ts';
+import { REASON_SCHEMA, readReason } from './reason-body.ts';
 
 const decision = bodyValidator<DecisionRequest>({
   type: 'object',
@@ -47,10 +47,10 @@ export function attentionRoutes(parts: AttentionParts): OperatorRouteEntry[] {
           ),
         );
         return {
-          items: items.map((item) => rowOf(item, money?.get(item.id))),
+          items: items.map((item) => toAttentionRow(item, money?.get(item.id))),
           hasMore: all.length > items.length,
-          canDecide: covers(operatorOf(exchange).role, 'operator'),
-          you: operatorOf(exchange).name,
+          canDecide: covers(requireOperator(exchange).role, 'operator'),
+          you: requireOperator(exchange).name,
         };
       },
     }),
@@ -62,19 +62,19 @@ export function attentionRoutes(parts: AttentionParts): OperatorRouteEntry[] {
       answer: async (exchange) => {
         const body = decision(await readJsonBody(exchange, { budget }));
         const { resolution } = body;
-        const reason = reasonIn(body);
+        const reason = readReason(body);
         const id = exchange.params['id'] ?? '';
-        const { name: actor } = operatorOf(exchange);
+        const { name: actor } = requireOperator(exchange);
         return decide(parts, { id, resolution, actor, reason }, exchange.state);
       },
     }),
   ];
 }
 
-function rowOf(item: WaitingItem, money: OpenMoney | undefined): AttentionList['items'][number] {
+function toAttentionRow(item: WaitingItem, money: OpenMoney | undefined): AttentionList['items'][number] {
   return {
     ...item,
-    ...(money === undefined ? {} : { held: moneyOf(money.heldNanos, money.currency) }),
-    decisions: decisionsOf(item, money),
+    ...(money === undefined ? {} : { held: toMoney(money.heldNanos, money.currency) }),
+    decisions: listDecisions(item, money),
   };
 }

@@ -1,16 +1,16 @@
 import type { ChannelHour, ChannelRow } from '../../../console/api/operator-channels.ts';
 import type { ChannelPause, TaskChannel } from '../../clients/channels-client.ts';
-import type { ChannelMinute, PulseOfChannel } from '../../clients/pulse-client.ts';
+import type { ChannelMinute, ChannelPulse } from '../../clients/pulse-client.ts';
 import type { RelayChannel } from '../../relay/channels/relay-channels.ts';
-import { hourOf } from './minute-series.ts';
+import { sumLastHour } from './minute-series.ts';
 
 /** A channel of the tasks service, and its last hour if anything happened. */
-export function taskChannelRow(channel: TaskChannel, hour: PulseOfChannel | undefined, now: number): ChannelRow {
+export function taskChannelRow(channel: TaskChannel, hour: ChannelPulse | undefined, now: number): ChannelRow {
   const { pause, ...rest } = channel;
   return {
     ...rest,
     isRelay: false,
-    ...(pause === undefined ? {} : { pause: pauseOf(pause) }),
+    ...(pause === undefined ? {} : { pause: toPause(pause) }),
     ...(hour === undefined ? {} : { hour: hourView(hour, now) }),
   };
 }
@@ -32,16 +32,16 @@ export function relayChannelRow({ settings, circuit, permits }: RelayChannel, pa
     weight,
     models: Object.keys(models),
     endpoints,
-    ...(pause === undefined ? {} : { pause: pauseOf(pause) }),
+    ...(pause === undefined ? {} : { pause: toPause(pause) }),
   };
 }
 
-function pauseOf({ at, actor, reason }: ChannelPause): NonNullable<ChannelRow['pause']> {
+function toPause({ at, actor, reason }: ChannelPause): NonNullable<ChannelRow['pause']> {
   return { at, actor, reason };
 }
 
 function hourView(
-  { minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: PulseOfChannel,
+  { minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: ChannelPulse,
   now: number,
 ): ChannelHour {
   const sum = (count: Exclude<keyof ChannelMinute, 'at'>): number =>
@@ -53,7 +53,7 @@ function hourView(
     completed: sum('completed'),
     failed: sum('failed'),
     failedPolls: sum('failedPolls'),
-    minutes: hourOf(minutes, now, ({ accepted, refused, unknown }) => accepted + refused + unknown),
+    minutes: sumLastHour(minutes, now, ({ accepted, refused, unknown }) => accepted + refused + unknown),
     ...(answerMsP50 === undefined ? {} : { answerMsP50 }),
     ...(answerMsP95 === undefined ? {} : { answerMsP95 }),
     ...(lastError === undefined ? {} : { lastError }),

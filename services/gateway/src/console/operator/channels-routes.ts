@@ -15,8 +15,8 @@ import { ifReadable } from '../client/task-parts.ts';
 import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorOf } from './operator-session-routes.ts';
-import { reasonBody, reasonIn } from './reason-body.ts';
+import { requireOperator } from './operator-session-routes.ts';
+import { reasonBody, readReason } from './reason-body.ts';
 
 const ACTS_READ = 100;
 const ACTS_SHOWN = 10;
@@ -44,13 +44,13 @@ export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
       role: 'viewer',
       answer: async (exchange): Promise<ChannelList> => {
         const [rows, page] = await Promise.all([
-          rowsOf(parts, exchange),
+          listChannelRows(parts, exchange),
           ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state)),
         ]);
         return {
           channels: rows,
           acts: (page?.acts ?? []).filter(({ action }) => action.startsWith('channel_')).slice(0, ACTS_SHOWN),
-          canOperate: covers(operatorOf(exchange).role, 'operator'),
+          canOperate: covers(requireOperator(exchange).role, 'operator'),
           now: clock.now(),
         };
       },
@@ -62,12 +62,12 @@ export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
       path: '/channels/{id}/test',
       name: 'testChannel',
       role: 'operator',
-      answer: (exchange) => testOf(parts, exchange),
+      answer: (exchange) => testChannel(parts, exchange),
     }),
   ];
 }
 
-async function rowsOf(
+async function listChannelRows(
   { clock, log, channels, pulse, relay, pauses }: ChannelsParts,
   { state }: Exchange,
 ): Promise<ChannelRow[]> {
@@ -91,9 +91,9 @@ function changeRoute({ budget, channels, pauses }: ChannelsParts, change: 'pause
     name: `${change}Channel`,
     role: 'operator',
     answer: async (exchange) => {
-      const reason = reasonIn(reasonBody(await readJsonBody(exchange, { budget })));
+      const reason = readReason(reasonBody(await readJsonBody(exchange, { budget })));
       await channels[change](
-        { id: exchange.params['id'] ?? '', actor: operatorOf(exchange).name, reason },
+        { id: exchange.params['id'] ?? '', actor: requireOperator(exchange).name, reason },
         exchange.state,
       );
       // this gateway applies it at once; the others hear of it
@@ -104,10 +104,10 @@ function changeRoute({ budget, channels, pauses }: ChannelsParts, change: 'pause
 }
 
 /** The tasks service tests its channels, and this gateway its own. */
-async function testOf({ clock, channels, relay }: ChannelsParts, exchange: Exchange): Promise<ChannelTest> {
+async function testChannel({ clock, channels, relay }: ChannelsParts, exchange: Exchange): Promise<ChannelTest> {
   const id = exchange.params['id'] ?? '';
   const own = relay.all().find(({ settings }) => settings.id === id);
-  if (own === undefined) return channels.test({ id, actor: operatorOf(exchange).name }, exchange.state);
+  if (own === undefined) return channels.test({ id, actor: requireOperator(exchange).name }, exchange.state);
   const startedAt = clock.now();
   const outcome = await testRelayChannel(own);
   return { ...outcome, tookMs: clock.now() - startedAt };

@@ -6,7 +6,7 @@ import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../con
 import type { Act, ReadActs } from '../../clients/acts-client.ts';
 import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 import { present } from '../views/present.ts';
 
 /** The refusal of the tasks service for what nobody needs to decide any more. */
@@ -47,7 +47,7 @@ export async function decide(
     },
   );
   const money = await ifReadable(log, 'money', attention.money([id], caller));
-  return { resolution, at, ...present({ money: decidedMoney(money?.get(id)) }) };
+  return { resolution, at, ...present({ money: toDecidedMoney(money?.get(id)) }) };
 }
 
 /** Returns when the visitor made the same decision before. Throws if somebody else decided, or nobody did. */
@@ -64,11 +64,11 @@ function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDe
   });
 }
 
-function decidedMoney(money: OpenMoney | undefined): DecidedMoney | undefined {
+function toDecidedMoney(money: OpenMoney | undefined): DecidedMoney | undefined {
   if (money === undefined) return undefined;
   const { heldNanos, chargedNanos, currency, settled } = money;
-  const held = moneyOf(heldNanos, currency);
+  const held = toMoney(heldNanos, currency);
   if (settled === 'not' || settled === 'deferred') return { held };
   const rest = heldNanos > chargedNanos ? heldNanos - chargedNanos : 0n;
-  return { held, charged: moneyOf(chargedNanos, currency), released: moneyOf(rest, currency) };
+  return { held, charged: toMoney(chargedNanos, currency), released: toMoney(rest, currency) };
 }

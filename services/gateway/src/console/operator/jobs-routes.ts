@@ -3,12 +3,12 @@ import type { Log } from '@reelgate/platform/log';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { JobRecord, JobRecords } from '../../clients/job-records-client.ts';
 import type { JobState } from '../../clients/jobs-client.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { idOf, textOf } from './read-query.ts';
+import { readIdFilter, readTextFilter } from './read-query.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;
@@ -51,9 +51,9 @@ async function jobList({ jobs: client }: Parts, { querystring, state }: Exchange
   const query = new URLSearchParams(querystring);
   const question = {
     limit: PAGE,
-    accountId: textOf(query, 'account', ACCOUNT_MAX),
-    state: enumValueOf(query, 'state', STATES),
-    after: idOf(query, 'after'),
+    accountId: readTextFilter(query, 'account', ACCOUNT_MAX),
+    state: readEnumValue(query, 'state', STATES),
+    after: readIdFilter(query, 'after'),
   };
   const { jobs, hasMore } = await client.list(question, state);
   const last = jobs.at(-1);

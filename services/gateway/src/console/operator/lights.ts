@@ -2,7 +2,7 @@ import type { Causes, Grade, Light, LightName } from '../../../console/api/opera
 import type { ChannelMinute, Minute, Pulse } from '../../clients/pulse-client.ts';
 import type { RateState, Windows } from './grade-rate.ts';
 import { LONG_MINUTES, judgeRate } from './judge-rate.ts';
-import { hourOf, lengthOfLast, sumLast } from './minute-series.ts';
+import { sumLastHour, lengthOfLast, sumLast } from './minute-series.ts';
 import { describeStanding, findUnserved, takesOrders } from './served-models.ts';
 import type { ChannelStanding } from './served-models.ts';
 
@@ -73,9 +73,9 @@ function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
     ...rate,
     figure: `${rateText(created / lengthOfLast(LONG_MINUTES, now))} / min`,
     causes: sumCauses(pulse, ['refusedByClient', 'refusedByUpstream', 'refusedByUs']),
-    minutes: hourOf(minutes, now, (minute) => minute.created),
+    minutes: sumLastHour(minutes, now, (minute) => minute.created),
   } as const;
-  const missing = PEERS.find(({ name, grade }) => unreachable.has(name) && worst(grade, rate.grade) !== rate.grade);
+  const missing = PEERS.find(({ name, grade }) => unreachable.has(name) && pickWorst(grade, rate.grade) !== rate.grade);
   if (missing === undefined) return light(rated);
   const why = `${missing.name} cannot be reached, so ${missing.means}`;
   return light({ ...rated, grade: missing.grade, state: 'faulty', why });
@@ -93,12 +93,12 @@ function gradePolls(pulse: Pulse): Light {
   const rated = {
     name: 'polls',
     ...rate,
-    figure: total === 0 ? 'none due' : `${percent(1 - bad / total)} on time`,
-    minutes: hourOf(minutes, now, ({ latePolls }) => latePolls),
+    figure: total === 0 ? 'none due' : `${formatPercent(1 - bad / total)} on time`,
+    minutes: sumLastHour(minutes, now, ({ latePolls }) => latePolls),
   } as const;
   if (byLag === 'ok') return light(rated);
   const why = `the oldest poll that is due is ${durationText(pollLagMs)} late`;
-  return light({ ...rated, grade: worst(byLag, rate.grade), state: 'faulty', why });
+  return light({ ...rated, grade: pickWorst(byLag, rate.grade), state: 'faulty', why });
 }
 
 /** A task that failed for its content, was cancelled, or was ended by an operator is no fault of an upstream. */
@@ -116,7 +116,7 @@ function gradeEnds(pulse: Pulse): Light {
     ...rate,
     figure: `${rateText(sumLast(pulse, LONG_MINUTES, ended) / lengthOfLast(LONG_MINUTES, now))} / min`,
     causes: sumCauses(pulse, ['failedByClient', 'failedByUpstream', 'failedByUs']),
-    minutes: hourOf(minutes, now, ended),
+    minutes: sumLastHour(minutes, now, ended),
   });
 }
 
@@ -126,13 +126,13 @@ function gradeSettlements({ now, minutes, unsettled, unsettledMs }: Pulse): Ligh
     grade: gradeValue(unsettledMs, LIMITS.unsettledMs),
     figure: `${unsettled} open`,
     why: `the oldest finished task has waited ${durationText(unsettledMs)} for its settlement`,
-    minutes: hourOf(minutes, now, ({ settled }) => settled),
+    minutes: sumLastHour(minutes, now, ({ settled }) => settled),
   });
 }
 
 /** A model that no channel serves is a fault. A channel that is merely one of several is a warning. */
 function gradeChannels({ now, channels: hours }: Pulse, channels: readonly ChannelStanding[] | undefined): Light {
-  const minutes = hourOf(
+  const minutes = sumLastHour(
     [...hours.values()].flatMap((hour) => hour.minutes),
     now,
     countFaults,
@@ -186,7 +186,7 @@ function gradeValue(value: number, { warn, fail }: { readonly warn: number; read
   return value >= warn ? 'warn' : 'ok';
 }
 
-function worst(one: Grade, other: Grade): Grade {
+function pickWorst(one: Grade, other: Grade): Grade {
   const grades: readonly Grade[] = ['ok', 'warn', 'fail'];
   return grades[Math.max(grades.indexOf(one), grades.indexOf(other))] ?? one;
 }
@@ -201,7 +201,7 @@ function countFaults({ refused, unknown, failedPolls }: ChannelMinute): number {
   return refused + unknown + failedPolls;
 }
 
-function percent(share: number): string {
+function formatPercent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`;
 }
 

@@ -2,7 +2,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 
 /** Sums each of the last 60 minutes, the oldest first. The last one is the running minute. */
-export function hourOf<M extends { readonly at: number }>(
+export function sumLastHour<M extends { readonly at: number }>(
   minutes: readonly M[],
   now: number,
   count: (minute: M) => number,
@@ -22,7 +22,7 @@ export function sumLast<M extends { readonly at: number }>(
   count: number,
   value: (minute: M) => number,
 ): number {
-  return hourOf(minutes, now, value)
+  return sumLastHour(minutes, now, value)
     .slice(-count)
     .reduce((sum, one) => sum + one, 0);
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { LedgerCheck, MoneyView } from '../../../console/api/operator-money.ts';
 import type { AllMoney, Ledger } from '../../clients/ledger-client.ts';
-import { decimalOf } from '../../domain/decimal.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { covers } from '../../domain/operator.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { moneyOf } from '../views/money.ts';
+import { toMoney } from '../views/money.ts';
 import { readPeriod } from '../views/period.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorOf } from './operator-session-routes.ts';
+import { requireOperator } from './operator-session-routes.ts';
 
 /** Of what the books keep by the hour. */
 const DAYS_MAX = 31;
@@ -49,42 +49,42 @@ async function moneyView({ clock, ledger }: Parts, exchange: Exchange): Promise<
   return {
     from,
     to,
-    ...sumsOf(money),
+    ...toMoneySums(money),
     overruns: money.overruns,
-    overrunAmount: decimalOf(money.overrunNanos),
+    overrunAmount: formatDecimal(money.overrunNanos),
     lapses: money.lapses,
     ...(money.lastCheck === undefined ? {} : { lastCheck: money.lastCheck }),
     contracts,
-    canVerify: covers(operatorOf(exchange).role, 'treasurer'),
+    canVerify: covers(requireOperator(exchange).role, 'treasurer'),
     now,
   };
 }
 
-function sumsOf({ held, settled, margins }: AllMoney): Pick<MoneyView, 'held' | 'settled' | 'margins'> {
+function toMoneySums({ held, settled, margins }: AllMoney): Pick<MoneyView, 'held' | 'settled' | 'margins'> {
   return {
     held: held.map(({ currency, balanceNanos, heldNanos, accounts }) => ({
-      balance: moneyOf(balanceNanos, currency),
-      held: moneyOf(heldNanos, currency),
+      balance: toMoney(balanceNanos, currency),
+      held: toMoney(heldNanos, currency),
       accounts,
     })),
     settled: settled.map(({ priceKey, currency, requests, chargedNanos }) => ({
       priceKey,
-      charged: moneyOf(chargedNanos, currency),
+      charged: toMoney(chargedNanos, currency),
       requests,
     })),
     margins: margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos }) => ({
       channel,
       priceKey,
       requests,
-      charged: moneyOf(chargedNanos, currency),
-      cost: moneyOf(costNanos, currency),
-      margin: moneyOf(chargedNanos - costNanos, currency),
+      charged: toMoney(chargedNanos, currency),
+      cost: toMoney(costNanos, currency),
+      margin: toMoney(chargedNanos - costNanos, currency),
     })),
   };
 }
 
 async function verify({ clock, ledger }: Parts, exchange: Exchange): Promise<LedgerCheck> {
-  const { name: actor } = operatorOf(exchange);
+  const { name: actor } = requireOperator(exchange);
   const at = clock.now();
   const { ok, entries, faults } = await ledger.verify(actor, exchange.state);
   return { at, tookMs: clock.now() - at, ok, entries, faults: faults.slice(0, FAULTS_MAX), actor };

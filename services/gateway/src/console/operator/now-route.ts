@@ -40,11 +40,11 @@ export function nowRoute(parts: NowParts): OperatorRouteEntry {
     path: '/now',
     name: 'getNow',
     role: 'viewer',
-    answer: (exchange) => nowOf(parts, heard, exchange),
+    answer: (exchange) => readNow(parts, heard, exchange),
   });
 }
 
-async function nowOf(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
+async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
   const { clock, log, channels, pulse: readPulse, acts, reach } = parts;
   const [pulse, listed, page, services] = await Promise.all([
     ifReadable(log, 'pulse', readPulse(state)),

@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-route';
-import { whenThere } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
@@ -26,7 +26,7 @@ import type { StreamParts } from '../stream/serve-stream.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { operatorsOf } from './operators-of.ts';
+import { listOperators } from './operators-of.ts';
 import type { OperatorsConfig } from './operators-of.ts';
 
 const COOKIE = 'reelgate-operator';
@@ -70,7 +70,7 @@ export function operatorConsole(
 ): OperatorConsole {
   const { clock, random, acceptedKeys, newId, log, metrics, tracing, signingKey } = foundation;
   const { sessionMs } = config.console;
-  const inUse = operatorsInUse(operatorsOf(config, signingKey));
+  const inUse = operatorsInUse(listOperators(config, signingKey));
   // the port itself speaks plain http: on the loopback address, or behind a proxy that admin_url names
   const { origin, protocol } = config.adminUrl === undefined ? PLAIN : new URL(config.adminUrl);
   const sessions = operatorSessions({
@@ -92,7 +92,7 @@ export function operatorConsole(
     admit: (exchange, { role }: OperatorRouteEntry) =>
       role === undefined
         ? undefined
-        : whenThere(sessions.operatorOf(exchange, role), (operator) => {
+        : thenMaybe(sessions.operatorOf(exchange, role), (operator) => {
             exchange.state.operator = operator;
           }),
     observe,
@@ -111,7 +111,7 @@ export function operatorConsole(
       return true;
     },
     takeUp: (next) => {
-      for (const name of inUse.replace(operatorsOf(next, signingKey))) ended.endAllSoon(formatSubject(name));
+      for (const name of inUse.replace(listOperators(next, signingKey))) ended.endAllSoon(formatSubject(name));
     },
   };
 }

@@ -2,14 +2,14 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { accountsClient } from '../../clients/accounts-client.ts';
-import { actsOfServices } from '../../clients/acts-client.ts';
+import { actsReader } from '../../clients/acts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { taskChannels } from '../../clients/channels-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';
-import { pulseOfTasks } from '../../clients/pulse-client.ts';
+import { pulseReader } from '../../clients/pulse-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
 import { changeTokenLimits } from '../../clients/token-limits-client.ts';
@@ -49,7 +49,7 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const [acts, pulse, channels] = [actsOfServices(clients), pulseOfTasks(clients), taskChannels(clients)];
+  const [acts, pulse, channels] = [actsReader(clients), pulseReader(clients), taskChannels(clients)];
   const tokens = tokensClient(clients.accounts);
   const [records, books, webhooks] = [
     taskRecordsClient(clients),

@@ -79,13 +79,13 @@ export function operatorSessionRoutes(
       path: '/me',
       name: 'getMe',
       role: 'viewer',
-      answer: (exchange) => showMe(operatorOf(exchange), exchange),
+      answer: (exchange) => showMe(requireOperator(exchange), exchange),
     }),
   ];
 }
 
 /** Returns the operator who is signed in, on a route that needs a role. */
-export function operatorOf({ state }: Exchange): SignedInOperator {
+export function requireOperator({ state }: Exchange): SignedInOperator {
   if (state.operator === undefined) throw new Error('an open route has no operator');
   return state.operator;
 }

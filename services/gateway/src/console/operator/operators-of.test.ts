@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { operatorsOf } from './operators-of.ts';
+import { listOperators } from './operators-of.ts';
 
 const KEY = new Secret('a signing key');
 const ADA = { name: 'ada', role: 'viewer', key: new Secret('key-of-ada-0123456789-abcdefghijkl') } as const;
@@ -14,12 +14,12 @@ test.each([
   ['no operator without an admin port', undefined, [], []],
 ])('the console has %s', (_what, host, operators, names) => {
   const admin = host === undefined ? undefined : { host, port: 9110 };
-  expect(operatorsOf({ admin, console: { operators } }, KEY).map(({ name }) => name)).toEqual(names);
+  expect(listOperators({ admin, console: { operators } }, KEY).map(({ name }) => name)).toEqual(names);
 });
 
 test('the key of the local operator is the same at every start, and another one under another signing key', () => {
   const keyUnder = (signingKey: Secret): string | undefined =>
-    operatorsOf({ admin: { host: 'localhost', port: 1 }, console: { operators: [] } }, signingKey)[0]?.key.reveal();
+    listOperators({ admin: { host: 'localhost', port: 1 }, console: { operators: [] } }, signingKey)[0]?.key.reveal();
   expect(keyUnder(KEY)).toBe(keyUnder(new Secret('a signing key')));
   expect(keyUnder(KEY)).not.toBe(keyUnder(new Secret('another signing key')));
   expect(keyUnder(KEY)).not.toBe(KEY.reveal());

@@ -15,7 +15,7 @@ export interface OperatorsConfig {
  * that only this machine reaches has one, `local`, whose key follows from the signing key. An empty list: there is no
  * operator console.
  */
-export function operatorsOf(
+export function listOperators(
   { admin, console: { operators } }: OperatorsConfig,
   signingKey: SigningKey,
 ): readonly Operator[] {

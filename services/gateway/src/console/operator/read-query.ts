@@ -2,7 +2,7 @@ import { invalid } from '../../dialects/wire/body-validator.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
 
 /** The text of a filter; undefined: it is not set. */
-export function textOf(query: URLSearchParams, name: string, charactersMax: number): string | undefined {
+export function readTextFilter(query: URLSearchParams, name: string, charactersMax: number): string | undefined {
   const text = query.get(name)?.trim() ?? '';
   if (text.length > charactersMax || text.includes('\0'))
     throw invalid(name, `must have at most ${charactersMax} characters`, 'invalid_request');
@@ -10,7 +10,7 @@ export function textOf(query: URLSearchParams, name: string, charactersMax: numb
 }
 
 /** The id of an object of ours; undefined: it is not set. */
-export function idOf(query: URLSearchParams, name: string): string | undefined {
+export function readIdFilter(query: URLSearchParams, name: string): string | undefined {
   const id = query.get(name) ?? '';
   if (id === '') return undefined;
   if (!PLAUSIBLE_ID.test(id))

@@ -5,7 +5,7 @@ const REASON_MAX = 500;
 export const REASON_SCHEMA = { type: 'string', maxLength: REASON_MAX } as const;
 
 /** Reads the reason for an operator's act, for the record. */
-export function reasonIn({ reason }: { readonly reason: string }): string {
+export function readReason({ reason }: { readonly reason: string }): string {
   const text = reason.trim();
   if (text === '' || text.includes('\0'))
     throw invalid(

@@ -9,13 +9,13 @@ import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
 import { encodeVideo } from '../../dialects/compat/encode.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { taskIdOf } from '../../http/routes/task-id.ts';
+import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { deliveryView } from '../views/delivery.ts';
-import { taskMoneyOf } from '../views/money.ts';
+import { toTaskMoney } from '../views/money.ts';
 import { present } from '../views/present.ts';
 import { wholeTask } from '../views/task-view.ts';
-import { timelineOf } from '../views/timeline.ts';
+import { buildTimeline } from '../views/timeline.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import type { TasksParts } from './tasks-route.ts';
@@ -39,15 +39,15 @@ export function operatorTaskRoute(parts: TaskParts): OperatorRouteEntry {
     path: '/tasks/{task_id}',
     name: 'getTaskOfOperators',
     role: 'viewer',
-    answer: (exchange) => viewOf(parts, exchange),
+    answer: (exchange) => readTaskView(parts, exchange),
   });
 }
 
-async function viewOf(parts: TaskParts, exchange: Exchange): Promise<OperatorTaskView> {
+async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<OperatorTaskView> {
   const { requestId, span } = exchange.state;
-  const record = await parts.records.get(taskIdOf(exchange), exchange.state);
+  const record = await parts.records.get(readTaskId(exchange), exchange.state);
   const caller = { accountId: record.accountId, requestId, span };
-  const { timeline, priced, deliveries, tokenName, acts, isInAttention, unavailable } = await partsOf(
+  const { timeline, priced, deliveries, tokenName, acts, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
     record,
@@ -55,10 +55,10 @@ async function viewOf(parts: TaskParts, exchange: Exchange): Promise<OperatorTas
   const now = parts.clock.now();
   const money = priced?.money;
   return {
-    task: { ...taskOf(record, money?.hold, now), tokenName },
+    task: { ...toOperatorTask(record, money?.hold, now), tokenName },
     ...present({ video: record.task.video, text: record.task.text }),
-    ...(money === undefined ? {} : { money: taskMoneyOf(money.hold, money.terms) }),
-    timeline: timelineOf({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
+    ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
+    timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
     raw: encodeVideo(record.wire, NO_LINKS),
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...present({ endedAt }) })),
@@ -88,7 +88,7 @@ function readUsage(usage: TaskRecord['wire']['usage']): ReportedUsage | undefine
   return reported.length === 0 ? undefined : (Object.fromEntries(reported) as ReportedUsage);
 }
 
-function taskOf(
+function toOperatorTask(
   record: TaskRecord,
   hold: TaskHold | undefined,
   now: number,
@@ -104,7 +104,7 @@ function taskOf(
 
 interface PartsOfTask {
   readonly timeline: TaskTimeline | undefined;
-  readonly priced: Priced | undefined;
+  readonly priced: PriceResult | undefined;
   readonly deliveries: readonly WebhookDelivery[];
   readonly tokenName: string;
   readonly acts: readonly Act[];
@@ -112,18 +112,22 @@ interface PartsOfTask {
   readonly unavailable: OperatorTaskView['unavailable'];
 }
 
-interface Priced {
+interface PriceResult {
   /** Undefined: the task has no hold. */
   readonly money: { readonly hold: TaskHold; readonly terms: unknown } | undefined;
 }
 
 /** Read at once. A part that cannot be read is named. */
-async function partsOf(parts: TaskParts, caller: AccountCaller, { task, tokenId }: TaskRecord): Promise<PartsOfTask> {
+async function readTaskParts(
+  parts: TaskParts,
+  caller: AccountCaller,
+  { task, tokenId }: TaskRecord,
+): Promise<PartsOfTask> {
   const { log, taskPages, webhooks, tokens, acts, records } = parts;
   const { id } = task;
   const [timeline, priced, deliveries, listed, page, isInAttention] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
-    ifReadable(log, 'money', priceOf(parts, caller, id)),
+    ifReadable(log, 'money', readPrice(parts, caller, id)),
     ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
     ifReadable(log, 'token', tokens.list(caller)),
     ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, caller)),
@@ -145,7 +149,7 @@ async function partsOf(parts: TaskParts, caller: AccountCaller, { task, tokenId 
 }
 
 /** Without its terms a price is still shown. */
-async function priceOf({ log, books }: TaskParts, caller: AccountCaller, taskId: string): Promise<Priced> {
+async function readPrice({ log, books }: TaskParts, caller: AccountCaller, taskId: string): Promise<PriceResult> {
   const hold = await books.hold(caller, taskId);
   if (hold === undefined) return { money: undefined };
   return { money: { hold, terms: await ifReadable(log, 'terms', books.terms(caller, hold.contract, hold.version)) } };

@@ -1,19 +1,19 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { timeOfId } from '@reelgate/platform/ids';
+import { readIdTime } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import type { OperatorTaskList, OperatorTaskRow } from '../../../console/api/operator-tasks.ts';
 import type { AccountBooks, TaskCharge } from '../../clients/money-client.ts';
 import type { PlainKind, PlainState } from '../../clients/plain-task.ts';
 import type { FoundRecords, RecordsQuestion, TaskRecord, TaskRecords } from '../../clients/task-records-client.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { timeOf } from '../client/tasks-route.ts';
+import { readTimeFilter } from '../client/tasks-route.ts';
 import { taskRow } from '../views/task-row.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { idOf, textOf } from './read-query.ts';
+import { readIdFilter, readTextFilter } from './read-query.ts';
 
 const PAGE = 50;
 const TASK_ID = /^task_[0-9a-v]{26}$/;
@@ -55,8 +55,8 @@ export function operatorTasksRoute(parts: TasksParts): OperatorRouteEntry {
       const charges = await ifReadable(log, 'charges', books.charges({ accountId: '', requestId, span }, ids));
       const now = clock.now();
       return {
-        tasks: found.records.map((record) => rowOf(record, charges?.get(record.task.id), now)),
-        ...placeOf(found),
+        tasks: found.records.map((record) => toOperatorTaskRow(record, charges?.get(record.task.id), now)),
+        ...toPagePlace(found),
       };
     },
   });
@@ -65,8 +65,8 @@ export function operatorTasksRoute(parts: TasksParts): OperatorRouteEntry {
 /** A task that is searched by its id is found whatever the other filters say. */
 async function search({ records }: TasksParts, { querystring, state }: Exchange): Promise<FoundRecords> {
   const query = new URLSearchParams(querystring);
-  const find = textOf(query, 'find', UPSTREAM_ID_MAX);
-  if (find === undefined || !TASK_ID.test(find)) return records.list(questionIn(query, find), state);
+  const find = readTextFilter(query, 'find', UPSTREAM_ID_MAX);
+  if (find === undefined || !TASK_ID.test(find)) return records.list(toQuestion(query, find), state);
   try {
     return { records: [await records.get(find, state)], continueAfter: undefined };
   } catch (error) {
@@ -75,31 +75,31 @@ async function search({ records }: TasksParts, { querystring, state }: Exchange)
   }
 }
 
-function questionIn(query: URLSearchParams, upstreamId: string | undefined): RecordsQuestion {
+function toQuestion(query: URLSearchParams, upstreamId: string | undefined): RecordsQuestion {
   if (upstreamId !== undefined) return { limit: PAGE, upstreamId };
   return {
     limit: PAGE,
-    accountId: textOf(query, 'account', ACCOUNT_MAX),
-    state: enumValueOf(query, 'state', STATES),
-    kind: enumValueOf(query, 'kind', KINDS),
-    model: textOf(query, 'model', MODEL_MAX),
-    channel: textOf(query, 'channel', CHANNEL_MAX),
-    from: timeOf(query, 'from'),
-    to: timeOf(query, 'to'),
-    after: idOf(query, 'after'),
+    accountId: readTextFilter(query, 'account', ACCOUNT_MAX),
+    state: readEnumValue(query, 'state', STATES),
+    kind: readEnumValue(query, 'kind', KINDS),
+    model: readTextFilter(query, 'model', MODEL_MAX),
+    channel: readTextFilter(query, 'channel', CHANNEL_MAX),
+    from: readTimeFilter(query, 'from'),
+    to: readTimeFilter(query, 'to'),
+    after: readIdFilter(query, 'after'),
   };
 }
 
 /** An operator does not see the video of a client, nor a picture of it. */
-function rowOf(record: TaskRecord, charge: TaskCharge | undefined, now: number): OperatorTaskRow {
+function toOperatorTaskRow(record: TaskRecord, charge: TaskCharge | undefined, now: number): OperatorTaskRow {
   const { thumbnail: _, ...row } = taskRow(record.task, charge, now);
   const { accountId, channel, admission } = record;
   return { ...row, accountId, channel, admission };
 }
 
 /** A page that is not full says how far back it has searched. */
-function placeOf({ records, continueAfter }: FoundRecords): Pick<OperatorTaskList, 'after' | 'searchedTo'> {
+function toPagePlace({ records, continueAfter }: FoundRecords): Pick<OperatorTaskList, 'after' | 'searchedTo'> {
   if (continueAfter === undefined) return {};
-  const searchedTo = records.length < PAGE ? timeOfId(continueAfter) : undefined;
+  const searchedTo = records.length < PAGE ? readIdTime(continueAfter) : undefined;
   return { after: continueAfter, ...(searchedTo === undefined ? {} : { searchedTo }) };
 }

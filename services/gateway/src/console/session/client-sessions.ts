@@ -1,7 +1,7 @@
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Exchange } from '../../http/exchange.ts';
-import { signedOut } from './ended-sessions.ts';
+import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { endOwnSession } from './end-own-session.ts';
 import { assertOwnRequest } from './own-requests.ts';
@@ -11,7 +11,7 @@ import type { SessionCookie } from './session-cookie.ts';
 /** Sessions of the client console: each is a site token in a sealed cookie. */
 export interface ClientSessions {
   /** The site token of a request. The caller still checks it, as for every other request. */
-  tokenOf(exchange: Exchange): Soon<string>;
+  tokenOf(exchange: Exchange): MaybePromise<string>;
   begin(exchange: Exchange, signedIn: { readonly key: string; readonly tokenId: string }): Promise<void>;
   /** Resolves when the session has ended at every gateway. */
   end(exchange: Exchange): Promise<void>;
@@ -34,13 +34,13 @@ export function clientSessions({ seal, cookie, ended, publicOrigin }: ClientSess
     const sealed = cookie.read(exchange);
     return sealed === undefined ? undefined : seal.open(sealed);
   };
-  const sessionOf = (exchange: Exchange): Soon<OpenedSession> => {
+  const sessionOf = (exchange: Exchange): MaybePromise<OpenedSession> => {
     const session = openedOf(exchange);
-    if (session === undefined) throw signedOut();
-    return whenThere(ended.assertLive(session), () => session);
+    if (session === undefined) throw noSession();
+    return thenMaybe(ended.assertLive(session), () => session);
   };
   return {
-    tokenOf: (exchange) => whenThere(sessionOf(exchange), ({ key }) => key),
+    tokenOf: (exchange) => thenMaybe(sessionOf(exchange), ({ key }) => key),
     begin: async (exchange, { key, tokenId }) => {
       assertOwnRequest(exchange, publicOrigin);
       const version = await ended.versionNow();

@@ -1,7 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { SessionRecords } from '../../clients/sessions-client.ts';
-import { knownEndings } from './known-endings.ts';
+import { newKnownEndings } from './known-endings.ts';
 import type { KnownEndings } from './known-endings.ts';
 
 /** The copy of billing's list of ended sessions. */
@@ -15,8 +15,8 @@ export interface EndedList {
   renew(): Promise<void>;
 }
 
-export function endedList(records: Pick<SessionRecords, 'listEnded'>, clock: Clock): EndedList {
-  const known = knownEndings();
+export function openEndedList(records: Pick<SessionRecords, 'listEnded'>, clock: Clock): EndedList {
+  const known = newKnownEndings();
   let askedAt: number | undefined;
   let running: Promise<void> | undefined;
   const read = async (): Promise<void> => {

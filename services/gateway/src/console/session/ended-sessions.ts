@@ -2,9 +2,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { SessionRecords } from '../../clients/sessions-client.ts';
-import { endedList } from './ended-list.ts';
+import { openEndedList } from './ended-list.ts';
 import type { EndedList } from './ended-list.ts';
 import type { SessionMark } from './known-endings.ts';
 
@@ -22,7 +22,7 @@ export interface EndableSession extends SessionMark {
 /** The sessions of the consoles that have ended, at any gateway. */
 export interface EndedSessions {
   /** Refuses a session that has ended, and every session while it is not known which have. */
-  assertLive(session: SessionMark): Soon<void>;
+  assertLive(session: SessionMark): MaybePromise<void>;
   /** The version that a session begins with now. */
   versionNow(): Promise<number>;
   /** Resolves when the end is durable. */
@@ -44,14 +44,14 @@ export interface EndedSessionsOptions {
 /** Follows the list of ended sessions while pages ask. Without pages it costs nothing. */
 export function followEndedSessions(options: EndedSessionsOptions): EndedSessions {
   const { records, clock } = options;
-  const list = endedList(records, clock);
+  const list = openEndedList(records, clock);
   const { known } = list;
   const endAll = async (subject: string): Promise<void> => {
     known.add({ subject, session: undefined, version: await records.end({ subject, session: undefined }) });
   };
   return {
     assertLive: (session) => {
-      if (known.hasEnded(session)) throw signedOut();
+      if (known.hasEnded(session)) throw noSession();
       return list.isYounger(FRESH_MS) && session.version <= known.version() ? undefined : assertLiveIn(list, session);
     },
     versionNow: async () => {
@@ -86,7 +86,7 @@ async function assertLiveIn(list: EndedList, session: SessionMark): Promise<void
   } catch (error) {
     if (!list.isYounger(USABLE_MS) || session.version > known.version()) throw serviceUnavailable(error, RETRY_MS);
   }
-  if (known.hasEnded(session) || session.version > known.version()) throw signedOut();
+  if (known.hasEnded(session) || session.version > known.version()) throw noSession();
 }
 
 async function endUntilDone(
@@ -105,7 +105,7 @@ async function endUntilDone(
   }
 }
 
-export function signedOut(): Problem {
+export function noSession(): Problem {
   return new Problem({
     kind: 'unauthenticated',
     reason: 'signed_out',

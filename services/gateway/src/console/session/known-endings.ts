@@ -23,14 +23,14 @@ export interface KnownEndings {
   add(ended: EndedSession): void;
 }
 
-interface OfSubject {
+interface SubjectEndings {
   allBefore: number;
   /** By digest, the time at which each would have expired. */
   readonly sessions: Map<string, number>;
 }
 
-export function knownEndings(): KnownEndings {
-  const subjects = new Map<string, OfSubject>();
+export function newKnownEndings(): KnownEndings {
+  const subjects = new Map<string, SubjectEndings>();
   let [version, allBefore] = [0, 0];
   const add = ({ subject, session, version: endedBy }: EndedSession): void => {
     const known = subjects.get(subject) ?? { allBefore: 0, sessions: new Map<string, number>() };

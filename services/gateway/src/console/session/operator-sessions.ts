@@ -1,10 +1,10 @@
 import { Problem } from '@reelgate/platform/problem';
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import { covers } from '../../domain/operator.ts';
 import type { Role, SignedInOperator } from '../../domain/operator.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { signedOut } from './ended-sessions.ts';
+import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { endOwnSession } from './end-own-session.ts';
 import type { OperatorsInUse } from './operators-in-use.ts';
@@ -18,7 +18,7 @@ export interface OperatorSessions {
    * The operator of a request, with the role that the operator signed in with. Refuses an operator whom the
    * configuration no longer has, or not with that role and key, and a role below the one that is needed.
    */
-  operatorOf(exchange: Exchange, needed: Role): Soon<SignedInOperator>;
+  operatorOf(exchange: Exchange, needed: Role): MaybePromise<SignedInOperator>;
   /** Refuses a key that no operator has. */
   begin(exchange: Exchange, key: string): Promise<SignedInOperator>;
   /** Resolves when the session has ended at every gateway. */
@@ -38,16 +38,16 @@ export interface OperatorSessionsOptions {
 
 export function operatorSessions(options: OperatorSessionsOptions): OperatorSessions {
   const { seal, cookie, ended, inUse, publicOrigin } = options;
-  const openedOf = (exchange: Exchange): OpenedSession | undefined => {
+  const openOwn = (exchange: Exchange): OpenedSession | undefined => {
     assertOwnRequest(exchange, publicOrigin);
     const sealed = cookie.read(exchange);
     return sealed === undefined ? undefined : seal.open(sealed);
   };
-  const operatorOf = (exchange: Exchange, needed: Role): Soon<SignedInOperator> => {
-    const session = openedOf(exchange);
-    const operator = session && holderOf(session, inUse);
-    if (session === undefined || operator === undefined) throw signedOut();
-    return whenThere(ended.assertLive(session), () => {
+  const operatorOf = (exchange: Exchange, needed: Role): MaybePromise<SignedInOperator> => {
+    const session = openOwn(exchange);
+    const operator = session && findHolder(session, inUse);
+    if (session === undefined || operator === undefined) throw noSession();
+    return thenMaybe(ended.assertLive(session), () => {
       if (!covers(operator.role, needed)) throw roleMissing(operator, needed);
       return operator;
     });
@@ -63,7 +63,7 @@ export function operatorSessions(options: OperatorSessionsOptions): OperatorSess
       cookie.write(exchange, seal.seal({ key, subject: formatSubject(name), version, role }));
       return operator;
     },
-    end: (exchange) => endOwnSession({ ended, cookie, exchange }, openedOf(exchange)),
+    end: (exchange) => endOwnSession({ ended, cookie, exchange }, openOwn(exchange)),
     endAll: async (exchange) => {
       await ended.endAll(formatSubject((await operatorOf(exchange, 'viewer')).name));
       cookie.clear(exchange);
@@ -77,7 +77,7 @@ export function formatSubject(name: string): string {
 }
 
 /** The operator of a session; undefined if the configuration no longer has the operator as he signed in. */
-function holderOf({ key, subject, role }: OpenedSession, inUse: Pick<OperatorsInUse, 'find'>) {
+function findHolder({ key, subject, role }: OpenedSession, inUse: Pick<OperatorsInUse, 'find'>) {
   const operator = inUse.find(key);
   if (operator === undefined || role === undefined || formatSubject(operator.name) !== subject) return undefined;
   return covers(operator.role, role) ? { name: operator.name, role } : undefined;

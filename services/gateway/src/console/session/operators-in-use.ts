@@ -19,14 +19,14 @@ export interface OperatorsInUse {
 
 export function operatorsInUse(first: readonly Operator[]): OperatorsInUse {
   let operators = first;
-  let byDigest = indexed(first);
+  let byDigest = indexByDigest(first);
   return {
     isEmpty: () => operators.length === 0,
     find: (key) => byDigest.get(digest(key)),
     replace: (next) => {
       const lost = operators.filter((before) => !next.some((after) => keepsSessions(before, after)));
       operators = next;
-      byDigest = indexed(next);
+      byDigest = indexByDigest(next);
       return lost.map(({ name }) => name);
     },
   };
@@ -37,7 +37,7 @@ function keepsSessions(before: Operator, after: Operator): boolean {
 }
 
 /** Found by a digest, so the time of a search says nothing about a key. */
-function indexed(operators: readonly Operator[]): ReadonlyMap<string, SignedInOperator> {
+function indexByDigest(operators: readonly Operator[]): ReadonlyMap<string, SignedInOperator> {
   return new Map(operators.map(({ name, role, key }) => [digest(key.reveal()), { name, role }]));
 }
 

@@ -72,7 +72,7 @@ export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: Sessio
     open: (sealed) => {
       if (sealed.length > SEALED_MAX) return undefined;
       const bytes = Buffer.from(sealed, 'base64url');
-      const text = firstOf(accepted, (one) => opened(one, bytes, purpose));
+      const text = findFirstResult(accepted, (one) => decryptSeal(one, bytes, purpose));
       if (text === undefined) return undefined;
       const [sealedAt, key, subject, version, expiresAt, role] = JSON.parse(text) as SealedParts;
       // one of the release before cannot be ended
@@ -80,16 +80,16 @@ export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: Sessio
       const isOver = clock.now() >= Math.min(expiresAt, sealedAt + lifetimeMs);
       return isOver
         ? undefined
-        : { key, subject, version, expiresAt, role: role ?? undefined, digest: digestOf(bytes) };
+        : { key, subject, version, expiresAt, role: role ?? undefined, digest: computeDigest(bytes) };
     },
   };
 }
 
-function digestOf(sealed: Buffer): string {
+function computeDigest(sealed: Buffer): string {
   return hash('sha256', sealed.subarray(0, NONCE_BYTES), 'base64url');
 }
 
-function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {
+function findFirstResult<T, R>(list: readonly T[], find: (one: T) => R | undefined): R | undefined {
   for (const one of list) {
     const found = find(one);
     if (found !== undefined) return found;
@@ -97,7 +97,7 @@ function firstOf<T, R>(list: readonly T[], find: (one: T) => R | undefined): R |
   return undefined;
 }
 
-function opened(key: KeyObject, sealed: Buffer, purpose: string): string | undefined {
+function decryptSeal(key: KeyObject, sealed: Buffer, purpose: string): string | undefined {
   const textAt = NONCE_BYTES + TAG_BYTES;
   if (sealed.length <= textAt) return undefined;
   try {

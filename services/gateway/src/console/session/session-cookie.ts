@@ -33,7 +33,7 @@ export function sessionCookie({ name: plain, lifetimeMs, isSecure }: SessionCook
     ].join('; ');
   return {
     read: ({ req }) => {
-      const [value, ...others] = valuesOf(req.headers.cookie ?? '', name);
+      const [value, ...others] = listCookieValues(req.headers.cookie ?? '', name);
       if (others.length > 0) throw severalSessions(name);
       return value !== undefined && VALUE.test(value) ? value : undefined;
     },
@@ -47,7 +47,7 @@ export function sessionCookie({ name: plain, lifetimeMs, isSecure }: SessionCook
 }
 
 /** Node joins several headers with a semicolon too. */
-function valuesOf(header: string, name: string): readonly string[] {
+function listCookieValues(header: string, name: string): readonly string[] {
   const begin = `${name}=`;
   return header
     .split(';')

@@ -1,5 +1,5 @@
-import { listLine } from '../../clients/billing-client.ts';
-import { principalOf } from '../../http/exchange.ts';
+import { listTokenAndMakers } from '../../clients/billing-client.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
@@ -22,8 +22,8 @@ export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, '
     token: { counts: 'console', from: 'session' },
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), CLIENT_TOPICS);
-      const principal = principalOf(exchange);
-      const [own, ...makers] = listLine(principal);
+      const principal = requirePrincipal(exchange);
+      const [own, ...makers] = listTokenAndMakers(principal);
       const { requestId, source } = exchange.state;
       await serveStream(parts, exchange, {
         holders: [`token ${own}`, ...makers.map((id) => `token ${id}`)],

@@ -18,7 +18,7 @@ export interface FollowParts {
   readonly clock: Clock;
 }
 
-export interface Following {
+export interface StreamScope {
   readonly topics: ReadonlySet<Topic>;
   readonly pending: PendingChanges;
   /** Ends it. */
@@ -29,9 +29,9 @@ export interface Following {
 export function followAccount(
   { changes, signals, clock }: FollowParts,
   accountId: string,
-  { topics, pending, over }: Following,
+  { topics, pending, over }: StreamScope,
 ): void {
-  const told = noteOf(topics, pending);
+  const told = noteOnlyTopics(topics, pending);
   let workedAt: number | undefined;
   endTogether(over, [
     changes.watchAccount(accountId, (work) => {
@@ -48,8 +48,11 @@ export function followAccount(
 }
 
 /** Notes what operators may hear of: the work of every account, and what waits for them. */
-export function followEverything({ changes, signals, clock }: FollowParts, { topics, pending, over }: Following): void {
-  const told = noteOf(topics, pending);
+export function followEverything(
+  { changes, signals, clock }: FollowParts,
+  { topics, pending, over }: StreamScope,
+): void {
+  const told = noteOnlyTopics(topics, pending);
   endTogether(over, [
     changes.watchAll((work) => {
       noteWork(told, work);
@@ -66,7 +69,7 @@ export function followEverything({ changes, signals, clock }: FollowParts, { top
 
 type Note = (topic: Topic, id?: string) => void;
 
-function noteOf(topics: ReadonlySet<Topic>, pending: PendingChanges): Note {
+function noteOnlyTopics(topics: ReadonlySet<Topic>, pending: PendingChanges): Note {
   return (topic, id) => {
     if (topics.has(topic)) pending.note(topic, id);
   };
@@ -81,7 +84,7 @@ function noteWork(told: Note, { id, isTask }: Work): void {
 function noteEvery(
   ms: number,
   topic: 'all' | 'now',
-  { clock, pending, over }: Pick<FollowParts, 'clock'> & Pick<Following, 'pending' | 'over'>,
+  { clock, pending, over }: Pick<FollowParts, 'clock'> & Pick<StreamScope, 'pending' | 'over'>,
 ): void {
   const repeat = async (): Promise<void> => {
     for (;;) {

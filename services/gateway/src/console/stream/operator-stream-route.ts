@@ -1,6 +1,6 @@
 import { consoleDoc } from '../console-doc.ts';
 import type { OperatorRouteEntry } from '../operator/operator-route.ts';
-import { operatorOf } from '../operator/operator-session-routes.ts';
+import { requireOperator } from '../operator/operator-session-routes.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { followEverything } from './follow-changes.ts';
 import type { FollowParts } from './follow-changes.ts';
@@ -23,7 +23,7 @@ export function operatorStreamRoute(
     handle: async (exchange) => {
       const topics = readTopics(new URLSearchParams(exchange.querystring), OPERATOR_TOPICS);
       await serveStream(parts, exchange, {
-        holders: [`operator ${operatorOf(exchange).name}`],
+        holders: [`operator ${requireOperator(exchange).name}`],
         topics,
         follow: (following) => {
           followEverything(parts, following);

@@ -20,11 +20,11 @@ export interface PendingChanges {
 export function pendingChanges(clock: Clock): PendingChanges {
   // undefined: unknown or too many
   let topics = new Map<ToldTopic, Set<string> | undefined>();
-  let nap = new AbortController();
+  let wakeup = new AbortController();
   return {
     note: (topic, id) => {
       topics.set(topic, withId(topics.has(topic) ? topics.get(topic) : new Set(), id));
-      nap.abort(NOT_AWAITED);
+      wakeup.abort(NOT_AWAITED);
     },
     take: () => {
       const taken = topics;
@@ -34,8 +34,8 @@ export function pendingChanges(clock: Clock): PendingChanges {
     },
     wait: async (ms, over) => {
       if (topics.size > 0) return;
-      nap = new AbortController();
-      await clock.sleep(ms, AbortSignal.any([nap.signal, over]));
+      wakeup = new AbortController();
+      await clock.sleep(ms, AbortSignal.any([wakeup.signal, over]));
     },
   };
 }

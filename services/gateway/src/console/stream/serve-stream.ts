@@ -5,7 +5,7 @@ import { sendPaced } from '../../http/event-stream/send-paced.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { watchToken } from '../../relay/realtime/watch-token.ts';
 import { changeBlocks } from './change-blocks.ts';
-import type { Following } from './follow-changes.ts';
+import type { StreamScope } from './follow-changes.ts';
 import { pendingChanges } from './pending-changes.ts';
 import type { StreamPermits } from '../../operations/stream-permits.ts';
 
@@ -29,7 +29,7 @@ export interface ServedStream {
   readonly holders: readonly [string, ...string[]];
   readonly topics: ReadonlySet<Topic>;
   /** Begins to note changes. */
-  readonly follow: (following: Following) => void;
+  readonly follow: (following: StreamScope) => void;
   /** Throws a Problem once the session has ended or has lost its access, or if that cannot be known. */
   readonly mayGoOn: () => Promise<void>;
 }

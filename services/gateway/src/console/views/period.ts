@@ -23,7 +23,7 @@ export function readPeriod(query: URLSearchParams, now: number, daysMax: number)
 }
 
 /** The days of a period as YYYY-MM-DD. */
-export function daysOf({ from, to }: Period): readonly string[] {
+export function listDays({ from, to }: Period): readonly string[] {
   return Array.from({ length: (to - from) / DAY_MS }, (_, at) =>
     new Date(from + at * DAY_MS).toISOString().slice(0, ISO_DAY_CHARACTERS),
   );

@@ -1,7 +1,7 @@
 import type { TaskRow } from '../../../console/api/tasks.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainOrder, PlainTask } from '../../clients/plain-task.ts';
-import { chargeOf } from './money.ts';
+import { toCharge } from './money.ts';
 import { present } from './present.ts';
 
 const PROMPT_CODE_POINTS_MAX = 120;
@@ -15,22 +15,22 @@ export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | un
     model: order.model,
     state,
     progress,
-    prompt: beginningOf(promptOf(order)),
+    prompt: cutPrompt(readPrompt(order)),
     seconds,
     resolution: order.resolution ?? '',
     ratio: order.ratio ?? '',
     createdAt,
     ...present({
       endedAt: completedAt,
-      thumbnail: hasVideo(task, now) ? thumbnailOf(id) : undefined,
+      thumbnail: hasVideo(task, now) ? toThumbnailPath(id) : undefined,
       failure,
-      charge: charge && chargeOf(charge),
+      charge: charge && toCharge(charge),
     }),
   };
 }
 
 /** The texts of an order. */
-export function promptOf({ content }: PlainOrder): string {
+export function readPrompt({ content }: PlainOrder): string {
   return content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
 }
 
@@ -40,15 +40,15 @@ export function hasVideo({ video, expiresAt }: PlainTask, now: number): boolean 
 }
 
 /** Returns the address at which the pages of a client get the video. */
-export function contentOf(taskId: string): string {
+export function toContentPath(taskId: string): string {
   return `/console/api/v1/videos/${taskId}/content`;
 }
 
-export function thumbnailOf(taskId: string): string {
-  return `${contentOf(taskId)}?variant=thumbnail`;
+export function toThumbnailPath(taskId: string): string {
+  return `${toContentPath(taskId)}?variant=thumbnail`;
 }
 
 /** Cut between characters, never within one. A character has at most two code units. */
-function beginningOf(text: string): string {
+function cutPrompt(text: string): string {
   return [...text.slice(0, 2 * PROMPT_CODE_POINTS_MAX)].slice(0, PROMPT_CODE_POINTS_MAX).join('');
 }

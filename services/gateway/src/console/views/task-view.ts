@@ -2,7 +2,7 @@ import type { Reference, TaskView } from '../../../console/api/task.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainItem, PlainOrder, PlainTask } from '../../clients/plain-task.ts';
 import { present } from './present.ts';
-import { contentOf, hasVideo, promptOf, taskRow, thumbnailOf } from './task-row.ts';
+import { toContentPath, hasVideo, readPrompt, taskRow, toThumbnailPath } from './task-row.ts';
 
 /** The order that a regeneration renders, and the model that does it. */
 const RENDERED = { kind: 'generation', resolution: '768P', model: 'Alpha-H3' } as const;
@@ -18,17 +18,17 @@ export function wholeTask(
     ...taskRow(task, charge, now),
     updatedAt,
     ...present({ expiresAt }),
-    fullPrompt: promptOf(order),
-    references: order.content.flatMap(referenceOf),
-    settings: settingsOf(order),
+    fullPrompt: readPrompt(order),
+    references: order.content.flatMap(toReferences),
+    settings: listSettings(order),
   };
 }
 
 /** The video of a task, while it can be played. */
 export function videoView(task: PlainTask, now: number): NonNullable<TaskView['video']> | undefined {
   if (task.video === undefined || !hasVideo(task, now)) return undefined;
-  const src = contentOf(task.id);
-  return { src, thumbnail: thumbnailOf(task.id), download: src, ...task.video };
+  const src = toContentPath(task.id);
+  return { src, thumbnail: toThumbnailPath(task.id), download: src, ...task.video };
 }
 
 /** Reports whether a task can be rendered again at 2K with these models. */
@@ -42,14 +42,14 @@ export function canRegenerate(task: PlainTask, models: readonly string[], now: n
   );
 }
 
-function referenceOf(item: PlainItem): Reference[] {
+function toReferences(item: PlainItem): Reference[] {
   if ('text' in item) return [];
   const { kind, role, url } = item.media;
   return [{ role: role ?? '', kind, ...present({ url }) }];
 }
 
 /** The fields that a row does not have, under the names that clients give them. */
-function settingsOf({ size, sourceTaskId, aigcWatermark, callbackUrl, extra }: PlainOrder): Record<string, unknown> {
+function listSettings({ size, sourceTaskId, aigcWatermark, callbackUrl, extra }: PlainOrder): Record<string, unknown> {
   const own = { size, source_task_id: sourceTaskId, aigc_watermark: aigcWatermark, callback_url: callbackUrl };
   return Object.fromEntries([...Object.entries(present(own)), ...Object.entries(extra)]);
 }

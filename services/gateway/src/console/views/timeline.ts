@@ -2,7 +2,7 @@ import type { Lane, TimelineEntry } from '../../../console/api/task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
 import type { StepName, TaskStep } from '../../clients/task-pages-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
-import { decimalOf } from '../../domain/decimal.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { present } from './present.ts';
 
 const LANES: Readonly<Record<StepName, Lane>> = {
@@ -24,7 +24,7 @@ export interface TimelineParts {
 }
 
 /** The life of a task in one list, in the order in which its parts began. */
-export function timelineOf({ steps, hold, deliveries }: TimelineParts): readonly TimelineEntry[] {
+export function buildTimeline({ steps, hold, deliveries }: TimelineParts): readonly TimelineEntry[] {
   return [
     ...steps.map(({ step, from, to }) => entry(LANES[step], step, { from, to })),
     ...(hold === undefined ? [] : moneyEntries(hold)),
@@ -55,5 +55,5 @@ function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Re
 }
 
 function amountText(nanos: bigint, currency: string): string {
-  return `${decimalOf(nanos)} ${currency}`;
+  return `${formatDecimal(nanos)} ${currency}`;
 }

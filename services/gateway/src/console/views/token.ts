@@ -1,6 +1,6 @@
 import type { Token } from '../../../console/api/tokens.ts';
 import type { SiteToken } from '../../clients/tokens-client.ts';
-import { moneyOf } from './money.ts';
+import { toMoney } from './money.ts';
 
 export interface TokenContext {
   readonly currency: string;
@@ -18,8 +18,8 @@ export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = 
     id,
     name,
     models,
-    ...(limitNanos === undefined ? {} : { limit: moneyOf(limitNanos, currency) }),
-    used: moneyOf(usedNanos, currency),
+    ...(limitNanos === undefined ? {} : { limit: toMoney(limitNanos, currency) }),
+    used: toMoney(usedNanos, currency),
     limits: limitsView(token),
     webhooks,
     tokens,

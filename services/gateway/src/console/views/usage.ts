@@ -1,8 +1,8 @@
 import type { UsageSeries, UsageSums, UsageView } from '../../../console/api/usage.ts';
 import type { Statement, UsageQuestion, UsageSum } from '../../clients/usage-client.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
-import { decimalOf } from '../../domain/decimal.ts';
-import { daysOf, readPeriod } from './period.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
+import { listDays, readPeriod } from './period.ts';
 import type { Period } from './period.ts';
 
 const DAYS_MAX = 92;
@@ -14,7 +14,7 @@ interface UsagePeriod extends Period {
 
 /** The days of a query and what they are split by: models, unless it says tokens. */
 export function readUsagePeriod(query: URLSearchParams, now: number): UsagePeriod {
-  return { ...readPeriod(query, now, DAYS_MAX), split: enumValueOf(query, 'split', SPLITS) ?? 'model' };
+  return { ...readPeriod(query, now, DAYS_MAX), split: readEnumValue(query, 'split', SPLITS) ?? 'model' };
 }
 
 export function usageQuestion(accountId: string, { from, to, split }: UsagePeriod): UsageQuestion {
@@ -23,9 +23,9 @@ export function usageQuestion(accountId: string, { from, to, split }: UsagePerio
 
 /** A statement by days as one series for each model or token, the largest first. */
 export function usageView({ from, to, split }: UsagePeriod, { groups, total, ...rest }: Statement): UsageView {
-  const days = daysOf({ from, to });
+  const days = listDays({ from, to });
   const bySeries = Map.groupBy(groups, ({ splitKey }) => splitKey);
-  const series = [...bySeries].map(([key, sums]) => ({ amount: amountOf(sums), view: seriesOf(key, sums, days) }));
+  const series = [...bySeries].map(([key, sums]) => ({ amount: sumAmounts(sums), view: toSeries(key, sums, days) }));
   return {
     currency: rest.currency,
     from,
@@ -33,25 +33,25 @@ export function usageView({ from, to, split }: UsagePeriod, { groups, total, ...
     split,
     days,
     series: series.toSorted((one, other) => Number(other.amount - one.amount)).map(({ view }) => view),
-    total: sumsOf([total]),
+    total: sumUsage([total]),
     isTruncated: rest.truncated,
   };
 }
 
-function seriesOf(key: string, sums: readonly UsageSum[], days: readonly string[]): UsageSeries {
+function toSeries(key: string, sums: readonly UsageSum[], days: readonly string[]): UsageSeries {
   const byDay = Map.groupBy(sums, (sum) => sum.key);
   return {
     key,
     name: sums[0]?.splitName || key,
-    amounts: days.map((day) => decimalOf(amountOf(byDay.get(day) ?? []))),
-    total: sumsOf(sums),
+    amounts: days.map((day) => formatDecimal(sumAmounts(byDay.get(day) ?? []))),
+    total: sumUsage(sums),
   };
 }
 
-function sumsOf(sums: readonly UsageSum[]): UsageSums {
+function sumUsage(sums: readonly UsageSum[]): UsageSums {
   const count = (name: keyof UsageSum['counts']): number => sums.reduce((all, { counts }) => all + counts[name], 0);
   return {
-    amount: decimalOf(amountOf(sums)),
+    amount: formatDecimal(sumAmounts(sums)),
     requests: count('requests'),
     seconds: count('seconds'),
     inputTokens: count('input_tokens'),
@@ -60,6 +60,6 @@ function sumsOf(sums: readonly UsageSum[]): UsageSums {
   };
 }
 
-function amountOf(sums: readonly UsageSum[]): bigint {
+function sumAmounts(sums: readonly UsageSum[]): bigint {
   return sums.reduce((all, { amountNanos }) => all + amountNanos, 0n);
 }

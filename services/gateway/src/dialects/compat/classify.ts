@@ -3,7 +3,7 @@ import { hasRole } from '../wire/content-items.ts';
 
 export type CompatKind = 'generation' | 'regeneration';
 
-export type Classified = { readonly kind: CompatKind } | { readonly conflict: Conflict };
+export type Classification = { readonly kind: CompatKind } | { readonly conflict: Conflict };
 
 export interface Conflict {
   readonly reason: 'conflicting_source' | 'invalid_action';
@@ -23,16 +23,16 @@ export function classify({
   source_task_id: source = '',
   content = [],
   action,
-}: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classified {
+}: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classification {
   const bases = content.filter((item) => hasRole(item, 'base_video')).length;
   if (source !== '' && bases > 0)
-    return conflict('source_task_id', 'must not be given together with a base_video item; send one of them');
-  if (bases > 1) return conflict('content', `must have at most one base_video item; it has ${bases}`);
+    return newConflict('source_task_id', 'must not be given together with a base_video item; send one of them');
+  if (bases > 1) return newConflict('content', `must have at most one base_video item; it has ${bases}`);
   const kind = source !== '' || bases === 1 ? 'regeneration' : 'generation';
   return action === undefined ? { kind } : checkAction(action, kind);
 }
 
-function checkAction(action: string, kind: CompatKind): Classified {
+function checkAction(action: string, kind: CompatKind): Classification {
   const wanted = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (wanted === kind) return { kind };
   const message =
@@ -42,6 +42,6 @@ function checkAction(action: string, kind: CompatKind): Classified {
   return { conflict: { reason: 'invalid_action', field: 'action', message } };
 }
 
-function conflict(field: string, message: string): Classified {
+function newConflict(field: string, message: string): Classification {
   return { conflict: { reason: 'conflicting_source', field, message } };
 }

@@ -1,7 +1,7 @@
 import type { ClientBody, FormFile, Schema } from '../dialect.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
-import { sizeSchema, withoutNulls } from '../wire/flat-fields.ts';
+import { sizeSchema, dropNulls } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 import { webhookUrlSchema } from '../wire/webhook-url.ts';
@@ -60,7 +60,7 @@ const shape = bodyValidator<CompatBody>(createSchema);
 
 /** The fields of the body, and the first frame if the client sent it as a file. */
 export function readBody(body: ClientBody): { readonly fields: CompatBody; readonly firstFrame: FormFile | undefined } {
-  if ('json' in body) return { fields: shape(withoutNulls(body.json)), firstFrame: undefined };
+  if ('json' in body) return { fields: shape(dropNulls(body.json)), firstFrame: undefined };
   const { fields: written, firstFrame } = readForm(body.form);
   return { fields: shape(written), firstFrame };
 }

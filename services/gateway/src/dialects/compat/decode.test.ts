@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultsOf } from '../../domain/model-defaults.ts';
+import { chooseDefaults } from '../../domain/model-defaults.ts';
 import type { Model } from '../../domain/model-defaults.ts';
 import { BOAT, brief, refusalOf } from '../../../testing/order-summary.ts';
 import { decodeCreate } from './decode.ts';
@@ -10,7 +10,7 @@ const alpha = {
   resolutions: ['768P', '2K'],
   ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
 };
-const models: ReadonlyMap<string, Model> = new Map([['Alpha-H3', { ...alpha, defaults: defaultsOf(alpha) }]]);
+const models: ReadonlyMap<string, Model> = new Map([['Alpha-H3', { ...alpha, defaults: chooseDefaults(alpha) }]]);
 const decode = (json: unknown) => decodeCreate({ json }, { models, params: {} });
 
 const URL = 'https://x.example/m';

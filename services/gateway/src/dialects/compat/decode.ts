@@ -1,11 +1,11 @@
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { modelOf } from '../../domain/model-defaults.ts';
-import type { ClientBody, DecodeContext, Decoded, FormFile } from '../dialect.ts';
+import { findModel } from '../../domain/model-defaults.ts';
+import type { ClientBody, DecodeContext, DecodedOrder, FormFile } from '../dialect.ts';
 import { mediaInit, readContent, readMedia } from '../wire/content-items.ts';
-import type { ReadItem } from '../wire/content-items.ts';
-import { toDecoded } from '../wire/decoded.ts';
-import { assertPrompted, extraOf, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
-import { assertDeclared, invalidMedia } from '../wire/data-url.ts';
+import type { DecodedItem } from '../wire/content-items.ts';
+import { toDecodedOrder } from '../wire/decoded.ts';
+import { assertHasPrompt, toExtraJson, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
+import { assertDeclaredFamily, invalidMedia } from '../wire/data-url.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { KNOWN_FIELDS, readBody } from './create-body.ts';
 import type { CompatBody } from './create-body.ts';
@@ -20,7 +20,7 @@ const FIRST_FRAME = 'input_reference';
 const UNSPECIFIC_TYPES: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
 
 /** Decodes `POST /v1/videos`. The body decides whether it is a generation or a regeneration. */
-export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decoded {
+export function decodeCreate(body: ClientBody, { models }: DecodeContext): DecodedOrder {
   const { fields, firstFrame } = readBody(body);
   const classified = classify(fields);
   if ('conflict' in classified) {
@@ -28,16 +28,16 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
     throw invalid(field, message, reason);
   }
   const media = [...readFirstFrame(fields.input_reference, firstFrame), ...readContent(fields.content ?? [])];
-  if (classified.kind === 'regeneration') return regeneration(fields, media);
+  if (classified.kind === 'regeneration') return decodeRegeneration(fields, media);
   const items = [...readPrompt(fields.prompt, fields.content ?? []), ...media];
-  assertPrompted(items);
-  const { names, ...frame } = readFlatFields(fields, modelOf(models, fields.model));
-  return toDecoded({
+  assertHasPrompt(items);
+  const { names, ...frame } = readFlatFields(fields, findModel(models, fields.model));
+  return toDecodedOrder({
     order: {
       kind: TaskKind.GENERATION,
       model: fields.model,
       ...frame,
-      extraJson: extraOf(
+      extraJson: toExtraJson(
         fields,
         KNOWN_FIELDS.filter((name) => name !== 'aigc_watermark'),
       ),
@@ -49,7 +49,7 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
 }
 
 /** The source determines length and frame. With a source task, the prompt of that task overrides the body's. */
-function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
+function decodeRegeneration(fields: CompatBody, media: readonly DecodedItem[]): DecodedOrder {
   const {
     model,
     resolution = REGENERATION_RESOLUTION,
@@ -57,13 +57,13 @@ function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
     aigc_watermark: aigcWatermark,
   } = fields;
   const prompt = sourceTaskId === '' ? readPrompt(fields.prompt, fields.content ?? []) : [];
-  return toDecoded({
+  return toDecodedOrder({
     order: {
       kind: TaskKind.REGENERATION,
       model,
       resolution,
       sourceTaskId,
-      extraJson: extraOf(fields, KNOWN_FIELDS),
+      extraJson: toExtraJson(fields, KNOWN_FIELDS),
       ...(aigcWatermark === undefined ? {} : { aigcWatermark }),
     },
     items: [...prompt, ...media],
@@ -71,17 +71,17 @@ function regeneration(fields: CompatBody, media: readonly ReadItem[]): Decoded {
   });
 }
 
-function readFirstFrame(address: CompatBody['input_reference'], file: FormFile | undefined): ReadItem[] {
-  if (file !== undefined) return [readFile(file)];
+function readFirstFrame(address: CompatBody['input_reference'], file: FormFile | undefined): DecodedItem[] {
+  if (file !== undefined) return [readFrameFile(file)];
   if (address === undefined) return [];
   const url = typeof address === 'string' ? address : address.image_url;
   return [readMedia({ kind: MediaKind.IMAGE, role: 'first_frame', url, field: FIRST_FRAME, bare: true })];
 }
 
-function readFile({ mediaType, chunks }: FormFile): ReadItem {
+function readFrameFile({ mediaType, chunks }: FormFile): DecodedItem {
   if (chunks.length === 0) throw invalidMedia(FIRST_FRAME, 'must not be an empty file');
   const declaredType = UNSPECIFIC_TYPES.has(mediaType) ? '' : mediaType;
-  if (declaredType !== '') assertDeclared(declaredType, MediaKind.IMAGE, FIRST_FRAME);
+  if (declaredType !== '') assertDeclaredFamily(declaredType, MediaKind.IMAGE, FIRST_FRAME);
   return {
     item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }),
     field: FIRST_FRAME,

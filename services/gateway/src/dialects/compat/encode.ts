@@ -3,14 +3,14 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Links, Schema } from '../dialect.ts';
 import {
   errorSchema,
-  failureOf,
+  encodeFailure,
   isCompleted,
-  kindOf,
-  present,
-  secondsOf,
+  readKind,
+  dropUndefined,
+  toUnixSeconds,
   statusSchema,
-  statusName,
-  usageOf,
+  toStatusName,
+  encodeUsage,
   usageSchema,
 } from '../wire/task-fields.ts';
 
@@ -50,30 +50,30 @@ export const videoSchema: Schema = {
 
 /** Encodes a task of any kind as a video object. */
 export function encodeVideo(task: Task, links: Links): object {
-  const url = links.videoOf(task);
-  const prompt = kindOf(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? task.result?.prompt : undefined;
-  return present({
+  const url = links.toVideoUrl(task);
+  const prompt = readKind(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? task.result?.prompt : undefined;
+  return dropUndefined({
     id: task.id,
     task_id: task.id,
     object: 'video',
     model: task.order?.model ?? '',
-    status: statusName(task),
+    status: toStatusName(task),
     progress: task.progress,
-    created_at: secondsOf(task.createdAt),
-    completed_at: secondsOf(task.completedAt),
-    expires_at: secondsOf(task.expiresAt),
+    created_at: toUnixSeconds(task.createdAt),
+    completed_at: toUnixSeconds(task.completedAt),
+    expires_at: toUnixSeconds(task.expiresAt),
     seconds: task.seconds > 0 ? String(task.seconds) : undefined,
-    size: sizeOf(task),
+    size: encodeSize(task),
     video_url: url,
-    metadata: url === undefined && prompt === undefined ? undefined : present({ url, prompt }),
+    metadata: url === undefined && prompt === undefined ? undefined : dropUndefined({ url, prompt }),
     remixed_from_video_id: task.order?.sourceTaskId === '' ? undefined : task.order?.sourceTaskId,
-    error: failureOf(task),
-    usage: usageOf(task),
+    error: encodeFailure(task),
+    usage: encodeUsage(task),
   });
 }
 
 /** Returns the size that the client sent, otherwise the size of the result. */
-function sizeOf({ order, result }: Task): string | undefined {
+function encodeSize({ order, result }: Task): string | undefined {
   if (order?.size !== undefined) return order.size;
   return result === undefined || result.width === 0 ? undefined : `${result.width}x${result.height}`;
 }

@@ -1,5 +1,5 @@
 import type { ListRoute, Schema } from '../dialect.ts';
-import { wholeNumber, enumValueOf } from '../wire/query-values.ts';
+import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { encodeVideo, videoSchema } from './encode.ts';
 
@@ -39,9 +39,9 @@ export const listVideos: ListRoute = {
   ],
   answer: pageSchema,
   decode: (query) => ({
-    limit: wholeNumber(query, 'limit', LIMIT),
+    limit: readWholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
-    ascending: enumValueOf(query, 'order', { asc: true, desc: false }) ?? false,
+    ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
   }),
   encode: ({ tasks, hasMore }, links) => ({
     object: 'list',

@@ -18,7 +18,7 @@ export function readForm({ fields, files }: Form): {
   if (twice !== undefined) throw invalid(twice, 'must be given only once');
   if (flattened.length > 0 && names.includes('content'))
     throw invalid('content', 'must be one JSON array or content[][…] fields, not both');
-  const firstFrame = readFile(files);
+  const firstFrame = pickFrameFile(files);
   if (firstFrame !== undefined && names.some((name) => name.startsWith(FIRST_FRAME)))
     throw invalid(FIRST_FRAME, 'must be a file or a URL, not both');
   return {
@@ -48,7 +48,7 @@ function parseContent(text: string): unknown {
   }
 }
 
-function readFile(files: readonly FormFile[]): FormFile | undefined {
+function pickFrameFile(files: readonly FormFile[]): FormFile | undefined {
   const [file, second] = files;
   const other = files.find(({ name }) => name !== FIRST_FRAME);
   if (other !== undefined)
@@ -73,15 +73,17 @@ function regroup(flattened: readonly (readonly [string, string])[]): readonly ob
         'invalid_content',
       );
     const item =
-      index === '' ? lastWithout(items, inner === undefined ? key : `${key}.${inner}`) : getOrAdd(byIndex, index);
-    put(item, key, inner, value);
+      index === ''
+        ? getOrAddItemWithout(items, inner === undefined ? key : `${key}.${inner}`)
+        : getOrAdd(byIndex, index);
+    setField(item, key, inner, value);
   }
   const indexed = [...byIndex].toSorted(([one], [other]) => Number(one) - Number(other)).map(([, item]) => item);
   if (items.length > 0 && indexed.length > 0) throw invalid('content', 'must not mix content[] with content[0]');
   return [...items, ...indexed].map((item) => Object.fromEntries(item));
 }
 
-function lastWithout(items: Map<string, unknown>[], key: string): Map<string, unknown> {
+function getOrAddItemWithout(items: Map<string, unknown>[], key: string): Map<string, unknown> {
   const last = items.at(-1);
   const [outer = '', inner] = key.split('.');
   const value = last?.get(outer);
@@ -99,7 +101,7 @@ function getOrAdd(items: Map<string, Map<string, unknown>>, index: string): Map<
   return found;
 }
 
-function put(item: Map<string, unknown>, key: string, inner: string | undefined, value: string): void {
+function setField(item: Map<string, unknown>, key: string, inner: string | undefined, value: string): void {
   if (inner === undefined) item.set(key, value);
   else item.set(key, { ...(item.get(key) as object | undefined), [inner]: value });
 }

@@ -1,6 +1,6 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { CreateRoute, Schema } from '../dialect.ts';
-import { toDecoded } from '../wire/decoded.ts';
+import { toDecodedOrder } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 import { documentedWebhookUrl, webhookUrlSchema } from '../wire/webhook-url.ts';
@@ -49,7 +49,7 @@ export const remixVideo: CreateRoute = {
   body: documentedRemix,
   decode: (body, { params }) => {
     const { model, resolution, webhook_url: webhookUrl } = shape('json' in body ? body.json : undefined);
-    return toDecoded({
+    return toDecodedOrder({
       order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId: params['video_id'] ?? '' },
       items: [],
       names: { source_task_id: 'video_id' },

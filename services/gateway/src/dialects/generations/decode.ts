@@ -1,29 +1,29 @@
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { FrameSize } from '../../domain/frame-size.ts';
-import { modelOf } from '../../domain/model-defaults.ts';
-import type { ClientBody, DecodeContext, Decoded } from '../dialect.ts';
+import { findModel } from '../../domain/model-defaults.ts';
+import type { ClientBody, DecodeContext, DecodedOrder } from '../dialect.ts';
 import { readContent, readMedia } from '../wire/content-items.ts';
-import type { ReadItem } from '../wire/content-items.ts';
-import { toDecoded } from '../wire/decoded.ts';
-import { assertPrompted, extraOf, readFlatFields, readPrompt, withoutNulls } from '../wire/flat-fields.ts';
+import type { DecodedItem } from '../wire/content-items.ts';
+import { toDecodedOrder } from '../wire/decoded.ts';
+import { assertHasPrompt, toExtraJson, readFlatFields, readPrompt, dropNulls } from '../wire/flat-fields.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { KNOWN_FIELDS, readGenerations } from './generations-body.ts';
 import type { GenerationsBody } from './generations-body.ts';
 
 /** Decodes `POST /v1/video/generations`, which is always a generation. */
-export function decodeGenerations(body: ClientBody, { models }: DecodeContext): Decoded {
-  const fields = readGenerations(withoutNulls('json' in body ? body.json : undefined));
+export function decodeGenerations(body: ClientBody, { models }: DecodeContext): DecodedOrder {
+  const fields = readGenerations(dropNulls('json' in body ? body.json : undefined));
   const content = fields.content ?? [];
   const items = [...readPrompt(fields.prompt, content), ...readImages(fields), ...readContent(content)];
-  assertPrompted(items);
-  const { names, ...frame } = readFlatFields(fields, modelOf(models, fields.model), dimensionsOf(fields));
-  return toDecoded({
+  assertHasPrompt(items);
+  const { names, ...frame } = readFlatFields(fields, findModel(models, fields.model), readDimensions(fields));
+  return toDecodedOrder({
     order: {
       kind: TaskKind.GENERATION,
       model: fields.model,
       ...frame,
       sourceTaskId: fields.source_task_id ?? '',
-      extraJson: extraOf(fields, KNOWN_FIELDS),
+      extraJson: toExtraJson(fields, KNOWN_FIELDS),
     },
     items,
     names,
@@ -32,7 +32,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
 }
 
 /** One image is the first frame; several are references. */
-function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
+function readImages({ image, images = [] }: GenerationsBody): DecodedItem[] {
   const all = [
     ...(image === undefined ? [] : [{ url: image, field: 'image' }]),
     ...images.map((url, index) => ({ url, field: `images[${index}]` })),
@@ -41,7 +41,7 @@ function readImages({ image, images = [] }: GenerationsBody): ReadItem[] {
   return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field, bare: true }));
 }
 
-function dimensionsOf({ width, height, size }: GenerationsBody): FrameSize | undefined {
+function readDimensions({ width, height, size }: GenerationsBody): FrameSize | undefined {
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
     throw invalid(width === undefined ? 'width' : 'height', 'is required: send width and height together');

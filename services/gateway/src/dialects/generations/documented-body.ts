@@ -10,7 +10,10 @@ const SIDE_MAX = 99_999;
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const image: Schema = { type: 'string', minLength: 1, description: 'An image: a URL, a data URL or base64.' };
 const side: Schema = { type: 'integer', minimum: 1, maximum: SIDE_MAX };
-const given = (name: string): Schema => ({ required: [name], properties: { [name]: { not: { type: 'null' } } } });
+const requireField = (name: string): Schema => ({
+  required: [name],
+  properties: { [name]: { not: { type: 'null' } } },
+});
 
 const common = orNull({
   image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
@@ -35,9 +38,14 @@ const common = orNull({
 
 /** Forbidden combinations: a duration under two names, a size given twice or in part. */
 const rules: readonly Schema[] = [
-  { not: { allOf: [given('seconds'), given('duration')] } },
-  { not: { allOf: [given('size'), { anyOf: [given('width'), given('height')] }] } },
-  { anyOf: [{ allOf: [given('width'), given('height')] }, { not: { anyOf: [given('width'), given('height')] } }] },
+  { not: { allOf: [requireField('seconds'), requireField('duration')] } },
+  { not: { allOf: [requireField('size'), { anyOf: [requireField('width'), requireField('height')] }] } },
+  {
+    anyOf: [
+      { allOf: [requireField('width'), requireField('height')] },
+      { not: { anyOf: [requireField('width'), requireField('height')] } },
+    ],
+  },
 ];
 
 const body = (title: string, required: string, properties: Readonly<Record<string, Schema>>): Schema => ({

@@ -1,6 +1,13 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { Dialect, Links, Schema } from '../dialect.ts';
-import { errorSchema, failureOf, isCompleted, present, statusSchema, statusName } from '../wire/task-fields.ts';
+import {
+  errorSchema,
+  encodeFailure,
+  isCompleted,
+  dropUndefined,
+  statusSchema,
+  toStatusName,
+} from '../wire/task-fields.ts';
 import { decodeGenerations } from './decode.ts';
 import { generationsBody } from './documented-body.ts';
 
@@ -68,19 +75,19 @@ export const generations: Dialect = {
 };
 
 function encodeTask(task: Task, links: Links): object {
-  const url = links.videoOf(task);
-  return present({
+  const url = links.toVideoUrl(task);
+  return dropUndefined({
     task_id: task.id,
     id: task.id,
-    status: statusName(task),
+    status: toStatusName(task),
     url,
     format: url === undefined ? undefined : 'mp4',
-    metadata: metadataOf(task),
-    error: failureOf(task),
+    metadata: encodeMetadata(task),
+    error: encodeFailure(task),
   });
 }
 
-function metadataOf(task: Task): object | undefined {
+function encodeMetadata(task: Task): object | undefined {
   const { result } = task;
   if (!isCompleted(task) || result === undefined) return undefined;
   if (result.prompt !== '') return { prompt: result.prompt };

@@ -3,7 +3,7 @@ import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 
-const strict = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
+const strictObject = (required: readonly string[], properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   required,
   additionalProperties: false,
@@ -36,7 +36,7 @@ export interface GenerationBody {
   readonly ratio?: string;
 }
 
-const generationSchema = strict(['model', 'content', 'duration', 'resolution'], {
+const generationSchema = strictObject(['model', 'content', 'duration', 'resolution'], {
   model,
   content: contentSchema,
   duration,
@@ -53,7 +53,7 @@ export interface RegenerationBody {
   readonly aigc_watermark?: boolean;
 }
 
-const regenerationSchema = strict(['model', 'resolution'], {
+const regenerationSchema = strictObject(['model', 'resolution'], {
   model: alpha,
   resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
   source_task_id: { type: 'string', description: 'Mode A: the id of a finished 768P task.' },
@@ -73,7 +73,7 @@ export interface ContextIrBody {
   readonly callback_url?: string;
 }
 
-const contextIrSchema = strict(['model', 'content', 'duration'], {
+const contextIrSchema = strictObject(['model', 'content', 'duration'], {
   model: alpha,
   content: contentSchema,
   duration: { ...duration, description: 'Whole seconds from 4 to 15.' },

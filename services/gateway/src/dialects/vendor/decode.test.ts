@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { aTask } from '../../../testing/a-task.ts';
 import { brief, refusalOf } from '../../../testing/order-summary.ts';
-import type { Decoded } from '../dialect.ts';
+import type { DecodedOrder } from '../dialect.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { encodeVendorTask } from './encode.ts';
 
@@ -14,7 +14,7 @@ const generation = { model: 'Alpha-H3', content: [text], duration: 5, resolution
 const regeneration = { model: 'Alpha-H3', resolution: '2K', content: [text, base] };
 const contextIr = { model: 'Alpha-H3', content: [text], duration: 5, ratio: '16:9' };
 
-type Decode = (body: { readonly json: unknown }) => Decoded;
+type Decode = (body: { readonly json: unknown }) => DecodedOrder;
 const routes: Readonly<Record<string, readonly [Decode, object]>> = {
   generation: [decodeGeneration, generation],
   regeneration: [decodeRegeneration, regeneration],
@@ -245,7 +245,7 @@ test('a decoded and encoded body is what the client wrote', () => {
       const { order } = decodeGeneration({ json });
       const { model, duration, resolution, ratio } = json;
 
-      expect(encodeVendorTask(aTask({ order, seconds: duration }), { videoOf: () => undefined })).toMatchObject({
+      expect(encodeVendorTask(aTask({ order, seconds: duration }), { toVideoUrl: () => undefined })).toMatchObject({
         model,
         duration,
         resolution,

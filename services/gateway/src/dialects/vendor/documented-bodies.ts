@@ -4,14 +4,14 @@ import { ALPHA, REGENERATED, baseContent, generationContent, nonEmpty, ratioRule
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const INT32_MAX = 2 ** 31 - 1;
 
-const strict = (
+const strictObject = (
   title: string,
   required: readonly string[],
   properties: Readonly<Record<string, Schema>>,
   more: Schema = {},
 ): Schema => ({ title, type: 'object', required, additionalProperties: false, properties, ...more });
 
-export const generationBody = strict(
+export const generationBody = strictObject(
   'VideoGeneration',
   ['model', 'content', 'duration', 'resolution'],
   {
@@ -39,14 +39,14 @@ const watermark: Schema = { type: 'boolean', description: 'Whether the result ha
 export const regenerationBody: Schema = {
   title: 'VideoRegeneration',
   oneOf: [
-    strict('VideoRegenerationByTask', ['model', 'resolution', 'source_task_id'], {
+    strictObject('VideoRegenerationByTask', ['model', 'resolution', 'source_task_id'], {
       model: ALPHA,
       resolution: REGENERATED,
       source_task_id: { ...nonEmpty, maxLength: 64, description: 'Mode A: the id of a finished 768P task.' },
       aigc_watermark: watermark,
       content: { type: 'array', maxItems: 0 },
     }),
-    strict('VideoRegenerationByVideo', ['model', 'resolution', 'content'], {
+    strictObject('VideoRegenerationByVideo', ['model', 'resolution', 'content'], {
       model: ALPHA,
       resolution: REGENERATED,
       content: {
@@ -59,7 +59,7 @@ export const regenerationBody: Schema = {
   ],
 };
 
-export const contextIrBody = strict(
+export const contextIrBody = strictObject(
   'ContextIr',
   ['model', 'content', 'duration'],
   {

@@ -5,14 +5,14 @@ import { ADAPTIVE } from '../../domain/model-defaults.ts';
 import type { Links, Schema } from '../dialect.ts';
 import {
   errorSchema,
-  failureOf,
+  encodeFailure,
   isCompleted,
-  kindOf,
-  present,
-  secondsOf,
+  readKind,
+  dropUndefined,
+  toUnixSeconds,
   statusSchema,
-  statusName,
-  usageOf,
+  toStatusName,
+  encodeUsage,
   usageSchema,
 } from '../wire/task-fields.ts';
 
@@ -82,36 +82,38 @@ export const queryAnswerSchema: Schema = {
 
 /** Encodes a task as the vendor's object, with the public id and link. */
 export function encodeVendorTask(task: Task, links: Links): object {
-  return present({
+  return dropUndefined({
     id: task.id,
     model: task.order?.model ?? '',
     status: task.unrecognisedStatus === '' ? VENDOR_STATUS[task.state] : task.unrecognisedStatus,
-    error: failureOf(task),
-    created_at: secondsOf(task.createdAt),
-    updated_at: secondsOf(task.updatedAt ?? task.createdAt),
-    content: contentOf(task, links),
-    ...frameOf(task),
-    task_type: TYPE_OF[kindOf(task)],
-    modality: kindOf(task) === TaskKind.CONTEXT_IR ? 'text' : 'video',
-    usage: usageOf(task) ?? {},
+    error: encodeFailure(task),
+    created_at: toUnixSeconds(task.createdAt),
+    updated_at: toUnixSeconds(task.updatedAt ?? task.createdAt),
+    content: encodeContent(task, links),
+    ...encodeFrame(task),
+    task_type: TYPE_OF[readKind(task)],
+    modality: readKind(task) === TaskKind.CONTEXT_IR ? 'text' : 'video',
+    usage: encodeUsage(task) ?? {},
   });
 }
 
-function frameOf(task: Task): object {
+function encodeFrame(task: Task): object {
   const { order, seconds } = task;
   const duration = seconds > 0 ? seconds : order?.duration;
-  if (kindOf(task) === TaskKind.CONTEXT_IR) return { duration, ratio: order?.ratio ?? ADAPTIVE };
-  const ratio = order?.ratio ?? (kindOf(task) === TaskKind.REGENERATION ? '' : ADAPTIVE);
+  if (readKind(task) === TaskKind.CONTEXT_IR) return { duration, ratio: order?.ratio ?? ADAPTIVE };
+  const ratio = order?.ratio ?? (readKind(task) === TaskKind.REGENERATION ? '' : ADAPTIVE);
   return { resolution: order?.resolution, duration, ratio };
 }
 
 /** Has the status twice: the vendor's name in `task`, this service's name beside it. */
 export function encodeQuery(task: Task, links: Links): object {
-  return { task_id: task.id, status: statusName(task), task: encodeVendorTask(task, links) };
+  return { task_id: task.id, status: toStatusName(task), task: encodeVendorTask(task, links) };
 }
 
-function contentOf(task: Task, links: Links): object | undefined {
-  const url = links.videoOf(task);
+function encodeContent(task: Task, links: Links): object | undefined {
+  const url = links.toVideoUrl(task);
   if (url !== undefined) return { url };
-  return kindOf(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? { prompt: task.result?.prompt ?? '' } : undefined;
+  return readKind(task) === TaskKind.CONTEXT_IR && isCompleted(task)
+    ? { prompt: task.result?.prompt ?? '' }
+    : undefined;
 }

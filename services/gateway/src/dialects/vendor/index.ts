@@ -1,11 +1,11 @@
-import type { CreateRoute, Dialect, Ending } from '../dialect.ts';
+import type { CreateRoute, Dialect, EndResult } from '../dialect.ts';
 import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
 import { encodeQuery, queryAnswerSchema } from './encode.ts';
 import { listTasks } from './list-tasks.ts';
 
-const official = (
+const newCreateRoute = (
   path: string,
   operationId: string,
   summary: string,
@@ -17,15 +17,15 @@ export const vendor: Dialect = {
   name: 'Video tasks (vendor shape)',
   refusals: { envelope: 'vendor', from: '/v2' },
   creates: [
-    official('/v2/video_generation', 'generateVideo', 'Create a generation', {
+    newCreateRoute('/v2/video_generation', 'generateVideo', 'Create a generation', {
       body: generationBody,
       decode: decodeGeneration,
     }),
-    official('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', {
+    newCreateRoute('/v2/video_regeneration', 'regenerateVideo', 'Render a 768P video again at 2K', {
       body: regenerationBody,
       decode: decodeRegeneration,
     }),
-    official('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', {
+    newCreateRoute('/v2/h3_context_ir', 'enhancePrompt', 'Create an enhanced prompt', {
       body: contextIrBody,
       decode: decodeContextIr,
     }),
@@ -54,11 +54,11 @@ export const vendor: Dialect = {
         additionalProperties: false,
         properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } },
       },
-      encode: (ending) => ({ task_id: idOf(ending), action: ending.action, status: ending.action }),
+      encode: (ending) => ({ task_id: readEndedTaskId(ending), action: ending.action, status: ending.action }),
     },
   ],
 };
 
-function idOf(ending: Ending): string {
+function readEndedTaskId(ending: EndResult): string {
   return ending.action === 'cancelled' ? ending.task.id : ending.taskId;
 }

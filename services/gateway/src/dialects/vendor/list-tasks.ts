@@ -1,6 +1,6 @@
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { ListRoute } from '../dialect.ts';
-import { wholeNumber, enumValueOf } from '../wire/query-values.ts';
+import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { TASK_TYPES, encodeVendorTask, vendorTaskSchema } from './encode.ts';
 
@@ -56,12 +56,12 @@ export const listTasks: ListRoute = {
     properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } },
   },
   decode: (query) => {
-    const limit = wholeNumber(query, 'page_size', PAGE_SIZE);
-    const state = enumValueOf(query, 'filter.status', STATES);
-    const kind = enumValueOf(query, 'filter.task_type', TASK_TYPES);
+    const limit = readWholeNumber(query, 'page_size', PAGE_SIZE);
+    const state = readEnumValue(query, 'filter.status', STATES);
+    const kind = readEnumValue(query, 'filter.task_type', TASK_TYPES);
     return {
       limit,
-      offset: (wholeNumber(query, 'page_num', PAGE_NUM) - 1) * limit,
+      offset: (readWholeNumber(query, 'page_num', PAGE_NUM) - 1) * limit,
       withTotal: true,
       taskIds: readTaskIds(query),
       model: readModel(query),

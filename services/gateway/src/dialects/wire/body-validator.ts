@@ -49,7 +49,7 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
       throw new Problem({
         kind: 'invalid',
         reason: 'invalid_request',
-        message: `the body must be a JSON object; it is ${shown(body)}`,
+        message: `the body must be a JSON object; it is ${quoteValue(body)}`,
       });
     }
     const check = (compiled ??= ajv.compile(schema));
@@ -59,13 +59,13 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
 }
 
 /** Returns the refusal of a field, with the dialect's name for it. */
-export function invalid(field: string, message: string, reason = reasonOf(field)): Problem {
+export function invalid(field: string, message: string, reason = chooseReason(field)): Problem {
   return new Problem({ kind: 'invalid', reason, field, message });
 }
 
 function toProblem(error: ErrorObject | undefined, hint: string): Problem {
   if (error === undefined) throw new Error('the validator refused a body without an error');
-  const at = fieldOf(error.instancePath);
+  const at = toFieldPath(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
   const { data, parentSchema = {} } = error as ErrorObject & {
     readonly parentSchema?: Readonly<Record<string, unknown>>;
@@ -74,18 +74,18 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
     additionalProperties: () =>
       invalid(
         join(at, cut(String(params['additionalProperty']))),
-        `is an unknown field; ${takes(parentSchema)}${hint}`,
+        `is an unknown field; ${listKnownFields(parentSchema)}${hint}`,
         'unknown_field',
       ),
     required: () =>
       invalid(
         join(at, String(params['missingProperty'])),
-        `is required${describe(parentSchema, String(params['missingProperty']))}${hint}`,
+        `is required${describeField(parentSchema, String(params['missingProperty']))}${hint}`,
       ),
-    type: () => invalid(at, `must be ${typeWords(params['type'])}; it is ${shown(data)}`),
+    type: () => invalid(at, `must be ${describeTypes(params['type'])}; it is ${quoteValue(data)}`),
     enum: () =>
-      invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${shown(data)}`),
-    const: () => invalid(at, `must be ${shown(params['allowedValue'])}; it is ${shown(data)}`),
+      invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${quoteValue(data)}`),
+    const: () => invalid(at, `must be ${quoteValue(params['allowedValue'])}; it is ${quoteValue(data)}`),
     minLength: () => invalid(at, 'must not be empty'),
     maxLength: () => invalid(at, `must have at most ${String(params['limit'])} characters`),
     minItems: () => invalid(at, `must have at least ${String(params['limit'])} items`),
@@ -93,19 +93,19 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
     discriminator: () =>
       invalid(
         join(at, String(params['tag'])),
-        `must be one of ${tagsOf(parentSchema).join(', ')}; it is ${shown(params['tagValue'])}`,
+        `must be one of ${listTags(parentSchema).join(', ')}; it is ${quoteValue(params['tagValue'])}`,
       ),
   };
   return words[error.keyword]?.() ?? invalid(at, error.message ?? 'is invalid');
 }
 
-function reasonOf(field: string): string {
+function chooseReason(field: string): string {
   const [head = ''] = field.split(/[.[]/, 1);
   return REASONS[head] ?? 'invalid_request';
 }
 
 /** Converts a pointer such as `/content/1/role` to a field such as `content[1].role`. */
-function fieldOf(pointer: string): string {
+function toFieldPath(pointer: string): string {
   return pointer
     .split('/')
     .slice(1)
@@ -118,36 +118,36 @@ function join(field: string, step: string): string {
   return field === '' ? step : `${field}.${step}`;
 }
 
-function takes(schema: Readonly<Record<string, unknown>>): string {
+function listKnownFields(schema: Readonly<Record<string, unknown>>): string {
   return `known fields: ${Object.keys((schema['properties'] as object | undefined) ?? {}).join(', ')}`;
 }
 
-function describe(schema: Readonly<Record<string, unknown>>, field: string): string {
+function describeField(schema: Readonly<Record<string, unknown>>, field: string): string {
   const { description } =
     (schema['properties'] as Readonly<Record<string, { readonly description?: string }>> | undefined)?.[field] ?? {};
-  return description === undefined ? '' : `: ${uncapitalised(description).replace(/\.$/, '')}`;
+  return description === undefined ? '' : `: ${uncapitalise(description).replace(/\.$/, '')}`;
 }
 
 /** Makes a description the end of another sentence. A name keeps its capital. */
-function uncapitalised(sentence: string): string {
+function uncapitalise(sentence: string): string {
   return /^[A-Z][a-z]*[ ,]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
 
-function typeWords(type: unknown): string {
+function describeTypes(type: unknown): string {
   return [type]
     .flat()
     .map((name) => TYPE_WORDS[String(name)] ?? String(name))
     .join(' or ');
 }
 
-function tagsOf(schema: Readonly<Record<string, unknown>>): string[] {
+function listTags(schema: Readonly<Record<string, unknown>>): string[] {
   const branches =
     (schema['oneOf'] as { readonly properties: { readonly type: { readonly const: string } } }[] | undefined) ?? [];
   return branches.map(({ properties }) => properties.type.const);
 }
 
 /** Returns a value as a message may quote it: shortened, or only its kind. */
-function shown(value: unknown): string {
+function quoteValue(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   if (value === undefined) return 'missing';

@@ -22,7 +22,7 @@ const ROLES = {
 export type Role = keyof typeof ROLES;
 
 /** Returns the type of a media item as a client writes it. */
-export function mediaTypeOf(kind: MediaKind | undefined): string {
+export function toItemType(kind: MediaKind | undefined): string {
   return Object.entries(KINDS).find(([, known]) => known === kind)?.[0] ?? 'media';
 }
 
@@ -40,7 +40,7 @@ export type WireItem =
 export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
 
 /** A content item of an order, with its field in the body and its inline bytes. */
-export interface ReadItem {
+export interface DecodedItem {
   readonly item: ContentItemInit;
   readonly field: string;
   readonly inline?: Pick<InlineMedia, 'field' | 'declaredType' | 'bytes'>;
@@ -59,7 +59,7 @@ const URL_OBJECT: Schema = {
 };
 
 /** Builds the schema of a text item of at most `maxLength` characters. */
-export function textItemOf(title: string, maxLength: number): Schema {
+export function textItemSchema(title: string, maxLength: number): Schema {
   return {
     title,
     type: 'object',
@@ -70,7 +70,7 @@ export function textItemOf(title: string, maxLength: number): Schema {
 }
 
 /** Builds the schema of a media item with one of these roles. */
-export function mediaItem(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
+export function mediaItemSchema(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
   const properties = { type: { const: type }, role: { enum: roles }, [type]: URL_OBJECT };
   return {
     title,
@@ -95,9 +95,9 @@ const contentItem: Schema = {
   discriminator: { propertyName: 'type' },
   oneOf: [
     textItem,
-    mediaItem('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']),
-    mediaItem('video_url', 'VideoItem', ['reference_video', 'base_video']),
-    mediaItem('audio_url', 'AudioItem', ['reference_audio']),
+    mediaItemSchema('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']),
+    mediaItemSchema('video_url', 'VideoItem', ['reference_video', 'base_video']),
+    mediaItemSchema('audio_url', 'AudioItem', ['reference_audio']),
   ],
 };
 
@@ -109,7 +109,7 @@ export const contentSchema: Schema = {
   description: 'Text and media for the model.',
 };
 
-export function readContent(items: readonly WireItem[]): ReadItem[] {
+export function readContent(items: readonly WireItem[]): DecodedItem[] {
   return items.map((item, index) => {
     const field = `content[${index}]`;
     return item.type === 'text'
@@ -117,7 +117,7 @@ export function readContent(items: readonly WireItem[]): ReadItem[] {
       : readMedia({
           kind: KINDS[item.type],
           role: item.role,
-          url: urlOf(item),
+          url: readUrl(item),
           field,
           urlField: `${field}.${item.type}.url`,
         });
@@ -125,7 +125,7 @@ export function readContent(items: readonly WireItem[]): ReadItem[] {
 }
 
 /** A text item. Refuses an unpaired surrogate, which could not be stored unchanged. */
-export function readText(text: string, field: string, textField = field): ReadItem {
+export function readText(text: string, field: string, textField = field): DecodedItem {
   if (!text.isWellFormed()) throw invalid(textField, 'must be well-formed Unicode', 'invalid_content');
   return { item: { item: { case: 'text', value: text } }, field };
 }
@@ -142,7 +142,7 @@ export interface MediaReference {
 }
 
 /** A media item from a URL or from the bytes of a data URL. */
-export function readMedia({ kind, role, url, field, urlField = field, bare = false }: MediaReference): ReadItem {
+export function readMedia({ kind, role, url, field, urlField = field, bare = false }: MediaReference): DecodedItem {
   const data = bare && isBareBase64(url) ? { declaredType: '', base64: url } : readDataUrl(url, kind, urlField);
   if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
   const { declaredType, base64 } = data;
@@ -168,7 +168,7 @@ export function hasRole(item: WireItem, role: Role): boolean {
   return item.type !== 'text' && item.role === role;
 }
 
-function urlOf(item: Exclude<WireItem, { type: 'text' }>): string {
+function readUrl(item: Exclude<WireItem, { type: 'text' }>): string {
   if (item.type === 'image_url') return item.image_url.url;
   return item.type === 'video_url' ? item.video_url.url : item.audio_url.url;
 }

@@ -23,7 +23,7 @@ export function readDataUrl(url: string, kind: MediaKind, field: string): DataUr
   const [head, declaredType = ''] = DATA_URL_HEAD.exec(url.slice(0, HEAD_CHARACTERS_MAX)) ?? [];
   if (head === undefined)
     throw invalidMedia(field, 'must be a data URL with a media type and base64, such as data:image/png;base64,…');
-  assertDeclared(declaredType, kind, field);
+  assertDeclaredFamily(declaredType, kind, field);
   return { declaredType: declaredType.toLowerCase(), base64: url.slice(head.length) };
 }
 
@@ -37,7 +37,7 @@ export function isBareBase64(text: string): boolean {
 }
 
 /** Refuses a declared type of another family. The media service checks the bytes themselves. */
-export function assertDeclared(declaredType: string, kind: MediaKind, field: string): void {
+export function assertDeclaredFamily(declaredType: string, kind: MediaKind, field: string): void {
   const family = FAMILIES[kind] ?? '';
   if (!declaredType.toLowerCase().startsWith(`${family}/`))
     throw invalidMedia(

@@ -2,47 +2,47 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { Problem } from '@reelgate/platform/problem';
-import type { Decoded } from '../dialect.ts';
-import { mediaTypeOf } from './content-items.ts';
-import type { ReadItem } from './content-items.ts';
+import type { DecodedOrder } from '../dialect.ts';
+import { toItemType } from './content-items.ts';
+import type { DecodedItem } from './content-items.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
 
 export interface DecodedParts {
   readonly order: Omit<MessageInitShape<typeof OrderSchema>, 'content' | '$typeName'>;
-  readonly items: readonly ReadItem[];
+  readonly items: readonly DecodedItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
   readonly webhookUrl?: string | undefined;
 }
 
-export function toDecoded({ order, items, names = {}, webhookUrl }: DecodedParts): Decoded {
+export function toDecodedOrder({ order, items, names = {}, webhookUrl }: DecodedParts): DecodedOrder {
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
-    clientField: (field: string) => clientField(field, names, items),
+    clientField: (field: string) => toClientField(field, names, items),
     webhookUrl,
   };
   assertFits(decoded, items);
   return decoded;
 }
 
-function clientField(field: string, names: Readonly<Record<string, string>>, items: readonly ReadItem[]): string {
+function toClientField(field: string, names: Readonly<Record<string, string>>, items: readonly DecodedItem[]): string {
   const [, index, rest = ''] = /^content\[(\d+)\](.*)$/.exec(field) ?? [];
   const item = index === undefined ? undefined : items[Number(index)];
   if (item === undefined) return names[field] ?? field;
-  return item.field.startsWith('content[') ? item.field + clientPart(rest, item) : item.field;
+  return item.field.startsWith('content[') ? item.field + toClientPart(rest, item) : item.field;
 }
 
 /** Returns the client's name for a part of an item, which the contract keeps below `media`. */
-function clientPart(part: string, { item: { item } }: ReadItem): string {
+function toClientPart(part: string, { item: { item } }: DecodedItem): string {
   const [, name] = /^\.media\.(\w+)$/.exec(part) ?? [];
-  if (name === 'url' && item?.case === 'media') return `.${mediaTypeOf(item.value.kind)}`;
+  if (name === 'url' && item?.case === 'media') return `.${toItemType(item.value.kind)}`;
   return name === undefined ? part : `.${name}`;
 }
 
-function assertFits({ order }: Decoded, items: readonly ReadItem[]): void {
+function assertFits({ order }: DecodedOrder, items: readonly DecodedItem[]): void {
   const lengths = order.content.map(({ item }) =>
     item.case === 'text' ? item.value.length : (item.value?.url.length ?? 0),
   );

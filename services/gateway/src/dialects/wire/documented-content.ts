@@ -1,5 +1,5 @@
 import type { Schema } from '../dialect.ts';
-import { mediaItem, textItemOf } from './content-items.ts';
+import { mediaItemSchema, textItemSchema } from './content-items.ts';
 import type { Role } from './content-items.ts';
 
 /** The vendor's own limits on a text, in code points. */
@@ -19,10 +19,10 @@ const text: Schema = {
 };
 const roleIs = (role: Role): Schema => ({ properties: { role: { const: role } }, required: ['role'] });
 
-const image = mediaItem('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']);
-const audio = mediaItem('audio_url', 'AudioItem', ['reference_audio'], true);
-const referenceVideo = mediaItem('video_url', 'ReferenceVideoItem', ['reference_video'], true);
-const anyVideo = mediaItem('video_url', 'VideoItem', ['reference_video', 'base_video'], true);
+const image = mediaItemSchema('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']);
+const audio = mediaItemSchema('audio_url', 'AudioItem', ['reference_audio'], true);
+const referenceVideo = mediaItemSchema('video_url', 'ReferenceVideoItem', ['reference_video'], true);
+const anyVideo = mediaItemSchema('video_url', 'VideoItem', ['reference_video', 'base_video'], true);
 
 const ITEMS_MAX = 100;
 const items = (title: string, oneOf: readonly Schema[]): Schema => ({ title, oneOf });
@@ -35,7 +35,7 @@ const array = (description: string, of: Schema, more: Schema): Schema => ({
   ...more,
 });
 
-const generationItem = items('ContentItem', [textItemOf('TextItem', TEXT_MAX), image, referenceVideo, audio]);
+const generationItem = items('ContentItem', [textItemSchema('TextItem', TEXT_MAX), image, referenceVideo, audio]);
 
 /** The content of a generation or a context IR. */
 export const generationContent: Schema = array(
@@ -56,7 +56,7 @@ export const mediaContent: Schema = {
 /** The content of a regeneration from a video (mode B). */
 export const baseContent: Schema = array(
   'One base_video, the final prompt of that video and its reference media.',
-  items('RegenerationItem', [textItemOf('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
+  items('RegenerationItem', [textItemSchema('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
 );
 

@@ -1,7 +1,7 @@
-import { nearestRatio, parseFrameSize, resolutionOf } from '../../domain/frame-size.ts';
+import { findNearestRatio, parseFrameSize, chooseResolution } from '../../domain/frame-size.ts';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { Model } from '../../domain/model-defaults.ts';
-import type { ReadItem, WireItem } from './content-items.ts';
+import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
 import { invalid } from './body-validator.ts';
 
@@ -40,9 +40,9 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
   const implied =
     size === undefined
       ? model.defaults
-      : { ratio: nearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: resolutionOf(size) };
+      : { ratio: findNearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: chooseResolution(size) };
   const sizeName = dimensions === undefined ? 'size' : 'width';
-  const nameOf = (field: 'ratio' | 'resolution'): string =>
+  const chooseName = (field: 'ratio' | 'resolution'): string =>
     fields[field] === undefined && size !== undefined ? sizeName : field;
   return {
     duration: readSeconds(fields) ?? model.defaults.duration,
@@ -51,8 +51,8 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
     ...(size === undefined ? {} : { size: `${size.width}x${size.height}` }),
     names: {
       duration: fields.seconds === undefined ? 'duration' : 'seconds',
-      ratio: nameOf('ratio'),
-      resolution: nameOf('resolution'),
+      ratio: chooseName('ratio'),
+      resolution: chooseName('resolution'),
     },
   };
 }
@@ -69,13 +69,13 @@ function readSize(text: string | undefined): FrameSize | undefined {
 }
 
 function readSeconds({ seconds, duration }: FlatFields): number | undefined {
-  const [one, other] = [wholeSeconds('seconds', seconds), wholeSeconds('duration', duration)];
+  const [one, other] = [readWholeSeconds('seconds', seconds), readWholeSeconds('duration', duration)];
   if (one !== undefined && other !== undefined && one !== other)
     throw invalid('seconds', 'must equal duration; send one of them');
   return one ?? other;
 }
 
-function wholeSeconds(field: string, value: string | number | undefined): number | undefined {
+function readWholeSeconds(field: string, value: string | number | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isInteger(seconds) && Math.abs(seconds) <= SECONDS_MAX) return seconds;
@@ -84,7 +84,7 @@ function wholeSeconds(field: string, value: string | number | undefined): number
 }
 
 /** The flat prompt as a content item; none if the content already has the same text. */
-export function readPrompt(prompt: string | undefined, content: readonly WireItem[]): ReadItem[] {
+export function readPrompt(prompt: string | undefined, content: readonly WireItem[]): DecodedItem[] {
   const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []));
   if (prompt === undefined || (prompt.trim() === '' && texts.length > 0)) return [];
   if (texts.length === 0) return [readText(prompt, 'prompt')];
@@ -94,19 +94,19 @@ export function readPrompt(prompt: string | undefined, content: readonly WireIte
 }
 
 /** Refuses a video without text. The refusal names `prompt`, the field that the client most likely expects. */
-export function assertPrompted(items: readonly ReadItem[]): void {
+export function assertHasPrompt(items: readonly DecodedItem[]): void {
   const hasWords = items.some(({ item }) => item.item?.case === 'text' && item.item.value.trim() !== '');
   if (!hasWords) throw invalid('prompt', 'is required: describe the video here or in a text item of content');
 }
 
 /** Returns the body without null fields, which an open body treats as absent. */
-export function withoutNulls(body: unknown): unknown {
+export function dropNulls(body: unknown): unknown {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 /** Encodes the fields that the schema does not name, for channels that support them; empty if there are none. */
-export function extraOf(body: object, known: readonly string[]): string {
+export function toExtraJson(body: object, known: readonly string[]): string {
   const extra = Object.entries(body).filter(([name]) => !known.includes(name));
   return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));
 }

@@ -1,7 +1,7 @@
 import { invalid } from './body-validator.ts';
 
 /** Reads a whole number of a query within bounds. Returns the default if it is absent. */
-export function wholeNumber(
+export function readWholeNumber(
   query: URLSearchParams,
   name: string,
   bounds: { readonly min: number; readonly max: number; readonly fallback: number },
@@ -14,7 +14,7 @@ export function wholeNumber(
 }
 
 /** Reads a word of a query and returns its value; undefined if the word is absent. */
-export function enumValueOf<T>(
+export function readEnumValue<T>(
   query: URLSearchParams,
   name: string,
   words: Readonly<Record<string, T>>,

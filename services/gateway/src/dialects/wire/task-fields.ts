@@ -30,7 +30,7 @@ export const errorSchema: Schema = {
 };
 
 /** This service's name for the state. An unknown status of a generator is shown unchanged. */
-export function statusName(task: Task): string {
+export function toStatusName(task: Task): string {
   return task.unrecognisedStatus === '' ? STATUS[task.state] : task.unrecognisedStatus;
 }
 
@@ -38,17 +38,17 @@ export function isCompleted(task: Task): boolean {
   return task.state === TaskState.COMPLETED;
 }
 
-export function kindOf(task: Task): TaskKind {
+export function readKind(task: Task): TaskKind {
   return task.order?.kind ?? TaskKind.UNSPECIFIED;
 }
 
 /** Converts a timestamp to Unix seconds. */
-export function secondsOf(timestamp: Timestamp | undefined): number | undefined {
+export function toUnixSeconds(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : Math.floor(timestampMs(timestamp) / 1000);
 }
 
 /** Returns the failure of a failed task; undefined for any other task. */
-export function failureOf(task: Task): { readonly code: string; readonly message: string } | undefined {
+export function encodeFailure(task: Task): { readonly code: string; readonly message: string } | undefined {
   if (task.state !== TaskState.FAILED) return undefined;
   const { code = 'failed', message = 'the task failed' } = task.failure ?? {};
   return { code, message };
@@ -73,7 +73,7 @@ export const usageSchema: Schema = {
 };
 
 /** Returns the known fields of the usage; undefined before the task is completed. */
-export function usageOf(task: Task): Readonly<Record<string, number>> | undefined {
+export function encodeUsage(task: Task): Readonly<Record<string, number>> | undefined {
   const { usage } = task;
   if (!isCompleted(task) || usage === undefined) return undefined;
   return Object.fromEntries(
@@ -84,6 +84,6 @@ export function usageOf(task: Task): Readonly<Record<string, number>> | undefine
 }
 
 /** Leaves out undefined fields, so that a body has only the fields with a value. */
-export function present(fields: Readonly<Record<string, unknown>>): object {
+export function dropUndefined(fields: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

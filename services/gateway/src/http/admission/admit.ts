@@ -1,11 +1,11 @@
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { ClientSessions } from '../../console/session/client-sessions.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
-import { tokenOf } from './credentials.ts';
+import { readToken } from './credentials.ts';
 import type { Exchange } from '../exchange.ts';
 import { limitRate } from './limit-rate.ts';
 import type { RouteEntry } from '../routes/route.ts';
@@ -19,23 +19,23 @@ export interface AdmitDeps {
 }
 
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */
-export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): Soon<void> {
+export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): MaybePromise<void> {
   if (token === undefined) return undefined;
   const { state } = exchange;
   const { requestId, source, span } = state;
   const principal =
     token.from === 'session'
-      ? whenThere(sessionToken(deps, exchange), (key) =>
+      ? thenMaybe(readSessionToken(deps, exchange), (key) =>
           deps.principals.of(key, { requestId, source, span, freshMs: SESSION_FRESH_MS }),
         )
-      : deps.principals.of(tokenOf(exchange.req.headers, exchange.req.url), state);
-  return whenThere(principal, (found) => {
+      : deps.principals.of(readToken(exchange.req.headers, exchange.req.url), state);
+  return thenMaybe(principal, (found) => {
     state.principal = found;
     return limitRate(deps, exchange, found, token.counts);
   });
 }
 
-function sessionToken({ sessions }: AdmitDeps, exchange: Exchange): Soon<string> {
+function readSessionToken({ sessions }: AdmitDeps, exchange: Exchange): MaybePromise<string> {
   if (sessions === undefined) throw new Error(`no sessions are open for ${exchange.path}`);
   return sessions.tokenOf(exchange);
 }

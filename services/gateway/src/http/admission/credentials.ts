@@ -8,10 +8,10 @@ const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models(\/[^/]+)?$/;
 const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 
 /** The site token of a request, in any header that a client may use. Refuses a malformed token. */
-export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
+export function readToken(headers: IncomingHttpHeaders, url = ''): string {
   const key =
     headers.authorization === undefined
-      ? (inOtherHeader(headers) ?? inQuery(url))
+      ? (readFromOtherHeader(headers) ?? readFromQuery(url))
       : BEARER.exec(headers.authorization)?.[1];
   if (key !== undefined && KEY.test(key)) return key;
   throw new Problem({
@@ -22,14 +22,14 @@ export function tokenOf(headers: IncomingHttpHeaders, url = ''): string {
 }
 
 /** Google's routes take the token in the query too. */
-function inQuery(url: string): string | undefined {
+function readFromQuery(url: string): string | undefined {
   const at = url.indexOf('?');
   return at < 0 || !GOOGLE_ROUTE.test(url.slice(0, at))
     ? undefined
     : (new URLSearchParams(url.slice(at)).get('key') ?? undefined);
 }
 
-function inOtherHeader(headers: IncomingHttpHeaders): string | undefined {
+function readFromOtherHeader(headers: IncomingHttpHeaders): string | undefined {
   const [key] = [headers['x-api-key'] ?? headers['x-goog-api-key'] ?? []].flat();
   if (key !== undefined) return key;
   return headers.upgrade === undefined ? undefined : SUBPROTOCOL.exec(headers['sec-websocket-protocol'] ?? '')?.[1];

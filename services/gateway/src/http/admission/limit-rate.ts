@@ -1,7 +1,7 @@
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import { Problem } from '@reelgate/platform/problem';
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
@@ -11,9 +11,9 @@ import type { Count } from '../routes/route.ts';
 /** Requests of the console do not use up what the programs of a token may send. */
 const CONSOLE_PER_MINUTE = 1200;
 
-type Limited = Exclude<Count, 'console'>;
+type LimitedCount = Exclude<Count, 'console'>;
 
-const LIMIT_OF: Readonly<Record<Limited, keyof GatewayLimits & keyof OwnLimits>> = {
+const LIMIT_OF: Readonly<Record<LimitedCount, keyof GatewayLimits & keyof OwnLimits>> = {
   creates: 'createsPerMinute',
   reads: 'readsPerMinute',
   calls: 'callsPerMinute',
@@ -28,7 +28,7 @@ interface RateDeps {
  * Counts a request against the limit of its token and of those that made it, and sets the rate limit headers to the one
  * that decides. Refuses it over any of the limits.
  */
-export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): Soon<void> {
+export function limitRate(deps: RateDeps, { res }: Exchange, principal: Principal, counts: Count): MaybePromise<void> {
   return takeRate(deps, principal, counts, ({ limit, remaining, resetMs }) => {
     res.setHeader('x-ratelimit-limit', String(limit));
     res.setHeader('x-ratelimit-remaining', String(remaining));
@@ -42,24 +42,24 @@ export function takeRate(
   principal: Principal,
   counts: Count,
   onVerdict?: (verdict: Verdict) => void,
-): Soon<void> {
+): MaybePromise<void> {
   const { makers } = principal;
   const taken = counters.take(
-    keyOf(counts, principal),
-    limitOf(limits, principal, counts),
-    makers?.map((maker) => ({ key: keyOf(counts, maker), limit: limitOf(limits, maker, counts) })),
+    buildRateKey(counts, principal),
+    findLimit(limits, principal, counts),
+    makers?.map((maker) => ({ key: buildRateKey(counts, maker), limit: findLimit(limits, maker, counts) })),
   );
-  return whenThere(taken, (verdict) => {
+  return thenMaybe(taken, (verdict) => {
     onVerdict?.(verdict);
     if (!verdict.allowed) throw overTheLimit(verdict, counts);
   });
 }
 
-function keyOf(counts: Count, { tokenId }: Pick<Principal, 'tokenId'>): string {
+function buildRateKey(counts: Count, { tokenId }: Pick<Principal, 'tokenId'>): string {
   return `${counts}:${tokenId}`;
 }
 
-function limitOf(limits: GatewayLimits, token: Pick<Principal, 'limits'>, counts: Count): number {
+function findLimit(limits: GatewayLimits, token: Pick<Principal, 'limits'>, counts: Count): number {
   if (counts === 'console') return CONSOLE_PER_MINUTE;
   return token.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
 }

@@ -30,7 +30,7 @@ export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions
     // without waiting bodies, no timer is needed
     reserve: async (bytes, signal) =>
       (!signal.aborted && permits.waiting() === 0 && permits.tryAcquire(bytes)) ||
-      waitFor(permits, bytes, { signal, clock, waitMsMax }),
+      waitForBytes(permits, bytes, { signal, clock, waitMsMax }),
     release: (bytes) => {
       permits.release(bytes);
     },
@@ -38,7 +38,7 @@ export function openBodyBudget({ bytesMax, clock, waitMsMax }: BodyBudgetOptions
   };
 }
 
-async function waitFor(
+async function waitForBytes(
   permits: Semaphore,
   bytes: number,
   { signal, clock, waitMsMax }: { signal: AbortSignal; clock: Clock; waitMsMax: number },

@@ -11,11 +11,11 @@ export function readExchangeBody(
   { limits, budget }: { readonly limits: Pick<GatewayLimits, 'bodyBytes'>; readonly budget: BodyBudget },
   takesForms: boolean,
 ): Promise<ClientBody> {
-  return readBody(exchange.req, { takesForms, ...receiveOptions(exchange, budget, limits.bodyBytes) });
+  return readBody(exchange.req, { takesForms, ...toReceiveOptions(exchange, budget, limits.bodyBytes) });
 }
 
 /** Returns the options for receiving the body of an exchange of at most `bytesMax` bytes. */
-export function receiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax: number): ReceiveOptions {
+export function toReceiveOptions(exchange: Exchange, budget: BodyBudget, bytesMax: number): ReceiveOptions {
   return {
     budget,
     bytesMax,

@@ -3,7 +3,7 @@ import type { Hash } from 'node:crypto';
 import type { ClientBody } from '../../dialects/dialect.ts';
 import type { RelayCall } from '../../relay/requests/relay-call.ts';
 
-export interface Fingerprinted {
+export interface FingerprintInput {
   readonly method: string;
   readonly path: string;
   readonly body: ClientBody;
@@ -13,7 +13,7 @@ export interface Fingerprinted {
  * A digest of the content of a request. The order of keys, the spacing of JSON and the boundary of a form do not change
  * it. Each value is hashed with its type and length, so that two different bodies have different inputs.
  */
-export function fingerprintOf({ method, path, body }: Fingerprinted): string {
+export function computeFingerprint({ method, path, body }: FingerprintInput): string {
   const hash = createHash('sha256');
   hashText(hash, method);
   hashText(hash, path);
@@ -28,13 +28,13 @@ export function fingerprintOf({ method, path, body }: Fingerprinted): string {
   for (const { name, mediaType, chunks } of body.form.files) {
     hashText(hash, name);
     hashText(hash, mediaType);
-    hash.update(digestOf(chunks));
+    hash.update(hashChunks(chunks));
   }
   return hash.digest('base64url');
 }
 
 /** The fingerprint of a call to a synchronous route, at a path with a prefix such as `/async`. */
-export function fingerprintOfCall(
+export function computeCallFingerprint(
   prefix: string,
   { endpoint, path, search, body, parts = [], content: { json } }: RelayCall,
 ): string {
@@ -44,7 +44,7 @@ export function fingerprintOfCall(
   const files = parts
     .filter(({ isFile }) => isFile)
     .map(({ name, start, end }) => ({ name, mediaType: '', chunks: [body.subarray(start, end)] }));
-  return fingerprintOf({
+  return computeFingerprint({
     method: endpoint.method,
     path: `${prefix}${path}${search}`,
     body: json === undefined ? { form: { fields, files } } : { json },
@@ -71,7 +71,7 @@ function hashText(hash: Hash, text: string): void {
   hash.update(`"${text.length}:`).update(text);
 }
 
-function digestOf(chunks: readonly Buffer[]): Buffer {
+function hashChunks(chunks: readonly Buffer[]): Buffer {
   const hash = createHash('sha256');
   for (const chunk of chunks) hash.update(chunk);
   return hash.digest();

@@ -30,7 +30,7 @@ export function multipartParser(
   };
   const fields = collectFields(parser, refuse);
   const files = collectFiles(parser, refuse);
-  const finished = ending(parser, refuse);
+  const finished = waitForEnd(parser, refuse);
   return {
     sink: async (chunk) => {
       assertValid();
@@ -72,7 +72,7 @@ function collectFiles(parser: Parser, refuse: (message: string) => void): Form['
   return files;
 }
 
-function ending(parser: Parser, refuse: (message: string) => void): Promise<void> {
+function waitForEnd(parser: Parser, refuse: (message: string) => void): Promise<void> {
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
     parser.on(bound, () => {
       refuse(`the form must have at most ${LIMITS.fields} fields and ${LIMITS.files} files`);

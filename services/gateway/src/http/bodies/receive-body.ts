@@ -51,7 +51,7 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
     else reserved = declared;
   }
   options.sendContinue();
-  for await (const chunk of chunksOf(request)) {
+  for await (const chunk of readChunks(request)) {
     if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
     received += chunk.length;
     const more = Math.max(0, received - reserved);
@@ -71,7 +71,7 @@ function tooMany(): Problem {
 }
 
 /** Ending the loop early must not destroy the request, because the answer uses the same socket. */
-async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of (request as Readable).iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (error) {

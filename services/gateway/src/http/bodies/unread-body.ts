@@ -26,13 +26,13 @@ export function settleUnread(exchange: Exchange, clock: Clock): void {
   if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) return;
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
   exchange.set('connection', 'close');
-  exchange.body = Readable.from(lingering(text, req, clock), { objectMode: false });
+  exchange.body = Readable.from(sendAndLinger(text, req, clock), { objectMode: false });
   if (typeof body !== 'string') exchange.type = 'application/json; charset=utf-8';
   exchange.length = Buffer.byteLength(text);
 }
 
 /** Sends the whole answer at once, and ends it when the client has ended its request. */
-async function* lingering(text: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
+async function* sendAndLinger(text: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
   const over = new AbortController();
   let bytes = 0;

@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 15_000;
 /** A client that names its place waits this long for its head, because the place can be refused until then. */
 const REFUSAL_MS_MAX = 1000;
 
-export interface MessageBlocks {
+export interface MessageBlocksOptions {
   readonly messages: AsyncGenerator<EventMessage, void>;
   readonly clock: Clock;
   /** The cursor at which the client's last stream ended; undefined if the client names none. */
@@ -26,14 +26,14 @@ export async function* messageBlocks({
   clock,
   cursor,
   encodeBody,
-}: MessageBlocks): AsyncGenerator<string, void> {
-  let next = read(messages);
+}: MessageBlocksOptions): AsyncGenerator<string, void> {
+  let next = requestNext(messages);
   // without a place the first message has it
   const firstMs = cursor === undefined ? undefined : REFUSAL_MS_MAX;
   let last: string | undefined;
   try {
     for (;;) {
-      const result = await nextWithin(next, clock, last === undefined ? firstMs : HEARTBEAT_MS);
+      const result = await waitForNext(next, clock, last === undefined ? firstMs : HEARTBEAT_MS);
       if (result === undefined) {
         yield last === undefined ? firstBlock(cursor) : COMMENT_BLOCK;
         last ??= cursor;
@@ -42,10 +42,10 @@ export async function* messageBlocks({
       if (result.done === true) return;
       const { event, cursor: at } = result.value;
       if (last === undefined) yield firstBlock(event === undefined ? at : cursor);
-      else if (event === undefined) yield placeBlock(at, last);
+      else if (event === undefined) yield cursorOrCommentBlock(at, last);
       if (event !== undefined) yield eventBlock({ cursor: at, type: event.type, body: await encodeBody(event) });
       last = at;
-      next = read(messages);
+      next = requestNext(messages);
     }
   } finally {
     // Not awaited: the messages may wait for one.
@@ -54,19 +54,19 @@ export async function* messageBlocks({
 }
 
 /** A reader that ends early leaves a read behind, which may fail. */
-function read(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof messages.next> {
+function requestNext(messages: AsyncGenerator<EventMessage, void>): ReturnType<typeof messages.next> {
   const next = messages.next();
   next.catch(() => undefined);
   return next;
 }
 
 /** Returns a block with the new cursor of the stream, or a comment if the cursor has not changed. */
-function placeBlock(cursor: string, last: string): string {
+function cursorOrCommentBlock(cursor: string, last: string): string {
   return cursor === last ? COMMENT_BLOCK : cursorBlock(cursor);
 }
 
 /** Resolves to the next result, or to undefined if it does not come within `ms`. */
-async function nextWithin<T>(next: Promise<T>, clock: Clock, ms: number | undefined): Promise<T | undefined> {
+async function waitForNext<T>(next: Promise<T>, clock: Clock, ms: number | undefined): Promise<T | undefined> {
   if (ms === undefined) return next;
   const came = new AbortController();
   try {

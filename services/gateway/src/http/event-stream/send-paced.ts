@@ -5,7 +5,7 @@ import { NOT_AWAITED } from '@reelgate/platform/clock';
 /** A client that reads nothing for this long is cut off. */
 const STALL_MS_MAX = 60_000;
 
-export interface PacedSending {
+export interface SendPacedOptions {
   /** It goes out with the first block. */
   readonly head: OutgoingHttpHeaders;
   readonly clock: Clock;
@@ -20,12 +20,12 @@ export interface PacedSending {
 export async function sendPaced(
   response: ServerResponse,
   blocks: AsyncIterable<string>,
-  { head, clock, over }: PacedSending,
+  { head, clock, over }: SendPacedOptions,
 ): Promise<void> {
   for await (const block of blocks) {
     if (response.destroyed) return;
     if (!response.headersSent) response.writeHead(200, head);
-    const isTaken = response.write(block) || (await drained(response, clock, over));
+    const isTaken = response.write(block) || (await waitForDrain(response, clock, over));
     if (over.aborted) break;
     if (!isTaken) {
       response.destroy();
@@ -36,23 +36,23 @@ export async function sendPaced(
 }
 
 /** Resolves to true when the client takes more; to false if it reads nothing for too long or the answer is over. */
-async function drained(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
+async function waitForDrain(response: ServerResponse, clock: Clock, over: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const flowing = (): void => {
+  const onDrain = (): void => {
     resolve(true);
   };
-  const ended = (): void => {
+  const onEnd = (): void => {
     resolve(false);
   };
-  response.once('drain', flowing);
-  over.addEventListener('abort', ended, { once: true });
-  void clock.sleep(STALL_MS_MAX, settled.signal).then(ended);
+  response.once('drain', onDrain);
+  over.addEventListener('abort', onEnd, { once: true });
+  void clock.sleep(STALL_MS_MAX, settled.signal).then(onEnd);
   try {
     return await promise;
   } finally {
     settled.abort(NOT_AWAITED);
-    response.off('drain', flowing);
-    over.removeEventListener('abort', ended);
+    response.off('drain', onDrain);
+    over.removeEventListener('abort', onEnd);
   }
 }

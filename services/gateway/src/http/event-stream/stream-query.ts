@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { WebhookPayload } from '../../clients/webhook-endpoint.ts';
 import type { QueryParameter } from '../../dialects/dialect.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { PLAUSIBLE_ID } from '../routes/plausible-id.ts';
 
@@ -50,24 +50,24 @@ export interface StreamQuery {
 }
 
 export function readStreamQuery(query: URLSearchParams, headers: IncomingHttpHeaders): StreamQuery {
-  const header = idOf(headers['last-event-id'], HEADER, 'must be the id of an event of this stream');
+  const header = readId(headers['last-event-id'], HEADER, 'must be the id of an event of this stream');
   return {
-    types: typesOf(query.get('types')),
-    subjectId: idOf(query.get('task_id'), 'task_id', 'must be the id of a task or an asynchronous call'),
-    payload: enumValueOf(query, 'payload', PAYLOADS) ?? 'thin',
-    cursor: header ?? idOf(query.get(PARAMETER), PARAMETER, 'must be the id of an event of this stream'),
+    types: readTypes(query.get('types')),
+    subjectId: readId(query.get('task_id'), 'task_id', 'must be the id of a task or an asynchronous call'),
+    payload: readEnumValue(query, 'payload', PAYLOADS) ?? 'thin',
+    cursor: header ?? readId(query.get(PARAMETER), PARAMETER, 'must be the id of an event of this stream'),
     cursorField: header === undefined ? PARAMETER : HEADER,
   };
 }
 
-function typesOf(text: string | null): readonly string[] {
+function readTypes(text: string | null): readonly string[] {
   if (text === null || text === '') return [];
   const types = [...new Set(text.split(','))];
   if (types.every((type) => EVENT_TYPES.includes(type))) return types;
   throw invalid('types', `must be some of ${EVENT_TYPES.join(', ')}, separated by commas`, 'invalid_request');
 }
 
-function idOf(value: string | readonly string[] | null | undefined, field: string, rule: string): string | undefined {
+function readId(value: string | readonly string[] | null | undefined, field: string, rule: string): string | undefined {
   if (value === null || value === undefined || value === '') return undefined;
   if (typeof value === 'string' && PLAUSIBLE_ID.test(value)) return value;
   throw invalid(field, rule, 'invalid_request');

@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The client's key for a create; undefined if there is none. Refuses an invalid key. */
-export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
   throw new Problem({

@@ -1,7 +1,7 @@
 const WAIT_MAX_S = 60;
 
 /** The seconds of `Prefer: wait=N`, at most 60; undefined if the client does not ask to wait. */
-export function preferredWait(header: string | string[] | undefined): number | undefined {
+export function readPreferredWait(header: string | string[] | undefined): number | undefined {
   if (header === undefined) return undefined;
   const preferences = [header]
     .flat()

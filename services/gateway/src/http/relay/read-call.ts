@@ -1,17 +1,17 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import { boundaryOf, fieldsOf, formPartsOf } from '../../relay/requests/form-parts.ts';
+import { readBoundary, readTextFields, parseFormParts } from '../../relay/requests/form-parts.ts';
 import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { RelayCall } from '../../relay/requests/relay-call.ts';
-import { forwardedHeaders } from '../../relay/requests/request-headers.ts';
+import { listForwardedHeaders } from '../../relay/requests/request-headers.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';
-import { bodyTypeOf } from '../bodies/read-body.ts';
-import { receiveOptions } from '../bodies/exchange-body.ts';
+import { readBodyType } from '../bodies/read-body.ts';
+import { toReceiveOptions } from '../bodies/exchange-body.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
@@ -32,19 +32,19 @@ export async function readCall(
 ): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
-  bodyTypeOf(req.headers, matched.endpoint.takesForms);
-  const body = await readRawBody(req, receiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
+  readBodyType(req.headers, matched.endpoint.takesForms);
+  const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return parseCall({
     endpoint: matched.endpoint,
     path: matched.path,
     params: matched.params,
     body,
     contentType: req.headers['content-type'],
-    search: searchOf(exchange.search),
-    headers: forwardedHeaders(req.rawHeaders, req.headers.connection),
+    search: removeKeyParameter(exchange.search),
+    headers: listForwardedHeaders(req.rawHeaders, req.headers.connection),
     requestId: exchange.state.requestId,
     span: exchange.state.span,
-    principal: principalOf(exchange),
+    principal: requirePrincipal(exchange),
   });
 }
 
@@ -67,9 +67,9 @@ export function parseCall({
   span,
   principal,
 }: RawCall): RelayCall {
-  const type = bodyTypeOf({ 'content-type': contentType }, endpoint.takesForms);
-  const form = type === 'form' ? readForm(body, contentType ?? '') : undefined;
-  const json = form === undefined ? readObject(body) : undefined;
+  const type = readBodyType({ 'content-type': contentType }, endpoint.takesForms);
+  const form = type === 'form' ? parseForm(body, contentType ?? '') : undefined;
+  const json = form === undefined ? requireObject(body) : undefined;
   if (json !== undefined && endpoint.model === 'body') assertOneSpelling(json);
   const fields = form?.fields ?? NO_FIELDS;
   return {
@@ -83,11 +83,11 @@ export function parseCall({
     principal,
     parts: form?.parts,
     content: { path, json, fields, bodyBytes: body.length },
-    model: modelOf(endpoint.model === 'path' ? params['model'] : (json?.['model'] ?? fields.get('model'))),
+    model: requireModel(endpoint.model === 'path' ? params['model'] : (json?.['model'] ?? fields.get('model'))),
   };
 }
 
-function readObject(body: Buffer): JsonObject {
+function requireObject(body: Buffer): JsonObject {
   const value = parseJson(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
@@ -106,28 +106,28 @@ function assertOneSpelling(json: JsonObject): void {
   }
 }
 
-function readForm(
+function parseForm(
   body: Buffer,
   contentType: string,
 ): { readonly parts: readonly FormPart[]; readonly fields: ReadonlyMap<string, string> } {
-  const boundary = boundaryOf(contentType);
+  const boundary = readBoundary(contentType);
   if (boundary === undefined)
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
       message: 'the content-type of the form must have a boundary',
     });
-  const parts = formPartsOf(body, boundary);
+  const parts = parseFormParts(body, boundary);
   if (parts === undefined)
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
       message: 'the form is malformed or has too many parts',
     });
-  return { parts, fields: fieldsOf(body, parts) };
+  return { parts, fields: readTextFields(body, parts) };
 }
 
-function modelOf(model: unknown): string {
+function requireModel(model: unknown): string {
   if (typeof model === 'string' && model !== '') return model;
   throw new Problem({
     kind: 'invalid',
@@ -138,7 +138,7 @@ function modelOf(model: unknown): string {
 }
 
 /** The query without the token that Google's clients send as `key`. */
-function searchOf(search: string): string {
+function removeKeyParameter(search: string): string {
   if (search === '') return search;
   const pairs = search.slice(1).split('&');
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));

@@ -5,7 +5,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { ReadSource } from '@reelgate/platform/source-address';
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
@@ -14,11 +14,11 @@ import type { TokenCall } from '../../operations/principals.ts';
 import type { Realtime } from '../../relay/realtime/realtime.ts';
 import { readHandshake } from '../../relay/realtime/handshake.ts';
 import type { AdmitDeps } from '../admission/admit.ts';
-import { answerTo, toProblem } from '../answer-problem.ts';
-import { tokenOf } from '../admission/credentials.ts';
+import { toAnswer, toProblem } from '../answer-problem.ts';
+import { readToken } from '../admission/credentials.ts';
 import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
-import { requestIdOf } from '../headers/request-id.ts';
+import { readOrCreateRequestId } from '../headers/request-id.ts';
 import { requestCounter } from '../request-counter.ts';
 import { endRequestSpan } from '../request-span.ts';
 
@@ -43,14 +43,17 @@ export function realtimeUpgrades(deps: UpgradeDeps): Upgrades {
     wants: ({ url = '', headers }) =>
       (url === PATH || url.startsWith(`${PATH}?`)) && headers.upgrade?.toLowerCase() === 'websocket',
     handle: (request, socket, head) => {
-      const [requestId, startedAt] = [requestIdOf(request.headers['x-request-id'], deps.newId), deps.clock.now()];
+      const [requestId, startedAt] = [
+        readOrCreateRequestId(request.headers['x-request-id'], deps.newId),
+        deps.clock.now(),
+      ];
       const client = request.headers['traceparent'];
       const span = deps.tracing.root(`GET ${PATH}`, {
         class: 'call',
         kind: 'server',
         client: typeof client === 'string' ? client : undefined,
       });
-      const session = (): Promise<UpgradeEnd> => admitted(deps, { request, socket, head, requestId, span });
+      const session = (): Promise<UpgradeEnd> => admitAndServe(deps, { request, socket, head, requestId, span });
       void inRequest(requestId, () => inTrace(span.traceId, session)).then((end) => {
         countRequest({ route: PATH, kind: 'relay', method: 'GET', status: end.status, reason: end.reason });
         span.set({ 'reelgate.realtime.ended_by': end.endedBy, 'reelgate.realtime.close_code': end.code });
@@ -88,7 +91,7 @@ interface UpgradeEnd {
   readonly code?: number;
 }
 
-async function admitted(
+async function admitAndServe(
   { realtime, admission, log, readSource }: UpgradeDeps,
   upgrade: UpgradeRequest,
 ): Promise<UpgradeEnd> {
@@ -97,16 +100,16 @@ async function admitted(
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
   try {
-    const token = tokenOf(request.headers);
+    const token = readToken(request.headers);
     const call: TokenCall = { requestId, span, source: () => readSource(request) };
-    const principalNow = (): Soon<Principal> => admission.principals.of(token, call);
+    const principalNow = (): MaybePromise<Principal> => admission.principals.of(token, call);
     const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
     const end = await realtime.serve({ ...upgrade, handshake, principal, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };
-    refuse(socket, {
+    refuseUpgrade(socket, {
       status: end.status,
       headers: {
         'x-request-id': requestId,
@@ -118,8 +121,8 @@ async function admitted(
   } catch (thrown) {
     const problem = toProblem(thrown);
     if (problem.kind === 'internal') log.error({ requestId, route: PATH, err: thrown }, 'a request failed');
-    const { status, headers, body } = answerTo(problem, { path: PATH, requestId });
-    refuse(socket, {
+    const { status, headers, body } = toAnswer(problem, { path: PATH, requestId });
+    refuseUpgrade(socket, {
       status,
       headers: { 'x-request-id': requestId, ...headers },
       body: Buffer.from(JSON.stringify(body)),
@@ -128,13 +131,13 @@ async function admitted(
   }
 }
 
-interface Refused {
+interface UpgradeRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-function refuse(socket: Duplex, { status, headers, body }: Refused): void {
+function refuseUpgrade(socket: Duplex, { status, headers, body }: UpgradeRefusal): void {
   if (!socket.writable) {
     socket.destroy();
     return;

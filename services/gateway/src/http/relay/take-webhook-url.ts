@@ -14,19 +14,19 @@ export interface CallWithWebhook {
 export function takeWebhookUrl(call: RelayCall): CallWithWebhook {
   const [inBody, inQuery] = [takeFromBody(call), takeFromQuery(call.search)];
   const given = [...inBody.values, ...inQuery.values];
-  if (given.length > 1) throw invalid('must be given only once, in the body or in the query');
+  if (given.length > 1) throw invalidWebhookUrl('must be given only once, in the body or in the query');
   const [webhookUrl] = given;
   if (webhookUrl !== undefined && (typeof webhookUrl !== 'string' || webhookUrl === ''))
-    throw invalid('must be an HTTPS URL');
+    throw invalidWebhookUrl('must be an HTTPS URL');
   return { call: { ...inBody.call, search: inQuery.search }, webhookUrl };
 }
 
-interface Taken {
+interface WebhookUrls {
   /** At most one, but a query can repeat a name. */
   readonly values: readonly unknown[];
 }
 
-function takeFromBody(call: RelayCall): Taken & { readonly call: RelayCall } {
+function takeFromBody(call: RelayCall): WebhookUrls & { readonly call: RelayCall } {
   const { json } = call.content;
   if (json === undefined || !Object.hasOwn(json, NAME)) return { call, values: [] };
   const { [NAME]: value, ...rest } = json;
@@ -38,7 +38,7 @@ function takeFromBody(call: RelayCall): Taken & { readonly call: RelayCall } {
 }
 
 /** The other parameters stay as the client wrote them. */
-function takeFromQuery(search: string): Taken & { readonly search: string } {
+function takeFromQuery(search: string): WebhookUrls & { readonly search: string } {
   if (search === '') return { search, values: [] };
   const pairs = search.slice(1).split('&');
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has(NAME));
@@ -49,6 +49,6 @@ function takeFromQuery(search: string): Taken & { readonly search: string } {
   };
 }
 
-function invalid(message: string): Problem {
+function invalidWebhookUrl(message: string): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_webhook_url', field: NAME, message });
 }

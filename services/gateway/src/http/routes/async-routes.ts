@@ -6,16 +6,16 @@ import type { Job } from '../../clients/jobs-client.ts';
 import { awaitJob, isOpen } from '../../operations/await-job.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
-import { fingerprintOfCall } from '../bodies/fingerprint.ts';
+import { requirePrincipal } from '../exchange.ts';
+import { computeCallFingerprint } from '../bodies/fingerprint.ts';
 import { readCall } from '../relay/read-call.ts';
 import { takeWebhookUrl } from '../relay/take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
+import { readIdempotencyKey } from '../headers/idempotency-key.ts';
 import { setPollHints } from '../headers/poll-hints.ts';
 import { matchPath } from './route.ts';
-import { preferredWait } from '../headers/preferred-wait.ts';
+import { readPreferredWait } from '../headers/preferred-wait.ts';
 import type { RouteEntry } from './route.ts';
 
 const PREFIX = '/async';
@@ -65,7 +65,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       token: { counts: 'calls' },
       // It makes a job, as a create makes a task.
       traced: 'create',
-      handle: (exchange) => create(parts, exchange),
+      handle: (exchange) => queueCall(parts, exchange),
       doc: {
         tag: 'Generic async',
         operationId: 'createAsync',
@@ -93,7 +93,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
       methods: ['GET'],
       path: '/get-async',
       token: { counts: 'reads' },
-      handle: (exchange) => read(parts, exchange),
+      handle: (exchange) => showJob(parts, exchange),
       doc: {
         tag: 'Generic async',
         operationId: 'getAsync',
@@ -111,13 +111,13 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
+async function queueCall(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const sent = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
   const { call, webhookUrl } = takeWebhookUrl(sent);
   exchange.state.model = call.model;
   if (call.endpoint.protocol.isStream(call.content)) throw streamRefusal(call.endpoint.model === 'path');
-  const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOfCall(PREFIX, sent) };
+  const idempotency = key === undefined ? undefined : { key, fingerprint: computeCallFingerprint(PREFIX, sent) };
   exchange.state.submitted = true;
   const { id, replayed } = await createJob(parts, { call, webhookUrl, idempotency });
   exchange.state.taskId = id;
@@ -130,7 +130,7 @@ async function create(parts: GatewayParts, exchange: Exchange): Promise<void> {
 function matchEndpoint(path: string): MatchedEndpoint {
   for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
     const params = matchPath(endpoint.path, path);
-    if (params !== undefined) return { endpoint, path, params: decoded(params) };
+    if (params !== undefined) return { endpoint, path, params: decodeParams(params) };
   }
   throw new Problem({
     kind: 'not_found',
@@ -139,7 +139,7 @@ function matchEndpoint(path: string): MatchedEndpoint {
   });
 }
 
-function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   try {
     return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
   } catch {
@@ -158,7 +158,7 @@ function streamRefusal(byPath: boolean): Problem {
   });
 }
 
-async function read(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function showJob(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '')
     throw new Problem({
@@ -181,9 +181,9 @@ async function read(parts: GatewayParts, exchange: Exchange): Promise<void> {
 }
 
 async function readOrWait(parts: GatewayParts, exchange: Exchange, jobId: string): Promise<Job> {
-  const { accountId } = principalOf(exchange);
+  const { accountId } = requirePrincipal(exchange);
   const { requestId, end, span } = exchange.state;
-  const seconds = preferredWait(exchange.req.headers['prefer']);
+  const seconds = readPreferredWait(exchange.req.headers['prefer']);
   if (seconds === undefined || !parts.waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId, span);
   try {
     exchange.set('preference-applied', `wait=${seconds}`);

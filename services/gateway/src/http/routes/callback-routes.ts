@@ -1,10 +1,10 @@
 import { Problem } from '@reelgate/platform/problem';
-import { signedNameIn } from '@reelgate/platform/links/signed-name';
+import { readSignedName } from '@reelgate/platform/links/signed-name';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';
-import { receiveOptions } from '../bodies/exchange-body.ts';
+import { toReceiveOptions } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -21,7 +21,7 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
       kind: 'callback',
       methods: ['GET', 'POST'],
       path: '/callbacks/{token}',
-      handle: (exchange) => callBack(parts, exchange),
+      handle: (exchange) => receiveCallback(parts, exchange),
       doc: {
         tag: 'Internal',
         operationId: 'callBack',
@@ -33,9 +33,9 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
 }
 
 /** Answers a challenge at once. Any other callback makes the tasks service poll the task. */
-async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const token = exchange.params['token'] ?? '';
-  const name = signedNameIn(parts.callbackKeys, token);
+  const name = readSignedName(parts.callbackKeys, token);
   if (name === undefined) throw invalidAddress();
   const verdict = await parts.counters.take(`callbacks:${name}`, CALLS_PER_MINUTE);
   if (!verdict.allowed)
@@ -48,12 +48,12 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
   const payload = exchange.method === 'POST' ? await readPayload(parts, exchange) : {};
   const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? payload['challenge'];
   if (challenge !== undefined) {
-    exchange.body = { challenge: checkedChallenge(challenge) };
+    exchange.body = { challenge: checkChallenge(challenge) };
     return;
   }
   if (exchange.method !== 'POST') throw invalidAddress();
   await parts.tasks.heedCallback(
-    { token, upstreamTaskId: idIn(payload) },
+    { token, upstreamTaskId: readUpstreamTaskId(payload) },
     { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
   );
   exchange.body = {};
@@ -61,15 +61,15 @@ async function callBack(parts: GatewayParts, exchange: Exchange): Promise<void> 
 
 /** The body as an object. An unreadable body counts as empty, because the callback itself is the message. */
 async function readPayload(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
-  const body = await readRawBody(exchange.req, receiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
+  const body = await readRawBody(exchange.req, toReceiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
   try {
-    return objectOf(parseJson(body));
+    return toObjectOrEmpty(parseJson(body));
   } catch {
     return {};
   }
 }
 
-function checkedChallenge(challenge: unknown): string {
+function checkChallenge(challenge: unknown): string {
   if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) return challenge;
   throw new Problem({
     kind: 'invalid',
@@ -80,13 +80,13 @@ function checkedChallenge(challenge: unknown): string {
 }
 
 /** The upstream's task id: in `task.id`, as in the vendor's query answer, or in `task_id`. */
-function idIn(payload: Readonly<Record<string, unknown>>): string {
-  const id = objectOf(payload['task'])['id'] ?? payload['task_id'] ?? '';
+function readUpstreamTaskId(payload: Readonly<Record<string, unknown>>): string {
+  const id = toObjectOrEmpty(payload['task'])['id'] ?? payload['task_id'] ?? '';
   const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
   return typeof text === 'string' && text.length <= ID_LENGTH_MAX ? text : '';
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 

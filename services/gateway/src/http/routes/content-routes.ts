@@ -1,13 +1,13 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
-import { statusName } from '../../dialects/wire/task-fields.ts';
+import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { pollDelayMs } from '../headers/poll-hints.ts';
+import { computePollDelayMs } from '../headers/poll-hints.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
-import { taskIdOf } from './task-id.ts';
+import { readTaskId } from './task-id.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 
 const PROMPT = {
@@ -86,11 +86,11 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
       message: 'must be video or thumbnail',
     });
   const task = await parts.reader.read(
-    { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) },
+    { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) },
     exchange.state.requestId,
     exchange.state.span,
   );
-  const { object, prompt } = finishedResult(task, parts.clock.now());
+  const { object, prompt } = requireResult(task, parts.clock.now());
   if (object === '') {
     exchange.set({ 'cache-control': 'private', 'content-disposition': 'inline' });
     exchange.body = { prompt };
@@ -104,20 +104,20 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
   await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, { object, ...what, direct }));
 }
 
-function finishedResult(task: Task, now: number): NonNullable<Task['result']> {
+function requireResult(task: Task, now: number): NonNullable<Task['result']> {
   if (!isFinal(task)) {
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusName(task)}; it has a result only once it is completed`,
-      retryAfterMs: pollDelayMs(task),
+      message: `the task is ${toStatusName(task)}; it has a result only once it is completed`,
+      retryAfterMs: computePollDelayMs(task),
     });
   }
   if (task.result === undefined)
     throw new Problem({
       kind: 'conflict',
       reason: 'task_not_completed',
-      message: `the task is ${statusName(task)} and has no result`,
+      message: `the task is ${toStatusName(task)} and has no result`,
     });
   if (task.expiresAt !== undefined && timestampMs(task.expiresAt) <= now)
     throw new Problem({

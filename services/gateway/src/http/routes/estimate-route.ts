@@ -1,10 +1,10 @@
 import { TASK_KIND_NAMES } from '../../dialects/wire/task-kind-names.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
-import { inClientTerms, pendingOrder } from '../../operations/submit-order.ts';
-import { decimalOf } from '../../domain/decimal.ts';
+import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteEntry } from './route.ts';
@@ -73,18 +73,18 @@ async function estimate(
     models: parts.catalogue().models,
     params: {},
   });
-  const { accountId, tokenId } = principalOf(exchange);
+  const { accountId, tokenId } = requirePrincipal(exchange);
   const { amountNanos, currency, contract, version, facts } = await inClientTerms(
     decoded,
     parts.tasks.estimateOrder(
-      { accountId, tokenId, order: pendingOrder(decoded) },
+      { accountId, tokenId, order: toPendingOrder(decoded) },
       { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
     ),
   );
   exchange.body = {
     model: decoded.order.model,
     operation: TASK_KIND_NAMES[decoded.order.kind],
-    amount: decimalOf(amountNanos),
+    amount: formatDecimal(amountNanos),
     currency,
     contract,
     version,

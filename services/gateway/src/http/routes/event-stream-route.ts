@@ -1,15 +1,15 @@
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import { listLine } from '../../clients/billing-client.ts';
+import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { followEvents } from '../../operations/follow-events.ts';
 import { inClientTerms } from '../../operations/submit-order.ts';
 import { watchToken } from '../../relay/realtime/watch-token.ts';
-import { tokenOf } from '../admission/credentials.ts';
+import { readToken } from '../admission/credentials.ts';
 import { messageBlocks } from '../event-stream/message-blocks.ts';
 import { sendPaced } from '../event-stream/send-paced.ts';
 import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
 import type { StreamQuery } from '../event-stream/stream-query.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 
@@ -31,9 +31,9 @@ export function eventStreamRoute(parts: Parts): RouteEntry {
     token: { counts: 'reads' },
     handle: async (exchange) => {
       const query = readStreamQuery(new URLSearchParams(exchange.querystring), exchange.req.headers);
-      const permit = parts.eventStreams.acquire(...listLine(principalOf(exchange)));
+      const permit = parts.eventStreams.acquire(...listTokenAndMakers(requirePrincipal(exchange)));
       try {
-        await stream(parts, exchange, query);
+        await streamEvents(parts, exchange, query);
       } finally {
         permit.release();
       }
@@ -53,7 +53,7 @@ export function eventStreamRoute(parts: Parts): RouteEntry {
   };
 }
 
-async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Promise<void> {
+async function streamEvents(parts: Parts, exchange: Exchange, query: StreamQuery): Promise<void> {
   const { clock, log, stopping } = parts;
   const { end, requestId } = exchange.state;
   const ending = new AbortController();
@@ -62,7 +62,7 @@ async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Pro
     ending.abort();
   });
   const { types, subjectId, payload, cursor, cursorField } = query;
-  const filter = { accountId: principalOf(exchange).accountId, types, subjectId, payload };
+  const filter = { accountId: requirePrincipal(exchange).accountId, types, subjectId, payload };
   const blocks = messageBlocks({
     messages: followEvents(parts, { filter, cursor, requestId, over }),
     clock,
@@ -87,7 +87,7 @@ async function stream(parts: Parts, exchange: Exchange, query: StreamQuery): Pro
 
 /** A stream ends soon after its token loses access. */
 function watchAccess({ principals, clock }: Parts, exchange: Exchange, over: AbortSignal, onRefused: () => void): void {
-  const token = tokenOf(exchange.req.headers, exchange.req.url);
+  const token = readToken(exchange.req.headers, exchange.req.url);
   const { requestId, source } = exchange.state;
   const assertPermitted = async (): Promise<void> => {
     await principals.of(token, { requestId, source });

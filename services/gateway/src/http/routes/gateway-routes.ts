@@ -12,7 +12,7 @@ import { realtimeRoute } from './realtime-route.ts';
 import { relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
-import { unsupportedRoutes } from './unsupported-routes.ts';
+import { notImplementedRoutes } from './unsupported-routes.ts';
 import { usageRoute } from './usage-route.ts';
 import { webhookDeliveryRoutes } from './webhook-delivery-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
@@ -38,7 +38,7 @@ export function gatewayRoutes(
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),
-    ...unsupportedRoutes(),
+    ...notImplementedRoutes(),
     homeRoute(publicUrl),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];

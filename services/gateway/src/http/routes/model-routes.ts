@@ -1,9 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
-import { visibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import type { Schema } from '../../dialects/dialect.ts';
-import { clientFamilyOf } from '../client-family.ts';
+import { detectClientFamily } from '../client-family.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
@@ -24,23 +24,27 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
     },
   });
   const { google } = MODEL_SHAPES;
-  const models = (exchange: Exchange): readonly ListedModel[] => listed(parts, exchange);
+  const models = (exchange: Exchange): readonly ListedModel[] => listModels(parts, exchange);
   const generating = (exchange: Exchange): readonly ListedModel[] =>
     models(exchange).filter(({ generates }) => generates);
   return [
     entry(
       '/v1/models',
-      shared(docOf('listModels', 'List the models that the token may use', anyOf('pageSchema'))),
+      withEveryFamily(
+        describeModelRoute('listModels', 'List the models that the token may use', anyShape('pageSchema')),
+      ),
       (exchange) => shapeFor(exchange).page(models(exchange)),
     ),
     entry(
       '/v1/models/{model}',
-      shared(one(docOf('getModel', 'Read a model that the token may use', anyOf('schema')))),
-      (exchange) => shapeFor(exchange).one(named(exchange, models(exchange))),
+      withEveryFamily(
+        withNotFound(describeModelRoute('getModel', 'Read a model that the token may use', anyShape('schema'))),
+      ),
+      (exchange) => shapeFor(exchange).one(requireListedModel(exchange, models(exchange))),
     ),
     entry(
       '/v1beta/models',
-      docOf(
+      describeModelRoute(
         'listGenerateContentModels',
         'List the models that generate content and that the token may use',
         google.pageSchema,
@@ -49,18 +53,18 @@ export function modelRoutes(parts: Parts): RouteEntry[] {
     ),
     entry(
       '/v1beta/models/{model}',
-      one(docOf('getGenerateContentModel', 'Read a model that generates content', google.schema)),
-      (exchange) => google.one(named(exchange, generating(exchange))),
+      withNotFound(describeModelRoute('getGenerateContentModel', 'Read a model that generates content', google.schema)),
+      (exchange) => google.one(requireListedModel(exchange, generating(exchange))),
     ),
   ];
 }
 
 /** All families use the same path; each reads only its own shape. */
 function shapeFor(exchange: Exchange): ModelShape {
-  return MODEL_SHAPES[clientFamilyOf(exchange) ?? 'openai'];
+  return MODEL_SHAPES[detectClientFamily(exchange) ?? 'openai'];
 }
 
-function anyOf(which: 'schema' | 'pageSchema'): Schema {
+function anyShape(which: 'schema' | 'pageSchema'): Schema {
   return {
     description:
       "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, " +
@@ -69,14 +73,14 @@ function anyOf(which: 'schema' | 'pageSchema'): Schema {
   };
 }
 
-function listed({ catalogue }: Parts, exchange: Exchange): readonly ListedModel[] {
+function listModels({ catalogue }: Parts, exchange: Exchange): readonly ListedModel[] {
   const current = catalogue();
   const serving = current.relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
   const generating = new Set(serving.flatMap((channel) => Object.keys(channel.models)));
-  return visibleModels(principalOf(exchange), current).map((id) => ({ id, generates: generating.has(id) }));
+  return listVisibleModels(requirePrincipal(exchange), current).map((id) => ({ id, generates: generating.has(id) }));
 }
 
-function named({ params }: Exchange, models: readonly ListedModel[]): ListedModel {
+function requireListedModel({ params }: Exchange, models: readonly ListedModel[]): ListedModel {
   const id = params['model'] ?? '';
   const found = models.find((model) => model.id === id);
   if (found !== undefined) return found;
@@ -91,13 +95,13 @@ function named({ params }: Exchange, models: readonly ListedModel[]): ListedMode
 }
 
 /** At a shared path, each family gets answers and refusals in its own shape. */
-const shared = (doc: RouteDoc): RouteDoc => ({
+const withEveryFamily = (doc: RouteDoc): RouteDoc => ({
   ...doc,
   headers: ['anthropic-version'],
   envelopes: ['openai', 'anthropic', 'google'],
 });
-const one = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
+const withNotFound = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
 
-function docOf(operationId: string, summary: string, answer: RouteDoc['answers'][string]): RouteDoc {
+function describeModelRoute(operationId: string, summary: string, answer: RouteDoc['answers'][string]): RouteDoc {
   return { tag: 'Models', operationId, summary, answers: { 'application/json': answer } };
 }

@@ -21,7 +21,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
     path: endpoint.path,
     token: { counts: 'calls' },
     handle: (exchange) => relay(parts, endpoint, exchange),
-    doc: docOf(endpoint),
+    doc: describeRelayRoute(endpoint),
   }));
 }
 
@@ -41,7 +41,7 @@ const WITH_MODEL = {
 };
 const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
 
-function docOf({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
+function describeRelayRoute({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
   const json = model === 'body' ? WITH_MODEL : ANY_OBJECT;
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {

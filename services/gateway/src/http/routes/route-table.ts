@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import { isReservedId } from './reserved-ids.ts';
-import { routerPath } from './route.ts';
+import { toRouterPath } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
 type Layer = ReturnType<Router['match']>['path'][number];
@@ -38,40 +38,40 @@ export function routeTable(routes: readonly RouteEntry[]): RouteTable {
   const rows = routes.map((entry): Row => {
     const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
     // a single path makes a single layer
-    return { entry, layer: router.register(routerPath(entry.path), methods, () => undefined) as Layer };
+    return { entry, layer: router.register(toRouterPath(entry.path), methods, () => undefined) as Layer };
   });
-  const fixed = fixedRoutes(routes);
+  const fixed = indexFixedRoutes(routes);
   const byHead = new Map(
-    [...new Set(routes.map(({ path }) => headOf(path)))].map((head) => [
+    [...new Set(routes.map(({ path }) => toPathHead(path)))].map((head) => [
       head,
-      rows.filter(({ entry }) => fits(entry.path, head)),
+      rows.filter(({ entry }) => canMatch(entry.path, head)),
     ]),
   );
-  const rowsAt = (path: string): readonly Row[] => byHead.get(headOf(path)) ?? rows;
+  const rowsAt = (path: string): readonly Row[] => byHead.get(toPathHead(path)) ?? rows;
   return {
-    find: (method, path) => fixed.get(path)?.get(method) ?? firstOf(rowsAt(path), method, path),
+    find: (method, path) => fixed.get(path)?.get(method) ?? findFirstMatch(rowsAt(path), method, path),
     methodsAt: (path) =>
       [
         ...new Set(
           rowsAt(path)
-            .filter((row) => paramsOf(row, path) !== undefined)
+            .filter((row) => matchRow(row, path) !== undefined)
             .flatMap(({ layer }) => layer.methods),
         ),
       ].toSorted(),
   };
 }
 
-function firstOf(rows: readonly Row[], method: string, path: string): FoundRoute | undefined {
+function findFirstMatch(rows: readonly Row[], method: string, path: string): FoundRoute | undefined {
   for (const row of rows) {
     if (!row.layer.methods.includes(method)) continue;
-    const params = paramsOf(row, path);
+    const params = matchRow(row, path);
     if (params !== undefined) return { entry: row.entry, params };
   }
   return undefined;
 }
 
 /** Returns the parameters of a path that a route matches; undefined if the route does not mean this path. */
-function paramsOf({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
+function matchRow({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
   const found = layer.regexp.exec(path);
   if (found === null) return undefined;
   const params = layer.params(path, found.slice(1));
@@ -79,7 +79,7 @@ function paramsOf({ entry, layer }: Row, path: string): Readonly<Record<string, 
 }
 
 /** The first route that matches handles a request, as among all routes. */
-function fixedRoutes(routes: readonly RouteEntry[]): ReadonlyMap<string, ReadonlyMap<string, FoundRoute>> {
+function indexFixedRoutes(routes: readonly RouteEntry[]): ReadonlyMap<string, ReadonlyMap<string, FoundRoute>> {
   const fixed = new Map<string, Map<string, FoundRoute>>();
   for (const entry of routes) {
     if (entry.methods === 'all' || entry.path.includes('{')) continue;
@@ -91,7 +91,7 @@ function fixedRoutes(routes: readonly RouteEntry[]): ReadonlyMap<string, Readonl
 }
 
 /** Returns the first segments of a path, such as `/v1/videos`. */
-function headOf(path: string): string {
+function toPathHead(path: string): string {
   let end = 0;
   for (let segment = 0; segment < HEAD_SEGMENTS; segment += 1) {
     end = path.indexOf('/', end + 1);
@@ -101,9 +101,9 @@ function headOf(path: string): string {
 }
 
 /** Reports whether a path with these first segments can match a route. A parameter can stand for any segment. */
-function fits(route: string, head: string): boolean {
+function canMatch(route: string, head: string): boolean {
   const given = head.split('/');
-  return headOf(route)
+  return toPathHead(route)
     .split('/')
     .every((segment, at) => segment === given[at] || segment.includes('{'));
 }

@@ -66,7 +66,7 @@ export interface RouteDoc {
 }
 
 /** The path in the router's syntax. */
-export function routerPath(path: string): string {
+export function toRouterPath(path: string): string {
   return path
     .replace(/\{\+(\w+)\}/g, '*$1')
     .replace(/:(?=\w+$)/, '\\:')

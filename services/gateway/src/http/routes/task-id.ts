@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import { PLAUSIBLE_ID } from './plausible-id.ts';
 
 /** Reads the parameter `{task_id}` of a path. Refuses an impossible id without a call to the tasks service. */
-export function taskIdOf(exchange: Exchange): string {
+export function readTaskId(exchange: Exchange): string {
   const { task_id: taskId } = exchange.params;
   if (taskId === undefined) throw new Error('the path of this route has no {task_id}');
   if (!PLAUSIBLE_ID.test(taskId))

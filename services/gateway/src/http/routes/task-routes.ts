@@ -1,5 +1,5 @@
-import { whenThere } from '@reelgate/platform/soon';
-import type { Soon } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import { submitOrder } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
@@ -7,15 +7,15 @@ import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../../clients/tasks-client.ts';
 import type { CreateRoute, Dialect, EndRoute, Links, ListRoute, ReadRoute } from '../../dialects/dialect.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
-import { fingerprintOf } from '../bodies/fingerprint.ts';
+import { requirePrincipal } from '../exchange.ts';
+import { computeFingerprint } from '../bodies/fingerprint.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { idempotencyKeyOf } from '../headers/idempotency-key.ts';
+import { readIdempotencyKey } from '../headers/idempotency-key.ts';
 import { setPollHints } from '../headers/poll-hints.ts';
-import { preferredWait } from '../headers/preferred-wait.ts';
+import { readPreferredWait } from '../headers/preferred-wait.ts';
 import { readExchangeBody } from '../bodies/exchange-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
-import { taskIdOf } from './task-id.ts';
+import { readTaskId } from './task-id.ts';
 
 const LIST_DEADLINE_MS = 15_000;
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -28,9 +28,9 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       methods: ['POST'],
       path: route.path,
       token: { counts: 'creates' },
-      handle: (exchange) => create(parts, route, exchange),
+      handle: (exchange) => createTask(parts, route, exchange),
       doc: {
-        ...docOf(dialect, route),
+        ...describeTaskRoute(dialect, route),
         headers: ['Idempotency-Key'],
         answerHeaders: ['idempotent-replayed'],
         refuses: [404, 409, 422],
@@ -44,28 +44,28 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       methods: ['GET'],
       path: route.path,
       token: { counts: 'reads' },
-      handle: (exchange) => list(parts, route, exchange),
-      doc: { ...docOf(dialect, route), parameters: route.parameters, refuses: [400] },
+      handle: (exchange) => listPage(parts, route, exchange),
+      doc: { ...describeTaskRoute(dialect, route), parameters: route.parameters, refuses: [400] },
     })),
     ...dialect.ends.map((route): RouteEntry => ({
       kind: 'change',
       methods: [route.method],
       path: route.path,
       token: { counts: 'reads' },
-      handle: (exchange) => end(parts, route, exchange),
-      doc: { ...docOf(dialect, route), refuses: [404, 409] },
+      handle: (exchange) => endTask(parts, route, exchange),
+      doc: { ...describeTaskRoute(dialect, route), refuses: [404, 409] },
     })),
   ]);
 }
 
 /** Reads the body, decodes it, submits the order and encodes the task. */
-async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
-  const key = idempotencyKeyOf(exchange.req.headers['idempotency-key']);
+async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
+  const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
   const { task, replayed } = await submitOrder(parts, {
     decoded,
-    principal: principalOf(exchange),
+    principal: requirePrincipal(exchange),
     requestId: exchange.state.requestId,
     span: exchange.state.span,
     onSubmit: () => {
@@ -74,7 +74,7 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
     idempotency:
       key === undefined
         ? undefined
-        : { key, fingerprint: fingerprintOf({ method: exchange.method, path: exchange.path, body }) },
+        : { key, fingerprint: computeFingerprint({ method: exchange.method, path: exchange.path, body }) },
   });
   exchange.state.taskId = task.id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
@@ -82,18 +82,18 @@ async function create(parts: GatewayParts, route: CreateRoute, exchange: Exchang
 }
 
 function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
-  const textOf = encodedOnce(route, parts.links);
+  const encodeToText = encodeOnce(route, parts.links);
   return {
     kind: 'read',
     methods: ['GET'],
     path: route.path,
     token: { counts: 'reads' },
     handle: (exchange) =>
-      whenThere(readOrWait(parts, exchange), (task) => {
-        showTask(exchange, task, textOf(task));
+      thenMaybe(readOrWait(parts, exchange), (task) => {
+        showTask(exchange, task, encodeToText(task));
       }),
     doc: {
-      ...docOf(dialect, route),
+      ...describeTaskRoute(dialect, route),
       headers: ['Prefer'],
       answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
       refuses: [404],
@@ -102,7 +102,7 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): Rou
 }
 
 /** A task that has not changed is the same value in the cache, and its body is the same text. */
-function encodedOnce(route: ReadRoute, links: Links): (task: Task) => string {
+function encodeOnce(route: ReadRoute, links: Links): (task: Task) => string {
   const texts = new WeakMap<Task, string>();
   return (task) => {
     const known = texts.get(task);
@@ -121,10 +121,10 @@ function showTask({ res, response }: Exchange, task: Task, text: string): void {
   response.body = text;
 }
 
-function readOrWait(parts: GatewayParts, exchange: Exchange): Soon<Task> {
-  const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
+function readOrWait(parts: GatewayParts, exchange: Exchange): MaybePromise<Task> {
+  const ref = { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) };
   const { requestId, span } = exchange.state;
-  const seconds = preferredWait(exchange.req.headers['prefer']);
+  const seconds = readPreferredWait(exchange.req.headers['prefer']);
   return seconds === undefined || !parts.waits.tryAcquire()
     ? parts.reader.read(ref, requestId, span)
     : waitWithPermit(parts, exchange, ref, seconds);
@@ -146,9 +146,9 @@ async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: Task
   }
 }
 
-async function list(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
+async function listPage(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
-  const { accountId } = principalOf(exchange);
+  const { accountId } = requirePrincipal(exchange);
   const { tasks, hasMore, total } = await parts.tasks.listTasks(
     { accountId, ...query },
     { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
@@ -156,8 +156,8 @@ async function list(parts: GatewayParts, route: ListRoute, exchange: Exchange): 
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total) }, parts.links));
 }
 
-async function end(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {
-  const ref = { accountId: principalOf(exchange).accountId, taskId: taskIdOf(exchange) };
+async function endTask(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {
+  const ref = { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) };
   const { requestId, span } = exchange.state;
   answer(exchange, route.encode(await cancelOrDeleteTask(parts, ref, route.ends, { requestId, span }), parts.links));
 }
@@ -167,7 +167,7 @@ function answer(exchange: Exchange, body: object): void {
   exchange.body = body;
 }
 
-function docOf(
+function describeTaskRoute(
   dialect: Dialect,
   route: {
     readonly operationId: string;

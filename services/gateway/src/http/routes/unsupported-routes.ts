@@ -9,7 +9,7 @@ const UNSUPPORTED: readonly (readonly [path: string, operationId: string])[] = [
   ['/v1/fine_tuning', 'FineTuning'],
 ];
 
-export function unsupportedRoutes(): RouteEntry[] {
+export function notImplementedRoutes(): RouteEntry[] {
   return UNSUPPORTED.flatMap(([path, operationId]) => [
     entry(path, operationId),
     entry(`${path}/{+rest}`, `${operationId}Below`),

@@ -1,13 +1,13 @@
 import type { UsageQuestion } from '../../clients/usage-client.ts';
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { Exchange } from '../exchange.ts';
-import { principalOf } from '../exchange.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 import { USAGE_FORMATS, USAGE_GROUPINGS, usageDoc } from './usage-doc.ts';
-import { csvStatement, jsonStatement } from './usage-statement.ts';
+import { toCsvStatement, toJsonStatement } from './usage-statement.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -22,14 +22,14 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
     token: { counts: 'reads' },
     handle: async (exchange) => {
       const query = new URLSearchParams(exchange.querystring);
-      const question = { ...readQuestion(query, clock.now()), accountId: principalOf(exchange).accountId };
+      const question = { ...readQuestion(query, clock.now()), accountId: requirePrincipal(exchange).accountId };
       const asCsv = wantsCsv(exchange, query);
       const statement = await usage(question, exchange.state.requestId);
       if (asCsv) {
         exchange.type = 'text/csv; charset=utf-8';
-        exchange.body = csvStatement(question, statement);
+        exchange.body = toCsvStatement(question, statement);
       } else {
-        exchange.body = jsonStatement(question, statement);
+        exchange.body = toJsonStatement(question, statement);
       }
     },
     doc: usageDoc,
@@ -40,7 +40,7 @@ export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage
 function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
-  return { from, to, groupBy: enumValueOf(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
+  return { from, to, groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
 }
 
 /** Reads a time of a query; undefined if it is not set. A date as the end includes its day. */
@@ -60,7 +60,7 @@ export function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): numb
 /** The query overrides the header. A client that accepts anything gets JSON. */
 function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
   return (
-    (enumValueOf(query, 'format', USAGE_FORMATS) ??
+    (readEnumValue(query, 'format', USAGE_FORMATS) ??
       (exchange.accepts('json', 'text/csv') === 'text/csv' ? 'csv' : 'json')) === 'csv'
   );
 }

@@ -1,10 +1,10 @@
-import { enumValueOf } from '../../dialects/wire/query-values.ts';
+import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import type { DeliveryState } from '../../clients/webhook-delivery.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 import { WEBHOOK_BODIES, decodeSince, readOptionalBody } from './webhook-bodies.ts';
 import { webhookEntry } from './webhook-entry.ts';
-import { deliveryIdOf, endpointIdOf } from './webhook-ids.ts';
+import { readDeliveryId, readEndpointId } from './webhook-ids.ts';
 import { PAGE_PARAMETERS, readPage } from './webhook-page.ts';
 import { WEBHOOK_ANSWERS, encodeDelivery, encodeListedDelivery, encodePage } from './webhook-shapes.ts';
 
@@ -36,7 +36,7 @@ export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
         refuses: [404],
       },
       schema: WEBHOOK_ANSWERS.delivery,
-      answer: async (exchange, caller) => encodeDelivery(await webhooks.getDelivery(caller, deliveryIdOf(exchange))),
+      answer: async (exchange, caller) => encodeDelivery(await webhooks.getDelivery(caller, readDeliveryId(exchange))),
     }),
     webhookEntry({
       method: 'POST',
@@ -50,7 +50,7 @@ export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
         refuses: [404, 409, 422],
       },
       schema: WEBHOOK_ANSWERS.delivery,
-      answer: async (exchange, caller) => encodeDelivery(await webhooks.resend(caller, deliveryIdOf(exchange))),
+      answer: async (exchange, caller) => encodeDelivery(await webhooks.resend(caller, readDeliveryId(exchange))),
     }),
   ];
 }
@@ -71,8 +71,8 @@ function listRoute({ webhooks }: Parts): RouteEntry {
     schema: WEBHOOK_ANSWERS.deliveries,
     answer: async (exchange, caller) => {
       const query = new URLSearchParams(exchange.querystring);
-      const page = { ...readPage(query), state: enumValueOf(query, 'state', STATES) };
-      const { deliveries, hasMore } = await webhooks.listDeliveries(caller, endpointIdOf(exchange), page);
+      const page = { ...readPage(query), state: readEnumValue(query, 'state', STATES) };
+      const { deliveries, hasMore } = await webhooks.listDeliveries(caller, readEndpointId(exchange), page);
       return encodePage(deliveries, hasMore, encodeListedDelivery);
     },
   });
@@ -91,7 +91,7 @@ function resendFailedRoute(parts: Parts): RouteEntry {
     },
     schema: WEBHOOK_ANSWERS.resent,
     answer: async (exchange, caller) => {
-      const id = endpointIdOf(exchange);
+      const id = readEndpointId(exchange);
       const since = decodeSince(await readOptionalBody(exchange, parts));
       const resent = await parts.webhooks.resendFailed(caller, id, since);
       return { object: 'webhook_endpoint.resent', webhook_endpoint_id: id, resent, has_more: resent >= RESENT_MAX };

@@ -2,7 +2,7 @@ import type { WebhookCaller } from '../../clients/webhooks-client.ts';
 import type { Schema } from '../../dialects/dialect.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Method, RouteDoc, RouteEntry } from './route.ts';
-import { webhookCaller } from './webhook-right.ts';
+import { requireWebhookCaller } from './webhook-right.ts';
 
 /** A route about webhooks. A GET needs the right to read them, any other method the right to change them. */
 export interface WebhookRoute {
@@ -21,7 +21,7 @@ export function webhookEntry({ method, path, doc, schema, answer }: WebhookRoute
     path,
     token: { counts: isRead ? 'reads' : 'calls' },
     handle: async (exchange) => {
-      exchange.body = await answer(exchange, webhookCaller(exchange, isRead ? 'read' : 'write'));
+      exchange.body = await answer(exchange, requireWebhookCaller(exchange, isRead ? 'read' : 'write'));
     },
     doc: { ...doc, tag: 'Webhooks', answers: { 'application/json': schema } },
   };

@@ -1,7 +1,7 @@
 import type { PageRequest } from '../../clients/webhooks-client.ts';
 import type { QueryParameter } from '../../dialects/dialect.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { wholeNumber } from '../../dialects/wire/query-values.ts';
+import { readWholeNumber } from '../../dialects/wire/query-values.ts';
 import { PLAUSIBLE_ID } from './plausible-id.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
@@ -24,5 +24,5 @@ export function readPage(query: URLSearchParams): PageRequest {
   const after = query.get('after') || undefined;
   if (after !== undefined && !PLAUSIBLE_ID.test(after))
     throw invalid('after', 'must be the id of the last entry of the page before', 'invalid_request');
-  return { limit: wholeNumber(query, 'limit', LIMIT), after };
+  return { limit: readWholeNumber(query, 'limit', LIMIT), after };
 }

@@ -10,7 +10,7 @@ import {
   readOptionalBody,
 } from './webhook-bodies.ts';
 import { webhookEntry } from './webhook-entry.ts';
-import { endpointIdOf } from './webhook-ids.ts';
+import { readEndpointId } from './webhook-ids.ts';
 import { PAGE_PARAMETERS, readPage } from './webhook-page.ts';
 import { WEBHOOK_ANSWERS, encodeEndpoint, encodePage, encodeWithSecret } from './webhook-shapes.ts';
 
@@ -72,7 +72,7 @@ function endpointRoutes(parts: Parts): RouteEntry[] {
         refuses: [404],
       },
       schema: WEBHOOK_ANSWERS.endpoint,
-      answer: async (exchange, caller) => encodeEndpoint(await webhooks.get(caller, endpointIdOf(exchange))),
+      answer: async (exchange, caller) => encodeEndpoint(await webhooks.get(caller, readEndpointId(exchange))),
     }),
     webhookEntry({
       method: 'POST',
@@ -87,7 +87,7 @@ function endpointRoutes(parts: Parts): RouteEntry[] {
       schema: WEBHOOK_ANSWERS.endpoint,
       answer: async (exchange, caller) => {
         const change = decodeUpdate(await readOptionalBody(exchange, parts));
-        return encodeEndpoint(await webhooks.update(caller, endpointIdOf(exchange), change));
+        return encodeEndpoint(await webhooks.update(caller, readEndpointId(exchange), change));
       },
     }),
     webhookEntry({
@@ -101,7 +101,7 @@ function endpointRoutes(parts: Parts): RouteEntry[] {
       },
       schema: WEBHOOK_ANSWERS.deleted,
       answer: async (exchange, caller) => {
-        const id = endpointIdOf(exchange);
+        const id = readEndpointId(exchange);
         await webhooks.remove(caller, id);
         return { id, object: 'webhook_endpoint.deleted', deleted: true };
       },
@@ -124,7 +124,7 @@ function secretRoutes(parts: Parts): RouteEntry[] {
       schema: WEBHOOK_ANSWERS.endpointWithSecret,
       answer: async (exchange, caller) => {
         const how = decodeRotation(await readOptionalBody(exchange, parts));
-        return encodeWithSecret(await webhooks.rotateSecret(caller, endpointIdOf(exchange), how));
+        return encodeWithSecret(await webhooks.rotateSecret(caller, readEndpointId(exchange), how));
       },
     }),
     webhookEntry({
@@ -139,7 +139,7 @@ function secretRoutes(parts: Parts): RouteEntry[] {
       },
       schema: WEBHOOK_ANSWERS.test,
       answer: async (exchange, caller) => {
-        const [id, type] = [endpointIdOf(exchange), decodeTest(await readOptionalBody(exchange, parts))];
+        const [id, type] = [readEndpointId(exchange), decodeTest(await readOptionalBody(exchange, parts))];
         const statusCode = await webhooks.test(caller, id, type);
         return {
           object: 'webhook_endpoint.test',

@@ -6,15 +6,15 @@ import { EVENT_TYPES } from '../../domain/event-types.ts';
 const text: Schema = { type: 'string' };
 const whole: Schema = { type: 'integer' };
 const orNull = (type: 'string' | 'integer', description: string): Schema => ({ type: [type, 'null'], description });
-const strict = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
+const answerSchema = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   title,
   type: 'object',
   required: Object.keys(properties),
   additionalProperties: false,
   properties,
 });
-const pageOf = (title: string, items: Schema): Schema =>
-  strict(title, {
+const toPageSchema = (title: string, items: Schema): Schema =>
+  answerSchema(title, {
     object: { const: 'list' },
     data: { type: 'array', items },
     first_id: { type: ['string', 'null'] },
@@ -40,7 +40,7 @@ const endpoint = {
   last_failure_at: orNull('integer', 'Unix seconds.'),
 } as const satisfies Readonly<Record<string, Schema>>;
 
-const attempt = strict('WebhookAttempt', {
+const attempt = answerSchema('WebhookAttempt', {
   number: { ...whole, description: 'Counts from 1.' },
   created_at: orNull('integer', 'Unix seconds at which it began.'),
   duration_ms: whole,
@@ -70,35 +70,35 @@ const delivery = {
   ended_at: orNull('integer', 'Unix seconds.'),
 } as const satisfies Readonly<Record<string, Schema>>;
 
-const endpointSchema = strict('WebhookEndpoint', endpoint);
+const endpointSchema = answerSchema('WebhookEndpoint', endpoint);
 
 /** The answers of the routes. The endpoint routes have the shapes of OpenAI's, with fields added. */
 export const WEBHOOK_ANSWERS = {
   endpoint: endpointSchema,
-  endpointWithSecret: strict('WebhookEndpointWithSecret', {
+  endpointWithSecret: answerSchema('WebhookEndpointWithSecret', {
     ...endpoint,
     signing_secret: { ...text, description: 'No other answer has it: store it now.' },
   }),
-  endpoints: pageOf('WebhookEndpointPage', endpointSchema),
-  deleted: strict('DeletedWebhookEndpoint', {
+  endpoints: toPageSchema('WebhookEndpointPage', endpointSchema),
+  deleted: answerSchema('DeletedWebhookEndpoint', {
     id: text,
     object: { const: 'webhook_endpoint.deleted' },
     deleted: { const: true },
   }),
-  test: strict('WebhookEndpointTestResult', {
+  test: answerSchema('WebhookEndpointTestResult', {
     object: { const: 'webhook_endpoint.test' },
     webhook_endpoint_id: text,
     event_type: { enum: EVENT_TYPES },
     success: { const: true, description: 'The receiver answered; `status_code` says how.' },
     status_code: whole,
   }),
-  eventTypes: strict('WebhookEventTypes', {
+  eventTypes: answerSchema('WebhookEventTypes', {
     object: { const: 'list' },
     data: { type: 'array', items: { enum: EVENT_TYPES } },
   }),
-  delivery: strict('WebhookDelivery', { ...delivery, attempts: { type: 'array', items: attempt } }),
-  deliveries: pageOf('WebhookDeliveryPage', strict('ListedWebhookDelivery', delivery)),
-  resent: strict('WebhookResent', {
+  delivery: answerSchema('WebhookDelivery', { ...delivery, attempts: { type: 'array', items: attempt } }),
+  deliveries: toPageSchema('WebhookDeliveryPage', answerSchema('ListedWebhookDelivery', delivery)),
+  resent: answerSchema('WebhookResent', {
     object: { const: 'webhook_endpoint.resent' },
     webhook_endpoint_id: text,
     resent: { ...whole, description: 'How many deliveries are due again, at most 1000 for one request.' },
@@ -115,14 +115,14 @@ export function encodeEndpoint(shown: WebhookEndpoint): object {
     event_types: shown.eventTypes,
     payload: shown.payload,
     signing_secret_hint: shown.secretHint ?? null,
-    created_at: secondsOf(shown.createdAt),
-    updated_at: secondsOf(shown.updatedAt),
+    created_at: toUnixSecondsOrNull(shown.createdAt),
+    updated_at: toUnixSecondsOrNull(shown.updatedAt),
     status: shown.disabled === undefined ? 'enabled' : 'disabled',
     disabled_reason: shown.disabled?.reason ?? null,
-    disabled_at: secondsOf(shown.disabled?.at),
-    failing_since: secondsOf(shown.failingSince),
-    last_success_at: secondsOf(shown.lastSuccessAt),
-    last_failure_at: secondsOf(shown.lastFailureAt),
+    disabled_at: toUnixSecondsOrNull(shown.disabled?.at),
+    failing_since: toUnixSecondsOrNull(shown.failingSince),
+    last_success_at: toUnixSecondsOrNull(shown.lastSuccessAt),
+    last_failure_at: toUnixSecondsOrNull(shown.lastFailureAt),
   };
 }
 
@@ -148,9 +148,9 @@ export function encodeListedDelivery(shown: WebhookDelivery): object {
     attempt_count: shown.attemptCount,
     last_status_code: shown.lastStatusCode ?? null,
     last_error: shown.lastError ?? null,
-    created_at: secondsOf(shown.createdAt),
-    next_attempt_at: secondsOf(shown.nextAttemptAt),
-    ended_at: secondsOf(shown.endedAt),
+    created_at: toUnixSecondsOrNull(shown.createdAt),
+    next_attempt_at: toUnixSecondsOrNull(shown.nextAttemptAt),
+    ended_at: toUnixSecondsOrNull(shown.endedAt),
   };
 }
 
@@ -171,7 +171,7 @@ export function encodePage<T extends { readonly id: string }>(
 function encodeAttempt(shown: WebhookAttempt): object {
   return {
     number: shown.number,
-    created_at: secondsOf(shown.at),
+    created_at: toUnixSecondsOrNull(shown.at),
     duration_ms: shown.durationMs,
     status_code: shown.statusCode ?? null,
     error: shown.error ?? null,
@@ -180,6 +180,6 @@ function encodeAttempt(shown: WebhookAttempt): object {
   };
 }
 
-function secondsOf(ms: number | undefined): number | null {
+function toUnixSecondsOrNull(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.floor(ms / 1000);
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { HOP_BY_HOP, namedByConnection } from '../hop-by-hop.ts';
+import { HOP_BY_HOP, listConnectionHeaders } from '../hop-by-hop.ts';
 import type { AnswerHeaders } from './call-sink.ts';
 
 /** Headers of an answer that a client never gets. */
@@ -62,7 +62,7 @@ export function newAnswerHeaderFilter(): AnswerHeaderFilter {
     return verdict;
   };
   return (headers, identities) => {
-    const named = namedByConnection(headers.connection);
+    const named = listConnectionHeaders(headers.connection);
     const back: Record<string, string | readonly string[]> = {};
     for (const name in headers) {
       const value = headers[name];

@@ -10,7 +10,7 @@ const HEARTBEAT = Buffer.from(': ping\n\n');
 const BLANK_LINE = Buffer.from('\n\n');
 
 /** A stream of events. Each event leaves as soon as it is complete. */
-export function eventAnswer(context: AnswerContext): AnswerBody {
+export function newEventAnswer(context: AnswerContext): AnswerBody {
   const { call, sink } = context;
   const frames = frameSplitter();
   const events = passingEvents(context);

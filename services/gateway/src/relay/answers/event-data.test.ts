@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eventIn, withoutIdentities } from './event-data.ts';
+import { parseEvent, scrubFrame } from './event-data.ts';
 
 const IDENTITIES = { publicModel: 'public', upstreamModel: 'secret-model', hidden: ['secret-host'] };
 const frame = (data: object, more = ''): Buffer => Buffer.from(`${more}data: ${JSON.stringify(data)}\n\n`);
@@ -27,9 +27,9 @@ test.each([
   ],
 ])('%s is passed on without identities', (_name, told, expected) => {
   for (const more of ['', 'event: x\n', ': a comment\r\n', 'id: data:7\n']) {
-    const shown = withoutIdentities(frame(told, more), IDENTITIES);
+    const shown = scrubFrame(frame(told, more), IDENTITIES);
 
-    expect(eventIn(shown)).toEqual(expected);
+    expect(parseEvent(shown)).toEqual(expected);
     expect(shown.toString()).toMatch(new RegExp(`^${more}data:.*\n\n$`));
   }
 });
@@ -42,7 +42,7 @@ test.each([
   ],
   ['without a data line', '{"error":{"message":"secret-host"}}\n\n', '{"error":{"message":"***"}}\n\n'],
 ])('a fault %s is passed on without identities', (_name, frameText, expected) => {
-  expect(withoutIdentities(Buffer.from(frameText), IDENTITIES).toString()).toBe(expected);
+  expect(scrubFrame(Buffer.from(frameText), IDENTITIES).toString()).toBe(expected);
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
 ])('%s stays as it is', (_name, event) => {
   const bytes = frame(event);
 
-  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+  expect(scrubFrame(bytes, IDENTITIES)).toBe(bytes);
 });
 
 test.each([
@@ -59,17 +59,17 @@ test.each([
   ['event: error\r\ndata: secret-model is lost\r\n\r\n', 'event: error\r\ndata: public is lost\r\n\r\n'],
   ['\ufeffdata: {"error":"secret-host"}\n\n', '\ufeffdata:{"error":"***"}\n\n'],
 ])('plain text of the upstream is passed on without identities: %j', (before, after) => {
-  expect(withoutIdentities(Buffer.from(before), IDENTITIES).toString()).toBe(after);
+  expect(scrubFrame(Buffer.from(before), IDENTITIES).toString()).toBe(after);
 });
 
 test('the text of a model stays as it is after a comment too', () => {
   const bytes = frame({ delta: 'secret-host' }, ': a comment\n');
 
-  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+  expect(scrubFrame(bytes, IDENTITIES)).toBe(bytes);
 });
 
 test('a frame that is not JSON stays as it is', () => {
   const bytes = Buffer.from('data: {"error"\n\n');
 
-  expect(withoutIdentities(bytes, IDENTITIES)).toBe(bytes);
+  expect(scrubFrame(bytes, IDENTITIES)).toBe(bytes);
 });

@@ -10,13 +10,13 @@ const EVENT_BYTES = 32;
 const [LF, CR, COLON, OPEN, MARK_END] = [0x0a, 0x0d, 0x3a, 0x7b, 0xbf];
 
 /** Parses the data of a frame as an object. */
-export function eventIn(frame: Buffer): JsonObject | undefined {
-  return objectIn(dataOf(frame, dataIn(frame)));
+export function parseEvent(frame: Buffer): JsonObject | undefined {
+  return parseObject(joinData(frame, findDataSpans(frame)));
 }
 
 /** Edits the data of a frame. A frame whose data takes several lines stays as it is. */
 export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer {
-  const [span, second] = dataIn(frame);
+  const [span, second] = findDataSpans(frame);
   if (span === undefined || second !== undefined) return frame;
   return Buffer.concat([
     frame.subarray(0, span.start),
@@ -26,12 +26,12 @@ export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer 
 }
 
 /** Removes the upstream's identities from a frame that reports a fault. Any other frame stays as it is. */
-export function withoutIdentities(frame: Buffer, identities: Identities): Buffer {
+export function scrubFrame(frame: Buffer, identities: Identities): Buffer {
   if (frame[0] === COLON && !frame.includes(DATA)) return scrubTextFrame(frame, identities);
   if (!frame.includes(ERROR))
     return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? scrubTextFrame(frame, identities) : frame;
-  const spans = dataIn(frame);
-  const data = dataOf(frame, spans);
+  const spans = findDataSpans(frame);
+  const data = joinData(frame, spans);
   const scrubbed = reportsFault(data) ? scrubError(data, identities) : undefined;
   const [first] = spans;
   if (scrubbed === undefined || first === undefined) return frame;
@@ -51,10 +51,10 @@ function scrubTextFrame(frame: Buffer, identities: Identities): Buffer {
 
 /** Reports whether a JSON object contains a fault. */
 export function reportsFault(json: Buffer): boolean {
-  const event = json.includes(ERROR) ? objectIn(json) : undefined;
+  const event = json.includes(ERROR) ? parseObject(json) : undefined;
   return (
     event !== undefined &&
-    (event['type'] === 'error' || isPresent(event['error']) || isPresent(objectOf(event['response'])?.['error']))
+    (event['type'] === 'error' || isPresent(event['error']) || isPresent(toJsonObject(event['response'])?.['error']))
   );
 }
 
@@ -69,7 +69,7 @@ interface Span {
 /**
  * The positions of the data in a frame: after each `data:` that begins a line, or all of a frame that is a bare object.
  */
-function dataIn(frame: Buffer): readonly Span[] {
+function findDataSpans(frame: Buffer): readonly Span[] {
   if (frame[0] === OPEN) return [{ start: 0, end: frame.toString('latin1').trimEnd().length }];
   const spans: Span[] = [];
   for (let at = frame.indexOf(DATA); at >= 0; at = frame.indexOf(DATA, at + 1)) {
@@ -81,15 +81,15 @@ function dataIn(frame: Buffer): readonly Span[] {
   return spans;
 }
 
-function dataOf(frame: Buffer, spans: readonly Span[]): Buffer {
+function joinData(frame: Buffer, spans: readonly Span[]): Buffer {
   const [first] = spans;
   if (spans.length === 1 && first !== undefined) return frame.subarray(first.start, first.end);
   return Buffer.from(spans.map(({ start, end }) => frame.toString('utf8', start, end)).join('\n'));
 }
 
-function objectIn(json: Buffer): JsonObject | undefined {
+function parseObject(json: Buffer): JsonObject | undefined {
   try {
-    return objectOf(JSON.parse(json.toString('utf8')));
+    return toJsonObject(JSON.parse(json.toString('utf8')));
   } catch {
     return undefined;
   }
@@ -99,6 +99,6 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }
 
-function objectOf(value: unknown): JsonObject | undefined {
+function toJsonObject(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }

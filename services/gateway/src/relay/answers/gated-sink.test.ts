@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gated } from './gated-sink.ts';
+import { gateAnswer } from './gated-sink.ts';
 import type { CallSink } from './call-sink.ts';
 
 /** A client's sink that notes what it gets. */
@@ -22,7 +22,7 @@ function notingSink(): { readonly deeds: string[]; readonly sink: CallSink } {
 test('what was kept is on its way to the client before the upstream goes on', async () => {
   const { deeds, sink } = notingSink();
   const gate = Promise.withResolvers<undefined>();
-  const held = gated({ sink, gone: new AbortController().signal }, gate.promise).sink;
+  const held = gateAnswer({ sink, gone: new AbortController().signal }, gate.promise).sink;
   const resumed = new Promise<void>((resolve) => {
     held.onDrain(() => {
       deeds.push('resume');
@@ -40,7 +40,7 @@ test('what was kept is on its way to the client before the upstream goes on', as
 
 test('nothing of an answer is shown if the gate never opens, and its call is cancelled', async () => {
   const { deeds, sink } = notingSink();
-  const held = gated({ sink, gone: new AbortController().signal }, Promise.reject(new Error('refused')));
+  const held = gateAnswer({ sink, gone: new AbortController().signal }, Promise.reject(new Error('refused')));
   held.sink.begin(200, {});
   held.sink.end(Buffer.from('answer'), {});
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,13 +1,13 @@
 import type { CallSink } from './call-sink.ts';
 
-export interface Gated {
+export interface AnswerTarget {
   readonly sink: CallSink;
   /** Aborted when the client has left, or when the gate can no longer open. */
   readonly gone: AbortSignal;
 }
 
 /** Keeps the answer of a call back until the gate opens, and cancels the call if it never does. */
-export function gated({ sink, gone }: Gated, gate: Promise<unknown>): Gated {
+export function gateAnswer({ sink, gone }: AnswerTarget, gate: Promise<unknown>): AnswerTarget {
   const over = new AbortController();
   const end = (): void => {
     over.abort();
@@ -15,14 +15,14 @@ export function gated({ sink, gone }: Gated, gate: Promise<unknown>): Gated {
   if (gone.aborted) end();
   gone.addEventListener('abort', end, { once: true });
   gate.catch(end);
-  return { sink: gatedSink(sink, gate), gone: over.signal };
+  return { sink: gateSink(sink, gate), gone: over.signal };
 }
 
 /**
  * Each kept piece asks the upstream to wait. So what is kept is what one read of its connection gave, or an answer that
  * is held in any case.
  */
-function gatedSink(sink: CallSink, gate: Promise<unknown>): CallSink {
+function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
   let kept: (() => void)[] | undefined = [];
   let resume: (() => void) | undefined;
   let mayResume = false;

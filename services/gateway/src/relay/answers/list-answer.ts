@@ -1,5 +1,5 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
-import { heldAnswer } from './held-answer.ts';
+import { newHeldAnswer } from './held-answer.ts';
 import { listElements } from '../../json-bytes/list-elements.ts';
 import type { ListPosition } from '../../json-bytes/list-elements.ts';
 import { FRAME_BYTES_MAX } from './stream-frames.ts';
@@ -12,15 +12,15 @@ const LEADING_SPACE_BYTES_MAX = 64;
 const HEARTBEAT = Buffer.from('\n');
 
 /** A stream without events: a JSON list whose elements arrive one by one. Any other JSON is held like other answers. */
-export function listAnswer(context: AnswerContext): AnswerBody {
+export function newListAnswer(context: AnswerContext): AnswerBody {
   let body: AnswerBody | undefined;
   return {
     take: (chunk) => {
-      body ??= isListBegun(chunk) ? elementsAnswer(context) : heldAnswer(context);
+      body ??= isListBegun(chunk) ? newElementsAnswer(context) : newHeldAnswer(context);
       body.take(chunk);
     },
     end: (trailers) => {
-      (body ?? heldAnswer(context)).end(trailers);
+      (body ?? newHeldAnswer(context)).end(trailers);
     },
     broken: (fault) => body?.broken(fault),
     beat: () => body?.beat(),
@@ -34,7 +34,7 @@ function isListBegun(chunk: Buffer): boolean {
 }
 
 /** A list. Each element leaves as soon as it is complete. */
-function elementsAnswer(context: AnswerContext): AnswerBody {
+function newElementsAnswer(context: AnswerContext): AnswerBody {
   const { call, sink } = context;
   const elements = listElements(FRAME_BYTES_MAX);
   const events = passingEvents(context);

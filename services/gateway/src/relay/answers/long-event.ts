@@ -1,8 +1,8 @@
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { Protocol, StreamRules, Usage } from '../protocols/protocol.ts';
 import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
-import { lastOf } from './passed-answer.ts';
-import { holdersIn } from './usage-in-bytes.ts';
+import { keepLastBytes } from './passed-answer.ts';
+import { findUsageHolders } from './usage-in-bytes.ts';
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -26,13 +26,13 @@ export function longEvent(protocol: Protocol, hider: ModelHider | undefined): Lo
   return {
     take: (piece, endsEvent) => {
       isMarked ||= mentionsUsage(piece, rules);
-      tail = lastOf(tail, piece);
+      tail = keepLastBytes(tail, piece);
       const ready = pieces?.take(piece) ?? piece;
       return endsEvent ? Buffer.concat([ready, rest()]) : ready;
     },
     rest,
     usageAfter: (before) => {
-      const holders = holdersIn(tail, protocol);
+      const holders = findUsageHolders(tail, protocol);
       const after = isMarked ? rules.usageAfter({ ...holders, response: holders }, before) : before;
       tail = NOTHING;
       isMarked = false;

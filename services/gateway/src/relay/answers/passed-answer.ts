@@ -1,12 +1,12 @@
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { hideInPieces } from '../../json-bytes/hide-in-pieces.ts';
-import { usageInBytes } from './usage-in-bytes.ts';
+import { readUsage } from './usage-in-bytes.ts';
 
 /** The bytes at the end that are kept to find the usage in. */
 const TAIL_BYTES = 64 * 1024;
 
 /** Passes bytes as they arrive: sound, pictures, and JSON that is too long to be held. */
-export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
+export function newPassedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
   const { sink, hider, call, hides } = context;
   const rewrites = isJson && hides;
   let tail: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
   });
   return {
     take: (chunk) => {
-      if (isJson) tail = lastOf(tail, chunk);
+      if (isJson) tail = keepLastBytes(tail, chunk);
       write(rewrites ? pieces.take(chunk) : chunk);
     },
     end: (trailers) => {
@@ -32,12 +32,12 @@ export function passedAnswer(context: AnswerContext, isJson: boolean): AnswerBod
       sink.broken();
     },
     beat: () => undefined,
-    progress: () => ({ begun: true, textBytes: tail.length, usage: isJson ? usageInBytes(tail, call) : undefined }),
+    progress: () => ({ begun: true, textBytes: tail.length, usage: isJson ? readUsage(tail, call) : undefined }),
   };
 }
 
 /** Returns the last bytes of everything that has arrived. */
-export function lastOf(tail: Buffer, chunk: Buffer): Buffer {
+export function keepLastBytes(tail: Buffer, chunk: Buffer): Buffer {
   if (chunk.length >= TAIL_BYTES) return chunk.subarray(chunk.length - TAIL_BYTES);
   const whole = Buffer.concat([tail, chunk]);
   return whole.length <= TAIL_BYTES ? whole : whole.subarray(whole.length - TAIL_BYTES);

@@ -1,9 +1,9 @@
-import { textBytesUnder } from '../../json-bytes/count-text.ts';
+import { countTextBytes } from '../../json-bytes/count-text.ts';
 import { withoutMember } from '../../json-bytes/edit-members.ts';
 import type { Usage } from '../protocols/protocol.ts';
-import { asksUsage } from '../requests/upstream-request.ts';
+import { buildUsageRequest } from '../requests/upstream-request.ts';
 import type { AnswerContext, Progress } from './answer-body.ts';
-import { editData, eventIn, withoutIdentities } from './event-data.ts';
+import { editData, parseEvent, scrubFrame } from './event-data.ts';
 import { longEvent, mentionsUsage } from './long-event.ts';
 
 /**
@@ -27,7 +27,7 @@ export interface PassingEvents {
 export function passingEvents({ call, hider, hides, identities }: AnswerContext): PassingEvents {
   const { protocol } = call.endpoint;
   const rules = protocol.stream;
-  const asked = asksUsage(call)?.name !== undefined;
+  const asked = buildUsageRequest(call)?.name !== undefined;
   const long = longEvent(protocol, hides ? hider : undefined);
   let usage: Usage | undefined;
   let textBytes = 0;
@@ -40,12 +40,12 @@ export function passingEvents({ call, hider, hides, identities }: AnswerContext)
   };
   return {
     onEvent: (raw) => {
-      for (const name of rules.textNames) textBytes += textBytesUnder(raw, name);
-      const event = mentionsUsage(raw, rules) ? eventIn(raw) : undefined;
+      for (const name of rules.textNames) textBytes += countTextBytes(raw, name);
+      const event = mentionsUsage(raw, rules) ? parseEvent(raw) : undefined;
       if (event !== undefined) usage = rules.usageAfter(event, usage);
       if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
       const shown = event !== undefined && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
-      const told = withoutIdentities(shown, identities);
+      const told = scrubFrame(shown, identities);
       out.push(hides ? hider.hide(told) : told);
     },
     onPiece: (piece, endsEvent) => {

@@ -27,7 +27,7 @@ export function showError(
   channel: RelayChannel,
   { status, headers, body }: ErrorAnswer,
 ): void {
-  const identities = channel.identitiesOf(call.model);
+  const identities = channel.findIdentities(call.model);
   const scrubbed = scrubError(body, identities.inErrors);
   if (scrubbed === undefined) throw gatewayRefusal(status);
   sink.begin(status, {

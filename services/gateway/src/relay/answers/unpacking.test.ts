@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
 import { until } from '@reelgate/platform/testing/until';
-import { unpacking } from './unpacking.ts';
+import { unpackAnswers } from './unpacking.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -19,7 +19,7 @@ function reluctant() {
     pause: () => void (seen.pauses += 1),
     resume: () => undefined,
   };
-  const handler = unpacking({
+  const handler = unpackAnswers({
     onResponseStart: (controller) => {
       reading = controller;
     },

@@ -38,7 +38,7 @@ const OPEN: ReadonlyMap<string, Open> = new Map<string, Open>([
  * Decompresses answers for a handler, because some upstreams compress although the request does not allow it. A body
  * with an unknown encoding stays as it is.
  */
-export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+export function unpackAnswers(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   let unpacker: Unpacker | undefined;
   return {
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
@@ -49,7 +49,7 @@ export function unpacking(handler: Dispatcher.DispatchHandler): Dispatcher.Dispa
       handler.onResponseStart?.(
         unpacker?.controller ?? controller,
         status,
-        unpacker === undefined ? headers : plain(headers),
+        unpacker === undefined ? headers : dropEncodingHeaders(headers),
         message,
       );
     },
@@ -136,7 +136,7 @@ function newUnpacker(
   };
 }
 
-function plain(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+function dropEncodingHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name !== 'content-encoding' && name !== 'content-length'),
   );

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai-chat.ts';
 import { relayEndpoints } from '../endpoints.ts';
-import { usageInBytes } from './usage-in-bytes.ts';
+import { readUsage } from './usage-in-bytes.ts';
 
 const call = { endpoint: { protocol: openaiChat }, content: {} } as unknown as RelayCall;
-const read = (text: string) => usageInBytes(Buffer.from(text), call);
+const read = (text: string) => readUsage(Buffer.from(text), call);
 const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
 const KNOWN = { inputTokens: 3, outputTokens: 4 };
 
@@ -80,7 +80,7 @@ test.each([...PROTOCOLS].filter(([name]) => !WITHOUT_USAGE.includes(name)))(
     const content = { path: '/', json: { input: 'words' }, fields: new Map<string, string>(), bodyBytes: 100 };
     const answer = ANSWERS[name] ?? {};
     const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(100_000), ...answer }));
-    const found = usageInBytes(long, { endpoint: { protocol }, content } as unknown as RelayCall);
+    const found = readUsage(long, { endpoint: { protocol }, content } as unknown as RelayCall);
 
     expect(found).toEqual(protocol.usageIn({ ...answer }, content));
     expect(Object.values(found ?? {})).toContain(3);

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '@reelgate/platform/clock';
 import type { AnswerBody, AnswerContext, Progress } from '../answers/answer-body.ts';
-import { eventAnswer } from '../answers/event-answer.ts';
-import { heldAnswer } from '../answers/held-answer.ts';
-import { listAnswer } from '../answers/list-answer.ts';
-import { passedAnswer } from '../answers/passed-answer.ts';
-import { unpacking } from '../answers/unpacking.ts';
+import { newEventAnswer } from '../answers/event-answer.ts';
+import { newHeldAnswer } from '../answers/held-answer.ts';
+import { newListAnswer } from '../answers/list-answer.ts';
+import { newPassedAnswer } from '../answers/passed-answer.ts';
+import { unpackAnswers } from '../answers/unpacking.ts';
 import type { CallSink } from '../answers/call-sink.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { upstreamRequest } from '../requests/upstream-request.ts';
+import { buildUpstreamRequest } from '../requests/upstream-request.ts';
 import type { CallWatch, WatchedCall } from './watch-calls.ts';
 
 /** The longest time that an answer may take after its first byte. */
@@ -63,18 +63,21 @@ export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
   const { channel, call } = options;
-  const { path, headers, body } = upstreamRequest(call, channel);
-  channel.pool.dispatch({ method: call.endpoint.method, path, headers, body }, unpacking(attempt(options, resolve)));
+  const { path, headers, body } = buildUpstreamRequest(call, channel);
+  channel.pool.dispatch(
+    { method: call.endpoint.method, path, headers, body },
+    unpackAnswers(newAttemptHandler(options, resolve)),
+  );
   return promise;
 }
 
-function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Dispatcher.DispatchHandler {
+function newAttemptHandler(options: ForwardOptions, finish: (end: AttemptEnd) => void): Dispatcher.DispatchHandler {
   const { call, channel, sink, gone, clock, onFirstByte } = options;
   let controller: Dispatcher.DispatchController | undefined;
   let body: AnswerBody | undefined;
   let error: ErrorCollector | undefined;
   let status = 0;
-  const watched = watch(options, { beat: () => body?.beat(), abort: (reason) => controller?.abort(reason) });
+  const watched = watchCall(options, { beat: () => body?.beat(), abort: (reason) => controller?.abort(reason) });
   const end = (how: AttemptEnd): void => {
     watched.stop();
     finish(how);
@@ -89,21 +92,21 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
       controller = answering;
       status = code;
       onFirstByte();
-      const type = wordIn(headers, 'content-type', '');
+      const type = readHeaderWord(headers, 'content-type', '');
       // no endpoint answers with HTML: the page comes from a proxy on the way
       if (code >= 300 || type.startsWith('text/html')) {
         error = errorCollector(code, headers);
         return;
       }
       sink.onDrain(() => controller?.resume());
-      body = bodyFor(
-        contextOf(options, code, headers, () => controller?.pause()),
+      body = openAnswerBody(
+        toAnswerContext(options, code, headers, () => controller?.pause()),
         type,
         headers,
       );
     },
     onResponseData: (_controller, chunk) => {
-      watched.call.saidAt = clock.now();
+      watched.call.lastSentAt = clock.now();
       if (body === undefined) error?.take(chunk);
       else body.take(chunk);
     },
@@ -112,12 +115,12 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
         end({ kind: 'error', answer: error.answer() });
         return;
       }
-      body?.end(channel.identitiesOf(call.model).headersBack(trailers));
+      body?.end(channel.findIdentities(call.model).headersBack(trailers));
       end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
     },
     onResponseError: (_controller, reason) => {
       end(
-        endOf(reason, {
+        endAfterError(reason, {
           wasSent: controller !== undefined,
           isGone: gone.aborted,
           status,
@@ -130,13 +133,13 @@ function attempt(options: ForwardOptions, finish: (end: AttemptEnd) => void): Di
 }
 
 /** Ends the call when its client leaves or its time is over, until the watch is stopped. */
-function watch(
+function watchCall(
   { channel, clock, gone, watch: calls }: ForwardOptions,
   { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void },
 ): { readonly call: WatchedCall; stop(): void } {
   const now = clock.now();
   const call: WatchedCall = {
-    saidAt: now,
+    lastSentAt: now,
     endsBy: now + channel.settings.firstByteTimeoutMs + ANSWER_MS_MAX,
     beat,
     overrun: () => {
@@ -176,7 +179,7 @@ function errorCollector(status: number, headers: IncomingHttpHeaders): ErrorColl
 
 const NOTHING: Progress = { begun: false, usage: undefined, textBytes: 0 };
 
-interface Broken {
+interface FailedAttempt {
   readonly wasSent: boolean;
   readonly isGone: boolean;
   readonly status: number;
@@ -184,13 +187,13 @@ interface Broken {
   readonly errorAnswer: ErrorAnswer | undefined;
 }
 
-function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Broken): AttemptEnd {
+function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswer }: FailedAttempt): AttemptEnd {
   const progress = body?.progress();
   if (isGone) return { kind: 'gone', wasSent, progress };
   if (!wasSent) return { kind: 'unreachable', error };
   // the status of an error is enough, even if its body broke off
   if (errorAnswer !== undefined) return { kind: 'error', answer: errorAnswer };
-  const why = TIMEOUTS.has(codeOf(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
+  const why = TIMEOUTS.has(readErrorCode(error)) || error === OVERRUN ? 'upstream_timeout' : 'upstream_failed';
   if (body === undefined || progress?.begun !== true) return { kind: 'unknown', why, error };
   body.broken(
     why === 'upstream_timeout'
@@ -200,17 +203,17 @@ function endOf(error: Error, { wasSent, isGone, status, body, errorAnswer }: Bro
   return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };
 }
 
-function codeOf(error: Error): string {
+function readErrorCode(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
 }
 
-function contextOf(
+function toAnswerContext(
   { call, channel, sink }: ForwardOptions,
   status: number,
   headers: IncomingHttpHeaders,
   pause: () => void,
 ): AnswerContext {
-  const identities = channel.identitiesOf(call.model);
+  const identities = channel.findIdentities(call.model);
   const length = headers['content-length'];
   return {
     call,
@@ -226,20 +229,20 @@ function contextOf(
 }
 
 /** Returns the first value of a header in lower case; some upstreams send it twice. */
-function wordIn(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
+function readHeaderWord(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
   const value = headers[name];
   if (value === undefined) return otherwise;
   return (typeof value === 'string' ? value : String(value[0])).toLowerCase();
 }
 
-function bodyFor(context: AnswerContext, type: string, headers: IncomingHttpHeaders): AnswerBody {
+function openAnswerBody(context: AnswerContext, type: string, headers: IncomingHttpHeaders): AnswerBody {
   const { protocol } = context.call.endpoint;
   const isStream = protocol.isStream(context.call.content);
   // an answer without a type has the requested one
   const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
   // an encoding that the gateway cannot unpack
-  if (wordIn(headers, 'content-encoding', 'identity') !== 'identity') return passedAnswer(context, false);
-  if (type.startsWith('text/event-stream') || (type === '' && isStream)) return eventAnswer(context);
-  if (!isJson) return passedAnswer(context, false);
-  return isStream && protocol.stream.faultElement !== undefined ? listAnswer(context) : heldAnswer(context);
+  if (readHeaderWord(headers, 'content-encoding', 'identity') !== 'identity') return newPassedAnswer(context, false);
+  if (type.startsWith('text/event-stream') || (type === '' && isStream)) return newEventAnswer(context);
+  if (!isJson) return newPassedAnswer(context, false);
+  return isStream && protocol.stream.faultElement !== undefined ? newListAnswer(context) : newHeldAnswer(context);
 }

@@ -1,7 +1,7 @@
 import type { Log } from '@reelgate/platform/log';
 import type { AttemptEnd } from './forward-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { wordFor } from '../relay-metrics.ts';
+import { toEndLabel } from '../relay-metrics.ts';
 import { isFault } from './try-channels.ts';
 
 /** Logs a failed attempt: the client may never see it. */
@@ -14,12 +14,19 @@ export function logAttempt(
   const { end, ms } = attempt;
   if (isFault(end))
     log.warn(
-      { requestId, channel, model, end: wordFor(end), ms, ...('error' in end ? { fault: faultOf(end.error) } : {}) },
+      {
+        requestId,
+        channel,
+        model,
+        end: toEndLabel(end),
+        ms,
+        ...('error' in end ? { fault: describeFault(end.error) } : {}),
+      },
       'a channel failed',
     );
 }
 
 /** Only the code: a message may quote the request. */
-function faultOf(error: Error): string {
+function describeFault(error: Error): string {
   return (error as { readonly code?: string }).code ?? error.name;
 }

@@ -24,29 +24,29 @@ export interface TryOptions {
 }
 
 /** The outcome of a call on the channels: the attempt that decided it, or the refusal of all channels. */
-export type Tried = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
+export type CallOutcome = { readonly end: AttemptEnd; readonly channel: RelayChannel } | { readonly refusal: Problem };
 
 /**
  * Tries the channels one after another. It tries the next one only before the first byte, and only after a fault of the
  * channel. If every circuit is open, one call at a time still tries the channels.
  */
-export async function tryChannels(options: TryOptions): Promise<Tried> {
+export async function tryChannels(options: TryOptions): Promise<CallOutcome> {
   const first = await tryEach(options, admission);
   const { decided, last, waitMs } = first.areAllDown ? await tryEach(options, lastResort) : first;
   return decided ?? last ?? { refusal: waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable() };
 }
 
 interface Round {
-  readonly decided?: Tried;
+  readonly decided?: CallOutcome;
   /** The last answer that a client may see. */
-  readonly last?: Tried;
+  readonly last?: CallOutcome;
   /** The milliseconds until a channel may be tried, if only limits forbid it now. */
   readonly waitMs: number;
   readonly areAllDown: boolean;
 }
 
 async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
-  let last: Tried | undefined;
+  let last: CallOutcome | undefined;
   let waitMs = Infinity;
   let wasTried = false;
   for (const channel of options.channels) {
@@ -56,7 +56,7 @@ async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
       continue;
     }
     wasTried = true;
-    const end = await onChannel(options, channel);
+    const end = await tryChannel(options, channel);
     if (!blamesItsChannel(end)) return { decided: { end, channel }, waitMs, areAllDown: false };
     if (end.kind === 'error' && isForClients(end.answer.status)) last = { end, channel };
   }
@@ -67,7 +67,7 @@ async function tryEach(options: TryOptions, admit: Admission): Promise<Round> {
   };
 }
 
-async function onChannel(
+async function tryChannel(
   { call, sink, gone, clock, watch, onFirstByte, onAttempt }: TryOptions,
   channel: RelayChannel,
 ): Promise<AttemptEnd> {

@@ -10,7 +10,7 @@ const SILENCE_MS = 15_000;
 /** A running call. */
 export interface WatchedCall {
   /** The time at which the upstream last sent bytes, or the gateway a heartbeat. */
-  saidAt: number;
+  lastSentAt: number;
   /** The time at which the call must have ended. */
   readonly endsBy: number;
   beat(): void;
@@ -36,8 +36,8 @@ export function startCallWatch(clock: Clock, log: Log): CallWatch {
       const now = clock.now();
       for (const call of calls.all()) {
         if (now >= call.endsBy) call.overrun();
-        else if (now - call.saidAt >= SILENCE_MS) {
-          call.saidAt = now;
+        else if (now - call.lastSentAt >= SILENCE_MS) {
+          call.lastSentAt = now;
           call.beat();
         }
       }

@@ -7,12 +7,12 @@ import type { RelayChannel } from './relay-channels.ts';
  */
 export type Admission = (channel: RelayChannel) => Promise<number>;
 
-export const admission: Admission = (channel) => admitted(channel, false);
+export const admission: Admission = (channel) => admitToChannel(channel, false);
 
 /** For the case that every channel is down: one call at a time finds out whether its channel works again. */
-export const lastResort: Admission = (channel) => admitted(channel, true);
+export const lastResort: Admission = (channel) => admitToChannel(channel, true);
 
-async function admitted({ permits, limits }: RelayChannel, isLastResort: boolean): Promise<number> {
+async function admitToChannel({ permits, limits }: RelayChannel, isLastResort: boolean): Promise<number> {
   if (!permits.tryAcquire()) return FULL_RETRY_MS;
   const waitMs = await limits.admit(isLastResort);
   if (waitMs > 0) permits.release();

@@ -20,20 +20,20 @@ export interface ModelIdentities {
   headersBack(headers: IncomingHttpHeaders): AnswerHeaders;
 }
 
-export type IdentitiesOf = (publicModel: string) => ModelIdentities;
+export type FindIdentities = (publicModel: string) => ModelIdentities;
 
 /** Caches the identities of a channel's models; their number is bounded by the configuration. */
-export function rememberedIdentities(settings: RelayChannelSettings): IdentitiesOf {
+export function cacheIdentities(settings: RelayChannelSettings): FindIdentities {
   const known = new Map<string, ModelIdentities>();
   const filter = newAnswerHeaderFilter();
   return (publicModel) => {
     let identities = known.get(publicModel);
-    if (identities === undefined) known.set(publicModel, (identities = identitiesFor(settings, publicModel, filter)));
+    if (identities === undefined) known.set(publicModel, (identities = buildIdentities(settings, publicModel, filter)));
     return identities;
   };
 }
 
-function identitiesFor(
+function buildIdentities(
   { baseUrl, apiKey, models }: RelayChannelSettings,
   publicModel: string,
   filter: AnswerHeaderFilter,

@@ -4,11 +4,11 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
-import { dividedLimits } from '@reelgate/platform/limits/shared-limits';
+import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
-import { rememberedIdentities } from './model-identities.ts';
-import type { IdentitiesOf } from './model-identities.ts';
+import { cacheIdentities } from './model-identities.ts';
+import type { FindIdentities } from './model-identities.ts';
 import { upstreamPath } from './upstream-path.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -31,9 +31,9 @@ export interface RelayChannel {
   /** The credential as a header. */
   readonly credential: { readonly name: string; readonly value: string };
   /** The names that would identify the upstream in an answer, by the public id of the model. */
-  readonly identitiesOf: IdentitiesOf;
+  readonly findIdentities: FindIdentities;
   /** The upstream's path for one of the gateway's paths. */
-  pathOf(path: string): string;
+  toUpstreamPath(path: string): string;
   /** Bounds the calls and sessions of this process that run on it. */
   readonly permits: Semaphore;
 }
@@ -62,7 +62,7 @@ export interface RelayChannelsOptions {
 
 export function openRelayChannels(
   settings: readonly RelayChannelSettings[],
-  { clock, chance, limits = dividedLimits(clock), isPaused = () => false }: RelayChannelsOptions,
+  { clock, chance, limits = divideLimits(clock), isPaused = () => false }: RelayChannelsOptions,
 ): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** The channels by endpoint and model. */
@@ -85,7 +85,7 @@ export function openRelayChannels(
       }),
     );
     for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
-    index = indexOf([...current.values()].map(({ channel }) => channel));
+    index = indexChannels([...current.values()].map(({ channel }) => channel));
   };
   replace(settings);
   return {
@@ -95,7 +95,7 @@ export function openRelayChannels(
       const listed = index.get(endpoint)?.get(model) ?? [];
       const isAnyPaused = listed.some(({ settings }) => isPaused(settings.id));
       const channels = isAnyPaused ? listed.filter(({ settings }) => !isPaused(settings.id)) : listed;
-      return channels.length < 2 ? channels : ordered(channels, chance);
+      return channels.length < 2 ? channels : orderChannels(channels, chance);
     },
     replace,
     close: async () => {
@@ -108,7 +108,7 @@ export function openRelayChannels(
 function newChannel(settings: RelayChannelSettings, shared: SharedLimits): RelayChannel {
   const { origin, pathname } = new URL(settings.baseUrl);
   const semaphore = newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 });
-  const limits = shared.of(settings.id, {
+  const limits = shared.forPeer(settings.id, {
     perMinute: settings.requestsPerMinute,
     inFlight: { most: settings.inFlightMax, inUse: () => semaphore.inUse() },
   });
@@ -124,8 +124,8 @@ function newChannel(settings: RelayChannelSettings, shared: SharedLimits): Relay
       },
     },
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
-    pathOf: upstreamPath(pathname),
-    identitiesOf: rememberedIdentities(settings),
+    toUpstreamPath: upstreamPath(pathname),
+    findIdentities: cacheIdentities(settings),
     pool: new Pool(origin, {
       allowH2: false,
       connect: CONNECTION,
@@ -146,7 +146,7 @@ const CREDENTIALS: Readonly<Record<RelayAuth, (key: string) => RelayChannel['cre
 /** By endpoint, then by model. */
 type Index = ReadonlyMap<string, ReadonlyMap<string, readonly RelayChannel[]>>;
 
-function indexOf(channels: readonly RelayChannel[]): Index {
+function indexChannels(channels: readonly RelayChannel[]): Index {
   const index = new Map<string, Map<string, RelayChannel[]>>();
   for (const channel of channels.filter(({ settings }) => settings.enabled)) {
     for (const endpoint of channel.settings.endpoints) {
@@ -160,7 +160,7 @@ function indexOf(channels: readonly RelayChannel[]): Index {
 }
 
 /** By priority; equal priorities in a random order by weight. */
-function ordered(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
+function orderChannels(channels: readonly RelayChannel[], chance: () => number): readonly RelayChannel[] {
   const drawn = channels.map((channel) => ({
     channel,
     lot: chance() ** (1 / Math.max(channel.settings.weight, Number.EPSILON)),

@@ -20,10 +20,10 @@ export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CAL
       const enabled = channels.all().filter(({ settings }) => settings.enabled);
       const called = enabled.slice(0, CHANNELS_MAX);
       const answers = await Promise.all(
-        called.map((channel) => verdictOf(channel, AbortSignal.any([signal, AbortSignal.timeout(callMsMax)]))),
+        called.map((channel) => checkChannel(channel, AbortSignal.any([signal, AbortSignal.timeout(callMsMax)]))),
       );
-      const faults = [...enabled.flatMap(trippedOf), ...answers.flatMap((verdict) => verdict ?? [])];
-      return faults.length > 0 ? faults : ok(`${enabled.length} enabled; ${summaryOf(called.length)}`);
+      const faults = [...enabled.flatMap(checkCircuit), ...answers.flatMap((verdict) => verdict ?? [])];
+      return faults.length > 0 ? faults : ok(`${enabled.length} enabled; ${summariseCalls(called.length)}`);
     },
   };
 }
@@ -33,15 +33,15 @@ export async function testRelayChannel(
   channel: RelayChannel,
   callMsMax = CALL_MS_MAX,
 ): Promise<{ readonly ok: boolean; readonly detail: string }> {
-  const verdict = await verdictOf(channel, AbortSignal.timeout(callMsMax));
+  const verdict = await checkChannel(channel, AbortSignal.timeout(callMsMax));
   return { ok: verdict === undefined, detail: verdict?.detail ?? 'the upstream answers' };
 }
 
-function summaryOf(called: number): string {
+function summariseCalls(called: number): string {
   return called === 0 ? 'there is nothing to call' : `${called} answer, and every circuit is closed`;
 }
 
-function trippedOf({ settings: { id }, circuit }: RelayChannel): readonly Verdict[] {
+function checkCircuit({ settings: { id }, circuit }: RelayChannel): readonly Verdict[] {
   const state = circuit.state();
   if (state === 'closed') return [];
   const what = state === 'open' ? 'gets no calls, because it failed several times in a row' : 'is being tried again';
@@ -58,7 +58,7 @@ function trippedOf({ settings: { id }, circuit }: RelayChannel): readonly Verdic
  * Calls a channel and returns its fault; undefined if it has none. An upstream without a list of models answers 404,
  * which is no fault.
  */
-async function verdictOf(channel: RelayChannel, signal: AbortSignal): Promise<Verdict | undefined> {
+async function checkChannel(channel: RelayChannel, signal: AbortSignal): Promise<Verdict | undefined> {
   const { id } = channel.settings;
   try {
     const status = await callModels(channel, signal);
@@ -78,7 +78,7 @@ async function verdictOf(channel: RelayChannel, signal: AbortSignal): Promise<Ve
   } catch (error) {
     return {
       grade: 'fail',
-      detail: `relay channel ${id}: the upstream is not reached (${signal.aborted ? 'no answer in time' : wordOf(error)})`,
+      detail: `relay channel ${id}: the upstream is not reached (${signal.aborted ? 'no answer in time' : describeFailure(error)})`,
       advice: `check base_url of channel ${id}, and the network to it`,
     };
   }
@@ -88,7 +88,7 @@ async function callModels(channel: RelayChannel, signal: AbortSignal): Promise<n
   const { pool, credential, settings } = channel;
   const { statusCode, body } = await pool.request({
     method: 'GET',
-    path: channel.pathOf(settings.auth === 'x-goog-api-key' ? GOOGLE_MODELS : MODELS),
+    path: channel.toUpstreamPath(settings.auth === 'x-goog-api-key' ? GOOGLE_MODELS : MODELS),
     headers: { accept: 'application/json', [credential.name]: credential.value },
     signal,
   });
@@ -97,7 +97,7 @@ async function callModels(channel: RelayChannel, signal: AbortSignal): Promise<n
 }
 
 /** The message of the error would name the host. */
-function wordOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
     return error.code;
   return 'the connection failed';

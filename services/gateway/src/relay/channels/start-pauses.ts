@@ -1,6 +1,6 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { pausesOfTasks } from '../../clients/channel-pauses-client.ts';
+import { channelPausesReader } from '../../clients/channel-pauses-client.ts';
 import type { GatewayClients } from '../../clients/gateway-clients.ts';
 import { onChannelPausesChanged } from '../../events/on-channel-pauses-changed.ts';
 import { followChannelPauses } from './channel-pauses.ts';
@@ -12,7 +12,7 @@ export async function startPauses(
   clients: Pick<GatewayClients, 'pauses'>,
   lifecycle: Lifecycle,
 ): Promise<ChannelPauses> {
-  const pauses = followChannelPauses({ read: pausesOfTasks(clients.pauses), clock, log });
+  const pauses = followChannelPauses({ read: channelPausesReader(clients.pauses), clock, log });
   lifecycle.add('channel pauses', () => pauses.stop());
   const events = await onChannelPausesChanged(bus, pauses);
   lifecycle.add('events of channel pauses', () => events.stop());

@@ -12,7 +12,7 @@ import type { FakeCalls } from '../../../testing/fake-calls.ts';
 import { untilAfter } from '@reelgate/platform/testing/until';
 import type { CallCharges, CallOrder } from './call-charges.ts';
 import { callsClient } from '../../clients/calls-client.ts';
-import { batchedCharges } from './batched-charges.ts';
+import { openBatchedCharges } from './batched-charges.ts';
 import { openHoldForecast } from './hold-forecast.ts';
 
 let clock: FakeClock;
@@ -21,7 +21,7 @@ let charges: CallCharges & { stop(): Promise<void> };
 beforeEach(() => {
   clock = fakeClock();
   calls = fakeCalls();
-  charges = batchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
+  charges = openBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
 });
 const aForecast = () => openHoldForecast({ clock, holdMax: 1000 });
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
@@ -80,7 +80,7 @@ describe('placing', () => {
     });
   });
   test('a call is refused if billing does not say that it is held', async () => {
-    charges = batchedCharges({
+    charges = openBatchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }),
       forecast: aForecast(),
       clock,
@@ -94,7 +94,7 @@ describe('placing', () => {
   });
   test('a hold is released if the answer is lost, because no call will be made under it', async () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
-    charges = batchedCharges({
+    charges = openBatchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: () => Promise.reject(lost) }),
       forecast: aForecast(),
       clock,
@@ -184,7 +184,7 @@ describe('settling', () => {
     expect(calls.settled).toHaveLength(1);
 
     calls.settleFaults = Infinity;
-    charges = batchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
+    charges = openBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
     charges.settle({ callId: 'call_2', charge: { basis: 'hold' } });
     const second = charges.stop();
     for (let pause = 0; pause < 10; pause += 1) await clock.advance(1000);

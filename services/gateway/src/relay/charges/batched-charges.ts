@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
-import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
-import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, Reserved } from './call-charges.ts';
+import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
+import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, ReservedHold } from './call-charges.ts';
 import type { HoldForecast } from './hold-forecast.ts';
 
 /** The most calls in one request to billing. */
@@ -32,27 +32,27 @@ export interface BatchedChargesOptions {
 }
 
 /** Holds and charges calls in batches: calls of the same moment go to billing in one request. */
-export function batchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
+export function openBatchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
   const { requests, forecast } = options;
   const settlements = openSettlements(options);
   const orders = newBatcher<CallOrder, OrderAnswer>({
     batchMax: BATCH_MAX,
     concurrency: CONCURRENCY.place,
-    fill: (isBusy) => eventLoopTicks(isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle),
+    fill: (isBusy) => waitForTicks(isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle),
     send: (batch) => requests.reserve(batch),
   });
   /** The hold may exist although the answer was lost, and no call will be made under it. */
-  const lost =
+  const releaseLost =
     ({ callId }: CallOrder) =>
     (error: unknown): never => {
       settlements.add({ callId, charge: { basis: 'released' } });
       throw error;
     };
-  const reserve = async (order: CallOrder): Promise<Reserved> => {
-    const answered = forecast.sent(order);
+  const reserve = async (order: CallOrder): Promise<ReservedHold> => {
+    const answered = forecast.countSent(order);
     const answer = await orders.add(order).catch((error: unknown) => {
       answered(undefined);
-      return lost(order)(error);
+      return releaseLost(order)(error);
     });
     answered(answer);
     if ('refusal' in answer) throw answer.refusal;
@@ -63,7 +63,7 @@ export function batchedCharges(options: BatchedChargesOptions): CallCharges & { 
     reserve,
     place: async (order) => {
       const { durable } = await reserve(order);
-      await durable?.catch(lost(order));
+      await durable?.catch(releaseLost(order));
     },
     settle: (end) => {
       settlements.add(end);
@@ -85,7 +85,7 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
     concurrency: CONCURRENCY.settle,
     fill: () => clock.sleep(SETTLE_FILL_MS),
     send: async (batch) => {
-      await untilAccepted(() => requests.settle(batch), { clock, log, signal: stopping.signal });
+      await sendUntilAccepted(() => requests.settle(batch), { clock, log, signal: stopping.signal });
       return batch.map(() => true as const);
     },
   });
@@ -125,7 +125,7 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
 }
 
 /** A repeated settlement has no effect, so it is sent until billing answers. */
-async function untilAccepted(
+async function sendUntilAccepted(
   send: () => Promise<unknown>,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {

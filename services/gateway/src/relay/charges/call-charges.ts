@@ -29,12 +29,12 @@ export interface CallCharges {
    * Resolves once the upper bound is reserved, so that no other call can take the money; refuses with a Problem. The
    * caller waits until the hold is durable before it shows anything of an answer.
    */
-  reserve(order: CallOrder): Promise<Reserved>;
+  reserve(order: CallOrder): Promise<ReservedHold>;
   /** Ends the call's hold. It never fails: it is repeated until billing answers or the hold lapses. */
   settle(end: CallEnd): void;
 }
 
-export interface Reserved {
+export interface ReservedHold {
   /** Resolves when the hold is durable; rejects with a Problem if that is unknown. Undefined if it is durable now. */
   readonly durable: Promise<void> | undefined;
 }
@@ -54,16 +54,16 @@ export interface ChargeRequests {
 }
 
 /** The money that an account and its token could still hold when billing answered, in billionths. */
-export interface Left {
+export interface RemainingMoney {
   readonly ofAccount: number;
   /** The part of the token; undefined if the token has no limit. */
   readonly ofToken: number | undefined;
 }
 
-export interface HeldOrder extends Reserved {
+export interface HeldOrder extends ReservedHold {
   readonly heldNanos: number;
   /** The money that is left; undefined if billing did not report it. */
-  readonly left: Left | undefined;
+  readonly remaining: RemainingMoney | undefined;
 }
 
 /** The reserved hold, or the reason for its refusal. */

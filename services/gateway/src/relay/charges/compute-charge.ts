@@ -13,18 +13,18 @@ const HOLD: Charge = { basis: 'hold' };
  * Computes the charge of a call. It is nothing without an answer, and an estimate of the sent part if the answer is
  * incomplete.
  */
-export function chargeFor(call: RelayCall, end: AttemptEnd): Charge {
+export function computeCharge(call: RelayCall, end: AttemptEnd): Charge {
   if (end.kind === 'answered')
-    return end.how === 'whole' ? chargeForWhole(call, end.progress) : chargeForPart(call, end.progress);
-  return end.kind === 'gone' && end.wasSent ? chargeForPart(call, end.progress) : RELEASED;
+    return end.how === 'whole' ? computeWholeCharge(call, end.progress) : computePartCharge(call, end.progress);
+  return end.kind === 'gone' && end.wasSent ? computePartCharge(call, end.progress) : RELEASED;
 }
 
-function chargeForWhole({ endpoint: { protocol }, content }: RelayCall, { usage }: Progress): Charge {
+function computeWholeCharge({ endpoint: { protocol }, content }: RelayCall, { usage }: Progress): Charge {
   const known = usage ?? protocol.usageOfWhole?.(content);
   return known === undefined ? HOLD : { basis: 'usage', usage: known };
 }
 
-function chargeForPart({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
+function computePartCharge({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
   const bound = protocol.priceFacts(content);
   if (bound.inputTokens === undefined) {
     const whole = protocol.usageOfWhole?.(content);

@@ -5,7 +5,7 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
-import type { CallCharges, CallOrder, Reserved } from './call-charges.ts';
+import type { CallCharges, CallOrder, ReservedHold } from './call-charges.ts';
 import type { PriceKeys } from './price-keys.ts';
 
 export interface HoldDeps {
@@ -22,7 +22,7 @@ export interface JobHold {
 }
 
 /** The hold of a call, which may be sent now. */
-export interface HeldCall extends Reserved {
+export interface HeldCall extends ReservedHold {
   readonly callId: string;
   /** Reports whether billing did not reserve the money of a call sent beside its hold. Nothing is settled then. */
   wasRefused(): boolean;
@@ -39,20 +39,20 @@ export async function holdCall(
   { job, span }: { readonly job: JobHold | undefined; readonly span?: Span },
 ): Promise<HeldCall> {
   const { charges } = deps;
-  const order = orderOf(deps, call, channels, job);
+  const order = buildCallOrder(deps, call, channels, job);
   const { callId } = order;
-  const reserve = (): Promise<Reserved> => inSpan(span, 'place hold', {}, () => charges.reserve(order));
+  const reserve = (): Promise<ReservedHold> => inSpan(span, 'place hold', {}, () => charges.reserve(order));
   if (job !== undefined) {
     await inSpan(span, 'place hold', {}, () => charges.place(order));
     return { callId, durable: undefined, ...RESERVED };
   }
-  if (charges.isForeseen(order)) return besideCall(callId, reserve());
+  if (charges.isForeseen(order)) return reserveBesideCall(callId, reserve());
   return { callId, durable: (await reserve()).durable, ...RESERVED };
 }
 
 const RESERVED = { wasRefused: () => false };
 
-function besideCall(callId: string, reserving: Promise<Reserved>): HeldCall {
+function reserveBesideCall(callId: string, reserving: Promise<ReservedHold>): HeldCall {
   let isRefused = false;
   const durable = reserving.then(
     (reserved) => reserved.durable,
@@ -64,7 +64,7 @@ function besideCall(callId: string, reserving: Promise<Reserved>): HeldCall {
   return { callId, durable, wasRefused: () => isRefused };
 }
 
-function orderOf(
+function buildCallOrder(
   { priceKeys, newId, clock }: HoldDeps,
   { endpoint, content, model, principal }: RelayCall,
   channels: readonly RelayChannel[],

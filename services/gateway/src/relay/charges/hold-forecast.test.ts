@@ -29,11 +29,11 @@ const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
 const held = (ofAccount: number, ofToken?: number, heldNanos = HOLD): OrderAnswer => ({
   durable: undefined,
   heldNanos,
-  left: { ofAccount, ofToken },
+  remaining: { ofAccount, ofToken },
 });
 const refused: OrderAnswer = { refusal: new Error('no') };
 const learn = (answer: OrderAnswer | undefined, over: Partial<CallOrder> = {}): void => {
-  forecast.sent(anOrder(over))(answer);
+  forecast.countSent(anOrder(over))(answer);
 };
 
 describe('a hold is foreseen', () => {
@@ -67,7 +67,10 @@ describe('a hold is not foreseen', () => {
     ['if no call with that price is known', () => learn(held(ENOUGH)), { priceKeys: ['other__chat', 'other'] }],
     ['if nothing is known of the account', () => learn(held(ENOUGH)), { accountId: 'other' }],
     ['if nothing is known of the token', () => learn(held(ENOUGH)), { tokenId: 'other' }],
-    ['if billing does not say what is left', () => learn({ durable: undefined, heldNanos: HOLD, left: undefined })],
+    [
+      'if billing does not say what is left',
+      () => learn({ durable: undefined, heldNanos: HOLD, remaining: undefined }),
+    ],
     ['if it can be large', () => learn(held(Infinity, undefined, HOLD_MAX / 2 + 1))],
     [
       'after a refusal',
@@ -105,9 +108,9 @@ describe('a hold is not foreseen', () => {
 
   test('while other holds of the account are on their way and together could take too much', () => {
     learn(held(3 * ENOUGH));
-    const answers = [forecast.sent(anOrder()), forecast.sent(anOrder({ tokenId: 'other' }))];
+    const answers = [forecast.countSent(anOrder()), forecast.countSent(anOrder({ tokenId: 'other' }))];
     expect(forecast.covers(anOrder())).toBe(true);
-    answers.push(forecast.sent(anOrder()));
+    answers.push(forecast.countSent(anOrder()));
     expect(forecast.covers(anOrder())).toBe(false);
 
     for (const answered of answers) answered(held(3 * ENOUGH));

@@ -24,7 +24,7 @@ export interface HoldForecast {
   /** Reports whether billing is as good as certain to take the hold of the order, and the hold is small. */
   covers(order: CallOrder): boolean;
   /** Counts an order on its way to billing. The returned function takes billing's answer; undefined if it was lost. */
-  sent(order: CallOrder): (answer: OrderAnswer | undefined) => void;
+  countSent(order: CallOrder): (answer: OrderAnswer | undefined) => void;
 }
 
 export interface HoldForecastOptions {
@@ -33,29 +33,29 @@ export interface HoldForecastOptions {
   readonly holdMax: number;
 }
 
-interface Left {
+interface MoneyReading {
   readonly nanos: number;
   readonly readAt: number;
 }
 
 /** The orders of an account that billing has not answered. */
-interface Unanswered {
+interface UnansweredOrders {
   orders: number;
   nanos: number;
 }
 
 /** Amounts are numbers here, because an estimate need not be exact. */
 export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldForecast {
-  const accounts = new LRUCache<string, Left>({ max: ACCOUNTS_MAX });
-  const tokens = new LRUCache<string, Left>({ max: TOKENS_MAX });
+  const accounts = new LRUCache<string, MoneyReading>({ max: ACCOUNTS_MAX });
+  const tokens = new LRUCache<string, MoneyReading>({ max: TOKENS_MAX });
   /** The last hold of each kind of order. */
   const alike = new LRUCache<string, number>({ max: ALIKE_MAX });
-  const unanswered = new Map<string, Unanswered>();
-  const leftOf = (entries: LRUCache<string, Left>, id: string): number => {
-    const left = entries.get(id);
-    return left === undefined || clock.now() - left.readAt > FRESH_MS ? -1 : left.nanos;
+  const unanswered = new Map<string, UnansweredOrders>();
+  const readRemaining = (entries: LRUCache<string, MoneyReading>, id: string): number => {
+    const reading = entries.get(id);
+    return reading === undefined || clock.now() - reading.readAt > FRESH_MS ? -1 : reading.nanos;
   };
-  const expected = (kind: string): number | undefined => {
+  const predictHold = (kind: string): number | undefined => {
     const last = alike.get(kind);
     return last === undefined ? undefined : last * MAGNITUDE;
   };
@@ -67,22 +67,22 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
       return;
     }
     alike.set(kind, answer.heldNanos);
-    if (answer.left === undefined) return;
+    if (answer.remaining === undefined) return;
     const readAt = clock.now();
-    accounts.set(accountId, { nanos: answer.left.ofAccount, readAt });
-    tokens.set(tokenId, { nanos: answer.left.ofToken ?? Infinity, readAt });
+    accounts.set(accountId, { nanos: answer.remaining.ofAccount, readAt });
+    tokens.set(tokenId, { nanos: answer.remaining.ofToken ?? Infinity, readAt });
   };
   return {
     covers: (order) => {
-      const hold = expected(kindOf(order));
+      const hold = predictHold(classifyOrder(order));
       if (hold === undefined || hold > holdMax) return false;
       const needed = HEADROOM * (hold + (unanswered.get(order.accountId)?.nanos ?? 0));
-      return needed <= leftOf(accounts, order.accountId) && needed <= leftOf(tokens, order.tokenId);
+      return needed <= readRemaining(accounts, order.accountId) && needed <= readRemaining(tokens, order.tokenId);
     },
-    sent: (order) => {
+    countSent: (order) => {
       const { accountId } = order;
-      const kind = kindOf(order);
-      const hold = expected(kind) ?? 0;
+      const kind = classifyOrder(order);
+      const hold = predictHold(kind) ?? 0;
       const waiting = unanswered.get(accountId) ?? { orders: 0, nanos: 0 };
       unanswered.set(accountId, waiting);
       waiting.orders += 1;
@@ -98,11 +98,11 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
 }
 
 /** Returns the kind of an order. Orders of one kind have the same prices, and quantities of the same magnitude. */
-function kindOf({ priceKeys: [key = ''], facts }: CallOrder): string {
+function classifyOrder({ priceKeys: [key = ''], facts }: CallOrder): string {
   const { inputTokens, outputTokens, images, characters }: PriceFacts = facts;
-  return [key, ...[inputTokens, outputTokens, images, characters].map(magnitudeOf)].join(' ');
+  return [key, ...[inputTokens, outputTokens, images, characters].map(toMagnitude)].join(' ');
 }
 
-function magnitudeOf(quantity: number | undefined): number | undefined {
+function toMagnitude(quantity: number | undefined): number | undefined {
   return quantity === undefined ? undefined : Math.floor(Math.log2(quantity));
 }

@@ -1,19 +1,19 @@
-import { inputTokensMax, objectIn, outputTokensMax, quantityOf, sumOf, usageOf } from './quantities.ts';
-import { wordsInBytes } from './protocol.ts';
+import { inputTokensMax, readObject, outputTokensMax, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { quoteWords } from './protocol.ts';
 import type { JsonObject, Protocol, Usage } from './protocol.ts';
 
 const OVERLOADED = 529;
 
 /** Anthropic's `input_tokens` exclude the tokens that were written to the cache or read from it. */
-function anthropicUsage(holder: JsonObject): Usage | undefined {
-  const usage = objectIn(holder, 'usage');
-  return usageOf({
+function readAnthropicUsage(holder: JsonObject): Usage | undefined {
+  const usage = readObject(holder, 'usage');
+  return toUsage({
     inputTokens:
-      quantityOf(usage['input_tokens']) === undefined
+      pickQuantity(usage['input_tokens']) === undefined
         ? undefined
-        : sumOf(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
-    cachedInputTokens: quantityOf(usage['cache_read_input_tokens']),
-    outputTokens: quantityOf(usage['output_tokens']),
+        : sumQuantities(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
+    cachedInputTokens: pickQuantity(usage['cache_read_input_tokens']),
+    outputTokens: pickQuantity(usage['output_tokens']),
   });
 }
 
@@ -21,18 +21,18 @@ export const anthropicMessages: Protocol = {
   name: 'anthropic-messages',
   isStream: ({ json }) => json?.['stream'] === true,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), ...outputTokensMax(content.json?.['max_tokens']) }),
-  usageIn: anthropicUsage,
+  usageIn: readAnthropicUsage,
   usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
-    usageMarks: wordsInBytes('message_start', 'message_delta'),
+    usageMarks: quoteWords('message_start', 'message_delta'),
     // the first event has the input, the last one the output; some upstreams repeat the input in the last one
     usageAfter: (event, before) => ({
       ...before,
-      ...anthropicUsage(objectIn(event, 'message')),
-      ...anthropicUsage(event),
+      ...readAnthropicUsage(readObject(event, 'message')),
+      ...readAnthropicUsage(event),
     }),
-    textNames: wordsInBytes('text', 'thinking', 'partial_json'),
+    textNames: quoteWords('text', 'thinking', 'partial_json'),
     faultFrame: ({ message, status }) => {
       const type = status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error';
       return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message } })}\n\n`;

@@ -1,5 +1,5 @@
-import { inputTokensMax, objectIn, outputTokensMax, quantityOf, sumOf, usageOf } from './quantities.ts';
-import { wordsInBytes } from './protocol.ts';
+import { inputTokensMax, readObject, outputTokensMax, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { quoteWords } from './protocol.ts';
 import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
 
 const STATUS: Readonly<Record<number, string>> = {
@@ -9,16 +9,16 @@ const STATUS: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-function googleUsage(holder: JsonObject): Usage | undefined {
-  const usage = objectIn(holder, 'usageMetadata');
-  return usageOf({
-    inputTokens: sumOf(usage['promptTokenCount'], usage['toolUsePromptTokenCount']),
-    cachedInputTokens: quantityOf(usage['cachedContentTokenCount']),
-    outputTokens: sumOf(usage['candidatesTokenCount'], usage['thoughtsTokenCount']),
+function readGoogleUsage(holder: JsonObject): Usage | undefined {
+  const usage = readObject(holder, 'usageMetadata');
+  return toUsage({
+    inputTokens: sumQuantities(usage['promptTokenCount'], usage['toolUsePromptTokenCount']),
+    cachedInputTokens: pickQuantity(usage['cachedContentTokenCount']),
+    outputTokens: sumQuantities(usage['candidatesTokenCount'], usage['thoughtsTokenCount']),
   });
 }
 
-function googleFault({ message, status }: StreamFault): string {
+function encodeGoogleFault({ message, status }: StreamFault): string {
   return JSON.stringify({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } });
 }
 
@@ -26,20 +26,20 @@ export const googleGenerate: Protocol = {
   name: 'google-generate',
   isStream: ({ path }) => path.endsWith(':streamGenerateContent'),
   priceFacts: (content) => {
-    const settings = objectIn(content.json, 'generationConfig');
+    const settings = readObject(content.json, 'generationConfig');
     return {
       inputTokens: inputTokensMax(content),
       ...outputTokensMax(settings['maxOutputTokens'], settings['candidateCount']),
     };
   },
-  usageIn: googleUsage,
+  usageIn: readGoogleUsage,
   usageMembers: ['usageMetadata'],
   stream: {
-    usageMarks: wordsInBytes('usageMetadata'),
+    usageMarks: quoteWords('usageMetadata'),
     // each event counts from the beginning of the answer
-    usageAfter: (event, before) => ({ ...before, ...googleUsage(event) }),
-    textNames: wordsInBytes('text'),
-    faultFrame: (fault) => `data: ${googleFault(fault)}\n\n`,
-    faultElement: googleFault,
+    usageAfter: (event, before) => ({ ...before, ...readGoogleUsage(event) }),
+    textNames: quoteWords('text'),
+    faultFrame: (fault) => `data: ${encodeGoogleFault(fault)}\n\n`,
+    faultElement: encodeGoogleFault,
   },
 };

@@ -1,6 +1,6 @@
-import { openaiFault, openaiUsage } from './openai-usage.ts';
-import { inputTokensMax, listIn, objectIn, outputTokensMax } from './quantities.ts';
-import { wordsInBytes } from './protocol.ts';
+import { encodeOpenaiFault, readOpenaiUsage } from './openai-usage.ts';
+import { inputTokensMax, readList, readObject, outputTokensMax } from './quantities.ts';
+import { quoteWords } from './protocol.ts';
 import type { Protocol } from './protocol.ts';
 
 export const openaiChat: Protocol = {
@@ -10,21 +10,23 @@ export const openaiChat: Protocol = {
     inputTokens: inputTokensMax(content),
     ...outputTokensMax(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
-  usageIn: openaiUsage,
+  usageIn: readOpenaiUsage,
   usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
-    usageMarks: wordsInBytes('usage'),
-    usageAfter: (event, before) => openaiUsage(event) ?? before,
-    textNames: wordsInBytes('content', 'reasoning_content', 'arguments', 'refusal'),
-    faultFrame: (fault) => `data: ${openaiFault(fault)}\n\n`,
+    usageMarks: quoteWords('usage'),
+    usageAfter: (event, before) => readOpenaiUsage(event) ?? before,
+    textNames: quoteWords('content', 'reasoning_content', 'arguments', 'refusal'),
+    faultFrame: (fault) => `data: ${encodeOpenaiFault(fault)}\n\n`,
     askUsage: (json) => {
-      const options = objectIn(json, 'stream_options');
+      const options = readObject(json, 'stream_options');
       return options['include_usage'] === true
         ? undefined
         : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
     },
     isOnlyUsage: (event) =>
-      Array.isArray(event['choices']) && listIn(event, 'choices').length === 0 && openaiUsage(event) !== undefined,
+      Array.isArray(event['choices']) &&
+      readList(event, 'choices').length === 0 &&
+      readOpenaiUsage(event) !== undefined,
   },
 };

@@ -1,6 +1,6 @@
-import { openaiUsage } from './openai-usage.ts';
-import { inputTokensMax, objectIn, outputTokensMax } from './quantities.ts';
-import { wordsInBytes } from './protocol.ts';
+import { readOpenaiUsage } from './openai-usage.ts';
+import { inputTokensMax, readObject, outputTokensMax } from './quantities.ts';
+import { quoteWords } from './protocol.ts';
 import type { Protocol } from './protocol.ts';
 
 export const openaiResponses: Protocol = {
@@ -10,14 +10,14 @@ export const openaiResponses: Protocol = {
     inputTokens: inputTokensMax(content),
     ...outputTokensMax(content.json?.['max_output_tokens']),
   }),
-  usageIn: openaiUsage,
+  usageIn: readOpenaiUsage,
   usageMembers: ['usage'],
   readsOnlyUsage: true,
   stream: {
     // the usage is in the event that ends the response, whatever its type
-    usageMarks: wordsInBytes('response.completed', 'response.incomplete', 'response.failed'),
-    usageAfter: (event, before) => openaiUsage(objectIn(event, 'response')) ?? before,
-    textNames: wordsInBytes('delta'),
+    usageMarks: quoteWords('response.completed', 'response.incomplete', 'response.failed'),
+    usageAfter: (event, before) => readOpenaiUsage(readObject(event, 'response')) ?? before,
+    textNames: quoteWords('delta'),
     faultFrame: ({ message, code }) =>
       `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,
   },

@@ -1,14 +1,14 @@
-import { openaiFault, openaiUsage } from './openai-usage.ts';
-import { inputTokensMax, listIn, objectIn, quantityOf, sumOf, usageOf } from './quantities.ts';
-import { wordsInBytes } from './protocol.ts';
+import { encodeOpenaiFault, readOpenaiUsage } from './openai-usage.ts';
+import { inputTokensMax, readList, readObject, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { quoteWords } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';
 
 /** A stream whose last event has the usage at its top level, as for images and audio. */
 const EVENTS: StreamRules = {
-  usageMarks: wordsInBytes('usage'),
-  usageAfter: (event, before) => openaiUsage(event) ?? before,
-  textNames: wordsInBytes('delta'),
-  faultFrame: (fault) => `data: ${openaiFault(fault)}\n\n`,
+  usageMarks: quoteWords('usage'),
+  usageAfter: (event, before) => readOpenaiUsage(event) ?? before,
+  textNames: quoteWords('delta'),
+  faultFrame: (fault) => `data: ${encodeOpenaiFault(fault)}\n\n`,
 };
 
 export const embeddings: Protocol = {
@@ -19,7 +19,7 @@ export const embeddings: Protocol = {
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   usageIn: (answer) => {
-    const usage = openaiUsage(answer);
+    const usage = readOpenaiUsage(answer);
     return usage === undefined ? undefined : { ...usage, outputTokens: 0 };
   },
 };
@@ -32,10 +32,10 @@ export const rerank: Protocol = {
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   // Cohere reports its billed units under `meta`; others report a usage
   usageIn: (answer) => {
-    const units = objectIn(objectIn(answer, 'meta'), 'billed_units');
-    return usageOf({
-      inputTokens: quantityOf(units['input_tokens'], openaiUsage(answer)?.inputTokens),
-      outputTokens: quantityOf(units['output_tokens'], 0),
+    const units = readObject(readObject(answer, 'meta'), 'billed_units');
+    return toUsage({
+      inputTokens: pickQuantity(units['input_tokens'], readOpenaiUsage(answer)?.inputTokens),
+      outputTokens: pickQuantity(units['output_tokens'], 0),
     });
   },
 };
@@ -44,17 +44,17 @@ export const images: Protocol = {
   name: 'images',
   stream: {
     ...EVENTS,
-    usageMarks: wordsInBytes('image_generation.completed', 'image_edit.completed'),
-    usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...openaiUsage(event) }),
+    usageMarks: quoteWords('image_generation.completed', 'image_edit.completed'),
+    usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...readOpenaiUsage(event) }),
   },
   usageMembers: ['usage'],
-  isStream: (content) => settingOf(content, 'stream') === 'true',
-  priceFacts: (content) => ({ images: imagesAskedFor(content) }),
+  isStream: (content) => readSetting(content, 'stream') === 'true',
+  priceFacts: (content) => ({ images: countRequestedImages(content) }),
   usageIn: (answer, content) => {
-    const made = listIn(answer, 'data').length;
-    return { ...openaiUsage(answer), images: made > 0 ? made : imagesAskedFor(content) };
+    const made = readList(answer, 'data').length;
+    return { ...readOpenaiUsage(answer), images: made > 0 ? made : countRequestedImages(content) };
   },
-  usageOfWhole: (content) => ({ images: imagesAskedFor(content) }),
+  usageOfWhole: (content) => ({ images: countRequestedImages(content) }),
 };
 
 export const speech: Protocol = {
@@ -62,33 +62,36 @@ export const speech: Protocol = {
   stream: EVENTS,
   usageMembers: ['usage'],
   isStream: ({ json }) => json?.['stream_format'] === 'sse',
-  priceFacts: (content) => ({ characters: charactersOf(content) }),
-  usageIn: (answer, content) => ({ ...openaiUsage(answer), characters: charactersOf(content) }),
-  usageOfWhole: (content) => ({ characters: charactersOf(content) }),
+  priceFacts: (content) => ({ characters: countCharacters(content) }),
+  usageIn: (answer, content) => ({ ...readOpenaiUsage(answer), characters: countCharacters(content) }),
+  usageOfWhole: (content) => ({ characters: countCharacters(content) }),
 };
 
 export const transcription: Protocol = {
   name: 'transcription',
   stream: EVENTS,
   usageMembers: ['usage'],
-  isStream: (content) => settingOf(content, 'stream') === 'true',
+  isStream: (content) => readSetting(content, 'stream') === 'true',
   // a recording's length is inside its bytes, in dozens of formats
   priceFacts: () => ({}),
   usageIn: (answer) =>
-    usageOf({ ...openaiUsage(answer), seconds: quantityOf(objectIn(answer, 'usage')['seconds'], answer['duration']) }),
+    toUsage({
+      ...readOpenaiUsage(answer),
+      seconds: pickQuantity(readObject(answer, 'usage')['seconds'], answer['duration']),
+    }),
 };
 
-function imagesAskedFor(content: CallContent): number {
-  return Math.max(1, sumOf(Number(settingOf(content, 'n') ?? 1)) ?? 1);
+function countRequestedImages(content: CallContent): number {
+  return Math.max(1, sumQuantities(Number(readSetting(content, 'n') ?? 1)) ?? 1);
 }
 
-function charactersOf({ json }: CallContent): number {
+function countCharacters({ json }: CallContent): number {
   const input = json?.['input'];
   return typeof input === 'string' ? [...input].length : 0;
 }
 
 /** Reads a setting from a JSON body or a form, as text. */
-function settingOf({ json, fields }: CallContent, name: string): string | undefined {
+function readSetting({ json, fields }: CallContent, name: string): string | undefined {
   const value = json === undefined ? fields.get(name) : json[name];
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value)

@@ -74,6 +74,6 @@ export interface Protocol {
 }
 
 /** Puts words in quotes, as they are in the bytes of an event. */
-export function wordsInBytes(...words: readonly string[]): readonly Buffer[] {
+export function quoteWords(...words: readonly string[]): readonly Buffer[] {
   return words.map((word) => Buffer.from(`"${word}"`));
 }

@@ -19,18 +19,18 @@ const NAMES = [
 const NOTHING: JsonObject = {};
 
 /** Reads a member that is an object. Returns an empty object if it is none. */
-export function objectIn(holder: JsonObject | undefined, name: string): JsonObject {
+export function readObject(holder: JsonObject | undefined, name: string): JsonObject {
   const value = holder?.[name];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : NOTHING;
 }
 
-export function listIn(holder: JsonObject | undefined, name: string): readonly unknown[] {
+export function readList(holder: JsonObject | undefined, name: string): readonly unknown[] {
   const value = holder?.[name];
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns the first value that is a quantity, because upstreams omit members or write null. */
-export function quantityOf(...values: readonly unknown[]): number | undefined {
+export function pickQuantity(...values: readonly unknown[]): number | undefined {
   for (const value of values) {
     if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
   }
@@ -38,13 +38,13 @@ export function quantityOf(...values: readonly unknown[]): number | undefined {
 }
 
 /** Returns the sum of the known quantities; undefined if none is known. */
-export function sumOf(...values: readonly unknown[]): number | undefined {
-  const known = values.map((value) => quantityOf(value)).filter((value) => value !== undefined);
+export function sumQuantities(...values: readonly unknown[]): number | undefined {
+  const known = values.map((value) => pickQuantity(value)).filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
 }
 
 /** Returns a usage without its unknown quantities; undefined if none is known. */
-export function usageOf(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
+export function toUsage(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
   let known: { -readonly [name in keyof Usage]: Usage[name] } | undefined;
   for (const name of NAMES) {
     const quantity = quantities[name];
@@ -70,8 +70,8 @@ function textBytes(value: unknown, depth: number): number {
 
 /** The most output tokens of all answers together. */
 export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly outputTokens?: number } {
-  const tokens = quantityOf(each);
+  const tokens = pickQuantity(each);
   return tokens === undefined
     ? {}
-    : { outputTokens: Math.min(tokens * Math.max(1, quantityOf(answers) ?? 1), Number.MAX_SAFE_INTEGER) };
+    : { outputTokens: Math.min(tokens * Math.max(1, pickQuantity(answers) ?? 1), Number.MAX_SAFE_INTEGER) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { passableCode, passableReason } from './close-codes.ts';
+import { toCloseCode, toCloseReason } from './close-codes.ts';
 
 test.each([
   [1000, 1000],
@@ -15,10 +15,10 @@ test.each([
   [2999, 1011],
   [0, 1011],
 ])('%d is passed on as %p', (code, expected) => {
-  expect(passableCode(code)).toBe(expected);
+  expect(toCloseCode(code)).toBe(expected);
 });
 
 test('a reason is cut between characters, to the size of a close frame', () => {
-  expect(passableReason('bye')).toBe('bye');
-  expect(passableReason('é'.repeat(100))).toBe('é'.repeat(61));
+  expect(toCloseReason('bye')).toBe('bye');
+  expect(toCloseReason('é'.repeat(100))).toBe('é'.repeat(61));
 });

@@ -14,7 +14,7 @@ export const CLOSE = {
 const REASON_BYTES_MAX = 123;
 
 /** Returns the code for a close frame that passes on a received or observed code; undefined if the frame has none. */
-export function passableCode(code: number): number | undefined {
+export function toCloseCode(code: number): number | undefined {
   if (code === CLOSE.noStatus) return undefined;
   const passes =
     (code >= 1000 && code <= 1014 && code !== 1004 && code !== CLOSE.abnormal) || (code >= 3000 && code <= 4999);
@@ -22,7 +22,7 @@ export function passableCode(code: number): number | undefined {
 }
 
 /** Returns as much of the reason as fits into a close frame. */
-export function passableReason(reason: string): string {
+export function toCloseReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES_MAX) return reason;
   // A character that is cut becomes the replacement character, which is dropped.

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from '../answers/scrub-error.ts';
 import type { Identities } from '../answers/scrub-error.ts';
-import { searchWithModel } from './handshake.ts';
+import { setSearchModel } from './handshake.ts';
 import type { Handshake } from './handshake.ts';
 
 const DIAL_TIMEOUT_MS = 15_000;
@@ -20,7 +20,7 @@ export interface UpstreamRefusal {
   readonly retryAfter: string | undefined;
 }
 
-export type Dialled =
+export type DialResult =
   /** An open session that is not read yet. */
   | { readonly kind: 'open'; readonly socket: WebSocket }
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
@@ -43,21 +43,21 @@ export async function dialUpstream(
   channel: RelayChannel,
   handshake: Handshake,
   { identities, messageBytesMax, gone }: DialOptions,
-): Promise<Dialled> {
+): Promise<DialResult> {
   const { name, value } = channel.credential;
   const origin = new URL(channel.settings.baseUrl).origin.replace(/^http/, 'ws');
   const socket = new WebSocket(
-    `${origin}${channel.pathOf(PATH)}${searchWithModel(handshake.search, identities.upstreamModel)}`,
+    `${origin}${channel.toUpstreamPath(PATH)}${setSearchModel(handshake.search, identities.upstreamModel)}`,
     [...handshake.protocols],
     {
-      headers: headersOf([...handshake.headers, name, value]),
+      headers: toHeaderRecord([...handshake.headers, name, value]),
       handshakeTimeout: Math.min(DIAL_TIMEOUT_MS, channel.settings.firstByteTimeoutMs),
       maxPayload: messageBytesMax,
       perMessageDeflate: false,
       followRedirects: false,
     },
   );
-  const { promise, resolve } = Promise.withResolvers<Dialled>();
+  const { promise, resolve } = Promise.withResolvers<DialResult>();
   const fail = (): void => resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed' });
   socket.once('open', () => {
     // no message may be lost before the client's own handshake
@@ -100,7 +100,7 @@ async function readRefusal(
   };
 }
 
-function headersOf(pairs: readonly string[]): Record<string, string[]> {
+function toHeaderRecord(pairs: readonly string[]): Record<string, string[]> {
   const headers: Record<string, string[]> = {};
   for (let at = 0; at + 1 < pairs.length; at += 2) (headers[pairs[at] ?? ''] ??= []).push(pairs[at + 1] ?? '');
   return headers;

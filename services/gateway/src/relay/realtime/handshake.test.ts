@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
-import { readHandshake, searchWithModel } from './handshake.ts';
+import { readHandshake, setSearchModel } from './handshake.ts';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
@@ -25,7 +25,7 @@ describe('the query names another model, and its rest is unchanged', () => {
     ['?models=a', '?models=a'],
     ['', ''],
   ])('%s', (search, expected) => {
-    expect(searchWithModel(search, 'b/c')).toBe(expected);
+    expect(setSearchModel(search, 'b/c')).toBe(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
-import { forwardedHeaders } from '../requests/request-headers.ts';
+import { listForwardedHeaders } from '../requests/request-headers.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -48,23 +48,23 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
       field: 'model',
       message: 'is required in the query: the id of a model',
     });
-  const on = forwardedHeaders(rawHeaders, headers.connection);
+  const on = listForwardedHeaders(rawHeaders, headers.connection);
   return {
     model,
     search,
-    protocols: protocolsOf(headers['sec-websocket-protocol']),
+    protocols: readProtocols(headers['sec-websocket-protocol']),
     headers: on.filter((_, at) => !STAYS.test(on[at - (at % 2)] ?? '')),
   };
 }
 
 /** Replaces each model in the query with another one; the rest stays. */
-export function searchWithModel(search: string, model: string): string {
+export function setSearchModel(search: string, model: string): string {
   return search.replace(/(?<=[?&])([^=&]*)=[^&]*/g, (whole, name: string) =>
     new URLSearchParams(`${name}=`).has('model') ? `${name}=${encodeURIComponent(model)}` : whole,
   );
 }
 
-function protocolsOf(header: string | undefined): readonly string[] {
+function readProtocols(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const offered = header.split(',').map((name) => name.trim());
   if (!offered.every((name) => TOKEN.test(name)) || new Set(offered).size !== offered.length) {

@@ -6,7 +6,7 @@ import { channelsBusy, noChannelAvailable } from '../channels/channel-refusals.t
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
-import type { Dialled, UpstreamRefusal } from './dial-upstream.ts';
+import type { DialResult, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 
 /** An upstream that has taken the session; it is not read yet. The caller ends it with `releaseChannel`. */
@@ -66,7 +66,7 @@ async function tryEach(
       continue;
     }
     wasTried = true;
-    const { dialled, upstream } = await onChannel(channel, handshake, options);
+    const { dialled, upstream } = await tryChannel(channel, handshake, options);
     if (upstream !== undefined) return { decided: upstream, waitMs, areAllDown: false };
     if (dialled.kind === 'gone') break;
     if (dialled.kind === 'refused' && !blamesChannel(dialled.refusal.status))
@@ -80,27 +80,27 @@ async function tryEach(
   };
 }
 
-async function onChannel(
+async function tryChannel(
   channel: RelayChannel,
   handshake: Handshake,
   { onFailed, ...options }: OpenOptions,
-): Promise<{ readonly dialled: Dialled; readonly upstream?: OpenUpstream }> {
-  const identities = channel.identitiesOf(handshake.model).inErrors;
+): Promise<{ readonly dialled: DialResult; readonly upstream?: OpenUpstream }> {
+  const identities = channel.findIdentities(handshake.model).inErrors;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
   if (dialled.kind === 'open') return { dialled, upstream: { channel, socket: dialled.socket, identities } };
-  leave(channel);
+  releaseChannel(channel);
   if (dialled.kind !== 'gone')
     onFailed(channel, dialled.kind === 'refused' ? String(dialled.refusal.status) : 'unreachable');
   return { dialled };
 }
 
 /** Releases the session's permit of its channel. */
-export function leave(channel: RelayChannel): void {
+export function releaseChannel(channel: RelayChannel): void {
   channel.permits.release();
 }
 
-function tellCircuit({ circuit }: RelayChannel, dialled: Dialled): void {
+function tellCircuit({ circuit }: RelayChannel, dialled: DialResult): void {
   if (dialled.kind === 'gone' || (dialled.kind === 'refused' && isInconclusive(dialled.refusal.status)))
     circuit.undecided();
   else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status)))

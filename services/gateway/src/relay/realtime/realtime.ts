@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
-import type { Soon } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/soon';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { listLine } from '../../clients/billing-client.ts';
+import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { mayUse, modelNotFound, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
@@ -17,12 +17,12 @@ import type { ClientServer } from './client-server.ts';
 import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
-import { leave, openUpstream } from './open-upstream.ts';
+import { releaseChannel, openUpstream } from './open-upstream.ts';
 import type { OpenUpstream } from './open-upstream.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import { runSession } from './run-session.ts';
 import type { SessionEnd } from './run-session.ts';
-import { busy, sessionPermits } from './session-permits.ts';
+import { gatewayBusy, sessionPermits } from './session-permits.ts';
 import { openSessionUsage } from './session-usage.ts';
 import type { SessionUsage } from './session-usage.ts';
 
@@ -30,11 +30,11 @@ import type { SessionUsage } from './session-usage.ts';
 const LAPSE_MARGIN_MS = 3_600_000;
 
 /** A handshake whose caller is known, and the connection that it arrived on. */
-export interface Opening {
+export interface SessionOpening {
   readonly handshake: Handshake;
   readonly principal: Principal;
   /** The token's principal now; refuses with a Problem. */
-  readonly principalNow: () => Soon<Principal>;
+  readonly principalNow: () => MaybePromise<Principal>;
   readonly requestId: string;
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -49,7 +49,7 @@ export interface Realtime {
    * Runs a session to its end, or returns an upstream's refusal. It throws a Problem only while the connection still
    * speaks HTTP.
    */
-  serve(opening: Opening): Promise<UpstreamRefusal | SessionEnd>;
+  serve(opening: SessionOpening): Promise<UpstreamRefusal | SessionEnd>;
   /** Opens no further session, ends those that run, and waits for them. */
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export interface RealtimeDeps {
   readonly settings: RealtimeSettings;
 }
 
-interface Running {
+interface SessionHost {
   readonly server: ClientServer;
   /** Aborted when the gateway stops. */
   readonly stopping: AbortSignal;
@@ -88,9 +88,9 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
       } = opening;
       if (!mayUse(principal, model) || !channels.knows(REALTIME_ENDPOINT, model)) throw modelNotFound(model);
       if (channels.serving(REALTIME_ENDPOINT, model).length === 0) throw noChannelAvailable();
-      if (stopping.signal.aborted) throw busy();
-      const permit = permits.acquire(...listLine(principal));
-      const session = chargedSession(deps, opening, { server, stopping: stopping.signal });
+      if (stopping.signal.aborted) throw gatewayBusy();
+      const permit = permits.acquire(...listTokenAndMakers(principal));
+      const session = runChargedSession(deps, opening, { server, stopping: stopping.signal });
       sessions.add(session);
       try {
         return await session;
@@ -108,10 +108,10 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
 }
 
 /** Holds the money before an upstream is dialled, and settles it once, however the session ends. */
-async function chargedSession(
+async function runChargedSession(
   deps: RealtimeDeps,
-  opening: Opening,
-  running: Running,
+  opening: SessionOpening,
+  running: SessionHost,
 ): Promise<UpstreamRefusal | SessionEnd> {
   const { clock, newId, charges, priceKeys, channels, settings } = deps;
   const { handshake, principal, gone } = opening;
@@ -135,26 +135,26 @@ async function chargedSession(
     if (!('socket' in upstream)) return upstream;
     channel = upstream.channel.settings.id;
     try {
-      return await connectedSession(deps, opening, { ...running, upstream, usage });
+      return await runConnectedSession(deps, opening, { ...running, upstream, usage });
     } finally {
       upstream.socket.terminate();
-      leave(upstream.channel);
+      releaseChannel(upstream.channel);
     }
   } finally {
     charges.settle({ callId, charge: usage.charge(), channel });
   }
 }
 
-interface Connected extends Running {
+interface SessionConnection extends SessionHost {
   readonly upstream: OpenUpstream;
   readonly usage: SessionUsage;
 }
 
 /** From here on the client's connection is a WebSocket, and a fault can only end it. */
-async function connectedSession(
+async function runConnectedSession(
   { clock, settings, log }: RealtimeDeps,
-  opening: Opening,
-  { upstream, usage, stopping, server }: Connected,
+  opening: SessionOpening,
+  { upstream, usage, stopping, server }: SessionConnection,
 ): Promise<SessionEnd> {
   const {
     requestId,
@@ -185,7 +185,7 @@ async function connectedSession(
 /** Logs each channel that did not take a session, and how long the attempt took. */
 function refusalLog(
   { clock, log }: RealtimeDeps,
-  { requestId, handshake: { model } }: Opening,
+  { requestId, handshake: { model } }: SessionOpening,
 ): (channel: RelayChannel, end: string) => void {
   let since = clock.now();
   return ({ settings: { id: channel } }, end) => {

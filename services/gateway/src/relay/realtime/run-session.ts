@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import { scrubError, scrubText } from '../answers/scrub-error.ts';
 import { modelRenamer } from '../../json-bytes/rename-model.ts';
-import { CLOSE, passableCode, passableReason } from './close-codes.ts';
+import { CLOSE, toCloseCode, toCloseReason } from './close-codes.ts';
 import type { OpenUpstream } from './open-upstream.ts';
 import { pump } from './pump.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly stopping: AbortSignal;
 }
 
-interface Ending extends SessionEnd {
+interface SessionClose extends SessionEnd {
   readonly reason: string;
   /** The error that a client gets before the close frame. */
   readonly event?: { readonly code: string; readonly message: string };
@@ -45,8 +45,8 @@ export async function runSession(
   { clock, settings, usage, assertPermitted, stopping }: SessionOptions,
 ): Promise<SessionEnd> {
   const over = new AbortController();
-  const ended = Promise.withResolvers<Ending>();
-  const end = (ending: Ending): void => {
+  const ended = Promise.withResolvers<SessionClose>();
+  const end = (ending: SessionClose): void => {
     over.abort();
     ended.resolve(ending);
   };
@@ -97,15 +97,15 @@ export async function runSession(
   return { by: ending.by, code: ending.code };
 }
 
-const LOST: Ending = {
+const LOST: SessionClose = {
   by: 'upstream',
   code: CLOSE.internal,
   reason: 'the connection was lost',
   event: { code: 'upstream_failed', message: 'the connection to the model was lost' },
 };
-const STOPPING: Ending = { by: 'gateway', code: CLOSE.restart, reason: 'the gateway is stopping; connect again' };
-const REVOKED: Ending = { by: 'gateway', code: CLOSE.policy, reason: 'the token no longer permits this session' };
-const EXPIRED: Ending = {
+const STOPPING: SessionClose = { by: 'gateway', code: CLOSE.restart, reason: 'the gateway is stopping; connect again' };
+const REVOKED: SessionClose = { by: 'gateway', code: CLOSE.policy, reason: 'the token no longer permits this session' };
+const EXPIRED: SessionClose = {
   by: 'gateway',
   code: CLOSE.goingAway,
   reason: 'the session has reached its longest duration',
@@ -116,7 +116,7 @@ const EXPIRED: Ending = {
 async function closeBoth(
   client: WebSocket,
   upstream: WebSocket,
-  { code, reason, event }: Ending,
+  { code, reason, event }: SessionClose,
   clock: Clock,
 ): Promise<void> {
   const closed = new AbortController();
@@ -130,7 +130,7 @@ async function closeBoth(
       JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } }),
     );
   for (const side of sides) {
-    side.close(passableCode(code), passableReason(reason));
+    side.close(toCloseCode(code), toCloseReason(reason));
     side.resume();
   }
   note();

@@ -20,7 +20,7 @@ export function sessionPermits({
       if (permit === 'token_full') throw tooMany('a token', sessionsPerTokenMax);
       if (permit === 'maker_full')
         throw tooMany('the token that made this one, and all that it made,', sessionsPerTokenMax);
-      if (permit === 'all_full') throw busy();
+      if (permit === 'all_full') throw gatewayBusy();
       return permit;
     },
     inUse: () => permits.inUse(),
@@ -37,7 +37,7 @@ function tooMany(who: string, sessionsPerTokenMax: number): Problem {
 }
 
 /** The gateway opens no further session, for any token. */
-export function busy(): Problem {
+export function gatewayBusy(): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'gateway_busy',

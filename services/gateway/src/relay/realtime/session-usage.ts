@@ -1,5 +1,5 @@
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
-import { objectIn, quantityOf } from '../protocols/quantities.ts';
+import { readObject, pickQuantity } from '../protocols/quantities.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
 /** Only events of responses report usage. */
@@ -31,14 +31,14 @@ export function openSessionUsage(): SessionUsage {
   /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();
   const finish = (response: JsonObject): void => {
-    const usage = objectIn(response, 'usage');
-    const [input, output] = [quantityOf(usage['input_tokens']), quantityOf(usage['output_tokens'])];
-    running.delete(idOf(response['id']));
+    const usage = readObject(response, 'usage');
+    const [input, output] = [pickQuantity(usage['input_tokens']), pickQuantity(usage['output_tokens'])];
+    running.delete(readResponseId(response['id']));
     if (input === undefined && output === undefined) {
       unknown += response['status'] === 'completed' ? 1 : 0;
       return;
     }
-    const cached = quantityOf(objectIn(usage, 'input_token_details')['cached_tokens']) ?? 0;
+    const cached = pickQuantity(readObject(usage, 'input_token_details')['cached_tokens']) ?? 0;
     sum = {
       inputTokens: sum.inputTokens + (input ?? 0),
       cachedInputTokens: sum.cachedInputTokens + cached,
@@ -49,14 +49,14 @@ export function openSessionUsage(): SessionUsage {
   return {
     see: (message) => {
       if (!message.subarray(0, PARSED_BYTES_MAX).includes(MARK)) return;
-      const event = message.length > PARSED_BYTES_MAX ? undefined : parsed(message);
+      const event = message.length > PARSED_BYTES_MAX ? undefined : parseMessage(message);
       if (event === undefined) return;
-      const [type, id] = [String(event['type']), idOf(event['response_id'])];
+      const [type, id] = [String(event['type']), readResponseId(event['response_id'])];
       if (type === 'response.created' && running.size < RUNNING_MAX)
-        running.set(idOf(objectIn(event, 'response')['id']), 0);
-      else if (type === 'response.done') finish(objectIn(event, 'response'));
+        running.set(readResponseId(readObject(event, 'response')['id']), 0);
+      else if (type === 'response.done') finish(readObject(event, 'response'));
       else if (type.endsWith('.delta') && running.has(id))
-        running.set(id, (running.get(id) ?? 0) + tokensOf(type, event['delta']));
+        running.set(id, (running.get(id) ?? 0) + estimateTokens(type, event['delta']));
     },
     charge: () => {
       if (done === 0 && unknown === 0 && running.size === 0) return { basis: 'released' };
@@ -73,16 +73,16 @@ export function openSessionUsage(): SessionUsage {
   };
 }
 
-function tokensOf(type: string, delta: unknown): number {
+function estimateTokens(type: string, delta: unknown): number {
   if (typeof delta !== 'string') return 0;
   return delta.length / (/audio\.delta$/.test(type) ? SOUND_CHARACTERS_A_TOKEN : TEXT_CHARACTERS_A_TOKEN);
 }
 
-function idOf(id: unknown): string {
+function readResponseId(id: unknown): string {
   return typeof id === 'string' ? id : '';
 }
 
-function parsed(message: Buffer): JsonObject | undefined {
+function parseMessage(message: Buffer): JsonObject | undefined {
   try {
     const value = JSON.parse(message.toString()) as unknown;
     return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;

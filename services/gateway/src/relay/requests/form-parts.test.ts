@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formBody } from '../../../testing/multipart-form.ts';
 import type { FormPart } from '../../../testing/multipart-form.ts';
-import { boundaryOf, fieldsOf, formPartsOf, withField } from './form-parts.ts';
+import { readBoundary, readTextFields, parseFormParts, setFormField } from './form-parts.ts';
 
 const BOUNDARY = 'xxBOUNDARYxx';
 const formOf = (parts: readonly FormPart[]): Buffer => formBody(BOUNDARY, parts);
@@ -13,7 +13,7 @@ test.each([
   ['multipart/form-data;boundary=abc;x=y', 'abc'],
   ['multipart/form-data', undefined],
 ])('the boundary of %s', (type, boundary) => {
-  expect(boundaryOf(type)).toBe(boundary);
+  expect(readBoundary(type)).toBe(boundary);
 });
 
 describe('the fields of a form', () => {
@@ -24,7 +24,7 @@ describe('the fields of a form', () => {
       { name: 'model', content: Buffer.from('two') },
       { name: 'empty', content: Buffer.alloc(0) },
     ]);
-    const parts = formPartsOf(form, BOUNDARY) ?? [];
+    const parts = parseFormParts(form, BOUNDARY) ?? [];
 
     expect(parts.map(({ name, isFile }) => [name, isFile])).toEqual([
       ['model', false],
@@ -32,7 +32,7 @@ describe('the fields of a form', () => {
       ['model', false],
       ['empty', false],
     ]);
-    expect(Object.fromEntries(fieldsOf(form, parts))).toEqual({ model: 'two', empty: '' });
+    expect(Object.fromEntries(readTextFields(form, parts))).toEqual({ model: 'two', empty: '' });
   });
   test.each([
     '',
@@ -41,12 +41,12 @@ describe('the fields of a form', () => {
     `--${BOUNDARY}\r\nContent-Type: text/plain\r\n\r\nx\r\n--${BOUNDARY}--`,
     `x--${BOUNDARY}--`,
   ])('do not exist in a body that is not a form: %j', (body) => {
-    expect(formPartsOf(Buffer.from(body), BOUNDARY)).toBeUndefined();
+    expect(parseFormParts(Buffer.from(body), BOUNDARY)).toBeUndefined();
   });
   test('are refused if they are too many', () => {
     const many = Array.from({ length: 600 }, (_, index) => ({ name: `f${index}`, content: Buffer.from('x') }));
 
-    expect(formPartsOf(formOf(many), BOUNDARY)).toBeUndefined();
+    expect(parseFormParts(formOf(many), BOUNDARY)).toBeUndefined();
   });
 });
 
@@ -60,7 +60,7 @@ describe('a line that only begins with the boundary', () => {
   const form = formOf([{ name: 'model', content: Buffer.from('one') }, file]);
 
   test('is content like any other', () => {
-    const parts = formPartsOf(form, BOUNDARY) ?? [];
+    const parts = parseFormParts(form, BOUNDARY) ?? [];
 
     expect(parts.map(({ name, isFile }) => [name, isFile])).toEqual([
       ['model', false],
@@ -73,7 +73,7 @@ describe('a line that only begins with the boundary', () => {
       `--${BOUNDARY}2\r\n--${BOUNDARY} \t\r\nContent-Disposition: form-data; name=a\r\n\r\nv\r\n--${BOUNDARY}-- `,
     );
 
-    expect(Object.fromEntries(fieldsOf(body, formPartsOf(body, BOUNDARY) ?? []))).toEqual({ a: 'v' });
+    expect(Object.fromEntries(readTextFields(body, parseFormParts(body, BOUNDARY) ?? []))).toEqual({ a: 'v' });
   });
 });
 
@@ -90,9 +90,9 @@ test('no byte of the other parts changes, whatever they contain', () => {
         ]);
       const form = build('some-model');
 
-      expect(withField(form, formPartsOf(form, BOUNDARY) ?? [], { name: 'model', value }).equals(build(value))).toBe(
-        true,
-      );
+      expect(
+        setFormField(form, parseFormParts(form, BOUNDARY) ?? [], { name: 'model', value }).equals(build(value)),
+      ).toBe(true);
     }),
   );
 });

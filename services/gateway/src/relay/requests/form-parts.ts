@@ -15,25 +15,25 @@ export interface FormPart {
 }
 
 /** Returns the boundary that a content-type names; undefined if it names none. */
-export function boundaryOf(contentType: string): string | undefined {
+export function readBoundary(contentType: string): string | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^;\s]{1,200}))/i.exec(contentType) ?? [];
   return quoted ?? plain;
 }
 
 /** Finds the parts of a multipart body; undefined if the body is malformed. */
-export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
+export function parseFormParts(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
   const delimiter = Buffer.from(`--${boundary}`);
   const parts: FormPart[] = [];
-  let line = delimiterLine(bytes, delimiter, 0);
+  let line = findDelimiterLine(bytes, delimiter, 0);
   while (line !== undefined && parts.length <= PARTS_MAX) {
     if (line.isLast) return parts;
     const headEnd = bytes.indexOf(HEAD_END, line.end);
     const next =
-      headEnd < 0 || headEnd - line.end > HEAD_BYTES_MAX ? undefined : delimiterLine(bytes, delimiter, headEnd + 2);
+      headEnd < 0 || headEnd - line.end > HEAD_BYTES_MAX ? undefined : findDelimiterLine(bytes, delimiter, headEnd + 2);
     const part =
       next === undefined
         ? undefined
-        : partOf(bytes.toString('utf8', line.end, headEnd), headEnd + HEAD_END.length, next.start - 2);
+        : parsePart(bytes.toString('utf8', line.end, headEnd), headEnd + HEAD_END.length, next.start - 2);
     if (part === undefined) return undefined;
     parts.push(part);
     line = next;
@@ -42,7 +42,7 @@ export function formPartsOf(bytes: Buffer, boundary: string): readonly FormPart[
 }
 
 /** Finds the next delimiter line, up to its line break. A line that only begins with the delimiter is content. */
-function delimiterLine(
+function findDelimiterLine(
   bytes: Buffer,
   delimiter: Buffer,
   from: number,
@@ -59,13 +59,13 @@ function delimiterLine(
 }
 
 /** Reads the text fields of a form. The last field of a name counts. */
-export function fieldsOf(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap<string, string> {
+export function readTextFields(bytes: Buffer, parts: readonly FormPart[]): ReadonlyMap<string, string> {
   const fields = parts.filter(({ isFile, start, end }) => !isFile && end - start <= VALUE_BYTES_MAX);
   return new Map(fields.map(({ name, start, end }) => [name, bytes.toString('utf8', start, end)]));
 }
 
 /** Replaces the text of every field with this name; no other byte changes. */
-export function withField(
+export function setFormField(
   bytes: Buffer,
   parts: readonly FormPart[],
   { name, value }: { readonly name: string; readonly value: string },
@@ -79,15 +79,15 @@ export function withField(
   return Buffer.concat([...pieces, bytes.subarray(copied)]);
 }
 
-function partOf(head: string, start: number, end: number): FormPart | undefined {
+function parsePart(head: string, start: number, end: number): FormPart | undefined {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(head)?.[1];
-  const name = disposition === undefined ? undefined : parameterOf(disposition, 'name');
+  const name = disposition === undefined ? undefined : readParameter(disposition, 'name');
   return name === undefined || disposition === undefined
     ? undefined
     : { name, isFile: /(^|;)\s*filename\*?=/i.test(disposition), start, end: Math.max(start, end) };
 }
 
-function parameterOf(disposition: string, name: string): string | undefined {
+function readParameter(disposition: string, name: string): string | undefined {
   const [, quoted, plain] =
     new RegExp(`(?:^|;)\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, 'i').exec(disposition) ?? [];
   return quoted?.replace(/\\(.)/g, '$1') ?? plain;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { forwardedHeaders } from './request-headers.ts';
+import { listForwardedHeaders } from './request-headers.ts';
 
 describe('a header of a request', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('a header of a request', () => {
     'x-my-own',
     'x-traceable',
   ])('%s is forwarded', (name) => {
-    expect(forwardedHeaders([name, 'v'], undefined)).toEqual([name, 'v']);
+    expect(listForwardedHeaders([name, 'v'], undefined)).toEqual([name, 'v']);
   });
   test.each([
     'Host',
@@ -53,16 +53,16 @@ describe('a header of a request', () => {
     'X-Amzn-Trace-Id',
     'X-Cloud-Trace-Context',
   ])('%s is not forwarded', (name) => {
-    expect(forwardedHeaders(['a', '1', name, 'v', 'b', '2'], undefined)).toEqual(['a', '1', 'b', '2']);
+    expect(listForwardedHeaders(['a', '1', name, 'v', 'b', '2'], undefined)).toEqual(['a', '1', 'b', '2']);
   });
   test('that Connection names is not forwarded', () => {
-    expect(forwardedHeaders(['X-Hop', '1', 'x-end', '2'], 'close, x-hop')).toEqual(['x-end', '2']);
+    expect(listForwardedHeaders(['X-Hop', '1', 'x-end', '2'], 'close, x-hop')).toEqual(['x-end', '2']);
   });
 });
 
 test('of two content types only the first, which the gateway reads, is forwarded', () => {
   expect(
-    forwardedHeaders(
+    listForwardedHeaders(
       ['content-type', 'application/json', 'a', '1', 'Content-Type', 'multipart/form-data; boundary=x'],
       undefined,
     ),

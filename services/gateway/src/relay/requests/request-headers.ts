@@ -1,7 +1,7 @@
-import { HOP_BY_HOP, namedByConnection } from '../hop-by-hop.ts';
+import { HOP_BY_HOP, listConnectionHeaders } from '../hop-by-hop.ts';
 
 /** Headers that are not forwarded: credentials, identities, origins, and headers that belong to this hop. */
-const REMOVED = byLength([
+const REMOVED = groupByLength([
   ...HOP_BY_HOP,
   'host',
   'expect',
@@ -41,8 +41,8 @@ const REMOVED = byLength([
 const REMOVED_PREFIX = 'x-forwarded-';
 
 /** Lists the headers of a request that go to an upstream. Names and values alternate. */
-export function forwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
-  const named = namedByConnection(connection);
+export function listForwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
+  const named = listConnectionHeaders(connection);
   let hasType = false;
   const forwarded: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -60,7 +60,7 @@ export function forwardedHeaders(rawHeaders: readonly string[], connection: stri
 }
 
 /** Header names are new strings for each request: comparing a few of equal length is faster than hashing each. */
-function byLength(names: readonly string[]): readonly (readonly string[] | undefined)[] {
+function groupByLength(names: readonly string[]): readonly (readonly string[] | undefined)[] {
   const found: string[][] = [];
   for (const name of names) (found[name.length] ??= []).push(name);
   return found;

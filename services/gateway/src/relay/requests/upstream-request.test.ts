@@ -3,21 +3,21 @@ import fc from 'fast-check';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { formBody } from '../../../testing/multipart-form.ts';
 import { relayChannelSettings } from '../channels/channel-config.ts';
-import { rememberedIdentities } from '../channels/model-identities.ts';
+import { cacheIdentities } from '../channels/model-identities.ts';
 import { relayEndpoints } from '../endpoints.ts';
-import { fieldsOf, formPartsOf } from './form-parts.ts';
+import { readTextFields, parseFormParts } from './form-parts.ts';
 import type { RelayCall } from './relay-call.ts';
 import type { JsonObject } from '../protocols/protocol.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { upstreamRequest } from './upstream-request.ts';
+import { buildUpstreamRequest } from './upstream-request.ts';
 
 const settings = relayChannelSettings(
   aRelayChannel({ base_url: 'http://127.0.0.1:1', api_key: 'k', models: { same: 'same', mine: 'theirs' } }),
 );
 const channel = {
   credential: { name: 'authorization', value: 'Bearer k' },
-  pathOf: (path: string) => path,
-  identitiesOf: rememberedIdentities(settings),
+  toUpstreamPath: (path: string) => path,
+  findIdentities: cacheIdentities(settings),
 } as unknown as RelayChannel;
 const form = (...models: readonly string[]): Buffer =>
   formBody(
@@ -27,7 +27,7 @@ const form = (...models: readonly string[]): Buffer =>
 
 function formCall(body: Buffer): RelayCall {
   const endpoint = relayEndpoints.find(({ name }) => name === 'audio.transcriptions')!;
-  const parts = formPartsOf(body, 'b')!;
+  const parts = parseFormParts(body, 'b')!;
   return {
     endpoint,
     path: endpoint.path,
@@ -35,7 +35,7 @@ function formCall(body: Buffer): RelayCall {
     headers: [],
     body,
     parts,
-    content: { path: endpoint.path, json: undefined, fields: fieldsOf(body, parts), bodyBytes: body.length },
+    content: { path: endpoint.path, json: undefined, fields: readTextFields(body, parts), bodyBytes: body.length },
     model: 'same',
     requestId: 'r',
     principal: {
@@ -51,11 +51,11 @@ function formCall(body: Buffer): RelayCall {
 }
 
 test("a form that already names the upstream's model passes unchanged", () => {
-  expect(upstreamRequest(formCall(form('same')), channel).body.equals(form('same'))).toBe(true);
+  expect(buildUpstreamRequest(formCall(form('same')), channel).body.equals(form('same'))).toBe(true);
 });
 
 test('a form that names two models gets the checked model in both fields', () => {
-  expect(upstreamRequest(formCall(form('dear', 'same')), channel).body.equals(form('same', 'same'))).toBe(true);
+  expect(buildUpstreamRequest(formCall(form('dear', 'same')), channel).body.equals(form('same', 'same'))).toBe(true);
 });
 
 describe("a JSON body names the upstream's model, and no other byte changes", () => {
@@ -63,7 +63,7 @@ describe("a JSON body names the upstream's model, and no other byte changes", ()
   const sent = (text: string, model: string): string => {
     const body = Buffer.from(text);
     const json = JSON.parse(text) as JsonObject;
-    return upstreamRequest(
+    return buildUpstreamRequest(
       {
         endpoint: chat,
         path: chat.path,

@@ -1,7 +1,7 @@
 import type { RelayCall } from './relay-call.ts';
 import { withMember } from '../../json-bytes/edit-members.ts';
 import { withModel } from '../../json-bytes/name-model.ts';
-import { withField } from './form-parts.ts';
+import { setFormField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 
@@ -12,36 +12,36 @@ export interface UpstreamRequest {
 }
 
 /** Builds the request for one channel from the call alone, so it keeps nothing of an earlier attempt. */
-export function upstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
+export function buildUpstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
   const { name, value } = channel.credential;
-  const { upstreamModel } = channel.identitiesOf(call.model);
+  const { upstreamModel } = channel.findIdentities(call.model);
   return {
-    path: channel.pathOf(pathFor(call, upstreamModel)) + call.search,
+    path: channel.toUpstreamPath(buildPath(call, upstreamModel)) + call.search,
     headers: [...call.headers, name, value, 'accept-encoding', 'identity'],
-    body: bodyFor(call, upstreamModel),
+    body: buildBody(call, upstreamModel),
   };
 }
 
-function pathFor({ endpoint, path, model }: RelayCall, upstreamModel: string): string {
+function buildPath({ endpoint, path, model }: RelayCall, upstreamModel: string): string {
   if (endpoint.model !== 'path' || model === upstreamModel) return path;
   const verb = path.slice(path.lastIndexOf(':'));
   return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodeURIComponent(upstreamModel)}${verb}`;
 }
 
-function bodyFor(call: RelayCall, upstreamModel: string): Buffer {
+function buildBody(call: RelayCall, upstreamModel: string): Buffer {
   const { endpoint, content, parts, body, model } = call;
   if (parts !== undefined)
     return model === upstreamModel && !isNamedTwice(parts)
       ? body
-      : withField(body, parts, { name: 'model', value: upstreamModel });
+      : setFormField(body, parts, { name: 'model', value: upstreamModel });
   if (content.json === undefined) return body;
   const named = endpoint.model === 'body' ? withModel(body, model, upstreamModel) : body;
-  const asked = asksUsage(call);
+  const asked = buildUsageRequest(call);
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
 
 /** Returns the member that requests usage; undefined if the client has sent it or the upstream needs no request. */
-export function asksUsage({
+export function buildUsageRequest({
   endpoint: { protocol },
   content,
 }: RelayCall): { readonly name: string; readonly valueJson: string } | undefined {

@@ -2,7 +2,7 @@ import type { Bits } from '../stream/bits.ts';
 import { readLevels } from './cabac-block.ts';
 import { bin, checkEngine, terminateBin, openEngine, restart } from './cabac-engine.ts';
 import type { Engine } from './cabac-engine.ts';
-import { offsetOf, CHROMA_DC, INTRA_8X8, LUMA_8X8, INTRA_16X16, LUMA_16X16_DC } from '../picture/frame.ts';
+import { computeOffset, CHROMA_DC, INTRA_8X8, LUMA_8X8, INTRA_16X16, LUMA_16X16_DC } from '../picture/frame.ts';
 import type { CurrentMacroblock } from '../picture/frame.ts';
 import { refuse } from '../refusal.ts';
 import type { Syntax } from './syntax.ts';
@@ -66,7 +66,7 @@ export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number):
 
   function block(kind: number, plane: number, x: number, y: number): number {
     if (kind === LUMA_8X8) markCoded8x8(current, x, y);
-    else if (bin(engine, codedContext({ current, kind, plane }, x, y)) === 0) return 0;
+    else if (bin(engine, computeCodedContext({ current, kind, plane }, x, y)) === 0) return 0;
     if (kind === LUMA_16X16_DC || kind === CHROMA_DC)
       frame.dcFlags[current.address] = (frame.dcFlags[current.address] as number) | (1 << plane);
     else markCoded(current, plane, x, y);
@@ -83,7 +83,7 @@ export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number):
     qpDelta,
     samples: (count) => readSamples(engine, count),
     block,
-    ended: () => terminateBin(engine),
+    isSliceEnd: () => terminateBin(engine),
   };
 }
 
@@ -135,14 +135,14 @@ function readSamples(engine: Engine, count: number): Uint8Array {
   return bits.bytes.subarray(from, from + count);
 }
 
-interface BlockOf {
+interface BlockPlace {
   readonly current: CurrentMacroblock;
   readonly kind: number;
   readonly plane: number;
 }
 
 /** ctxIdxInc of coded_block_flag (9.3.3.1.1.9): a block outside the slice counts as coded. */
-function codedContext({ current, kind, plane }: BlockOf, x: number, y: number): number {
+function computeCodedContext({ current, kind, plane }: BlockPlace, x: number, y: number): number {
   const { frame, address } = current;
   const base = CODED_CONTEXTS[kind] as number;
   if (kind === LUMA_16X16_DC || kind === CHROMA_DC) {
@@ -150,7 +150,7 @@ function codedContext({ current, kind, plane }: BlockOf, x: number, y: number): 
     return base + left + 2 * (current.above ? ((frame.dcFlags[address - frame.columns] as number) >> plane) & 1 : 1);
   }
   const grid = frame.counts[plane as 0 | 1 | 2];
-  const at = offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
+  const at = computeOffset(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
   const before = (x === 0 && !current.left) || (grid.cells[at - 1] as number) > 0;
   const over = (y === 0 && !current.above) || (grid.cells[at - grid.stride] as number) > 0;
   return base + (before ? 1 : 0) + (over ? 2 : 0);
@@ -158,7 +158,7 @@ function codedContext({ current, kind, plane }: BlockOf, x: number, y: number): 
 
 function markCoded(current: CurrentMacroblock, plane: number, x: number, y: number): void {
   const grid = current.frame.counts[plane as 0 | 1 | 2];
-  grid.cells[offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x] = 1;
+  grid.cells[computeOffset(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x] = 1;
 }
 
 function markCoded8x8(current: CurrentMacroblock, x: number, y: number): void {

@@ -2,7 +2,7 @@ import { moreData, peek, readBits, readFlag, readSigned, readUnsigned, skip } fr
 import type { Bits } from '../stream/bits.ts';
 import { CHROMA_TOKENS, CHROMA_ZEROS, LEVEL_TOKENS, PATTERNS, RUNS, TOTAL_ZEROS } from './cavlc-tables.ts';
 import type { PrefixCode } from './cavlc-tables.ts';
-import { offsetOf, CHROMA_DC, LUMA_8X8, LUMA_4X4, LUMA_16X16_DC } from '../picture/frame.ts';
+import { computeOffset, CHROMA_DC, LUMA_8X8, LUMA_4X4, LUMA_16X16_DC } from '../picture/frame.ts';
 import type { CurrentMacroblock } from '../picture/frame.ts';
 import { refuse, within } from '../refusal.ts';
 import { FIRST_LEVEL, LEVEL_COUNT } from './syntax.ts';
@@ -58,7 +58,7 @@ export function cavlcSyntax(current: CurrentMacroblock, bits: Bits): Syntax {
     qpDelta: () => within(readSigned(bits), -26, 25),
     samples,
     block,
-    ended: () => !moreData(bits),
+    isSliceEnd: () => !moreData(bits),
   };
 }
 
@@ -72,7 +72,7 @@ interface BlockAt {
 /** nC of 9.2.1: the mean count of the blocks to the left and above. */
 function nearCount({ current, plane, x, y }: BlockAt): number {
   const grid = current.frame.counts[plane as 0 | 1 | 2];
-  const at = offsetOf(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
+  const at = computeOffset(grid, current, plane === 0 ? 4 : 2) + y * grid.stride + x;
   const left = x > 0 || current.left;
   const above = y > 0 || current.above;
   const leftCount = left ? (grid.cells[at - 1] as number) : 0;
@@ -93,7 +93,7 @@ function readBlock(read: BlockRead, tokens: PrefixCode, at: BlockAt): number {
   const { kind } = read;
   if (kind !== LUMA_16X16_DC && kind !== CHROMA_DC) {
     const grid = at.current.frame.counts[at.plane as 0 | 1 | 2];
-    grid.cells[offsetOf(grid, at.current, at.plane === 0 ? 4 : 2) + at.y * grid.stride + at.x] = count;
+    grid.cells[computeOffset(grid, at.current, at.plane === 0 ? 4 : 2) + at.y * grid.stride + at.x] = count;
   }
   if (count === 0) return 0;
   const size = LEVEL_COUNT[kind] as number;

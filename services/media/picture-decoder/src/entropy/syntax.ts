@@ -19,7 +19,7 @@ export interface Syntax {
    */
   readonly block: (kind: number, plane: number, x: number, y: number) => number;
   /** Reports whether the last macroblock was the end of the slice. */
-  readonly ended: () => boolean;
+  readonly isSliceEnd: () => boolean;
 }
 
 /** The first scan position of each block kind, and its number of levels. */

@@ -1,6 +1,6 @@
 import type { Decoding } from './decoding.ts';
 import { scaleLevels, SCAN_4X4 } from './dequantisation.ts';
-import { offsetOf, CHROMA_AC, CHROMA_DC } from '../picture/frame.ts';
+import { computeOffset, CHROMA_AC, CHROMA_DC } from '../picture/frame.ts';
 import { predictChromaDc, predictHorizontal, predictPlane, predictVertical } from './predict-plane.ts';
 import type { Whole } from './predict-plane.ts';
 import { add4x4, transformChromaDc } from './transforms.ts';
@@ -16,7 +16,7 @@ export function decodeChroma(decoding: Decoding, mode: number, coded: number): v
   const { current, syntax } = decoding;
   for (const plane of [1, 2] as const) {
     const grid = current.frame.planes[plane];
-    MODES[mode]?.({ grid, at: offsetOf(grid, current, 8), side: 8, left: current.left, above: current.above });
+    MODES[mode]?.({ grid, at: computeOffset(grid, current, 8), side: 8, left: current.left, above: current.above });
     dc[plane - 1]?.fill(0);
     if (coded > 0) readDc(decoding, plane);
   }
@@ -44,6 +44,6 @@ function addPlane({ current, syntax, scales, chromaQps }: Decoding, plane: 1 | 2
     const count = coded ? syntax.block(CHROMA_AC, plane, x, y) : 0;
     if (count > 0) scaleLevels(syntax.levels, block, { scale, scan: SCAN_4X4, qp, bits: SCALE_BITS });
     block[0] = dc[(plane - 1) as 0 | 1][part] as number;
-    if (count > 0 || block[0] !== 0) add4x4(block, grid, offsetOf(grid, current, 8) + 4 * (y * grid.stride + x));
+    if (count > 0 || block[0] !== 0) add4x4(block, grid, computeOffset(grid, current, 8) + 4 * (y * grid.stride + x));
   }
 }

@@ -1,6 +1,14 @@
 import type { Decoding } from './decoding.ts';
 import { SCAN_8X8, scaleLevels, SCAN_4X4 } from './dequantisation.ts';
-import { offsetOf, INTRA_8X8, LUMA_8X8, INTRA_4X4, LUMA_4X4, LUMA_16X16_AC, LUMA_16X16_DC } from '../picture/frame.ts';
+import {
+  computeOffset,
+  INTRA_8X8,
+  LUMA_8X8,
+  INTRA_4X4,
+  LUMA_4X4,
+  LUMA_16X16_AC,
+  LUMA_16X16_DC,
+} from '../picture/frame.ts';
 import { predictBlock } from './predict-block.ts';
 import { predictHorizontal, predictDc, predictPlane, predictVertical } from './predict-plane.ts';
 import type { Whole } from './predict-plane.ts';
@@ -56,10 +64,10 @@ interface PredictedBlock {
 /** Predicts a block and returns the position of its first sample. */
 function predictAt(current: Decoding['current'], { x, y, side, aboveRight }: PredictedBlock): number {
   const [grid] = current.frame.planes;
-  const at = offsetOf(grid, current, 16) + 4 * (y * grid.stride + x);
+  const at = computeOffset(grid, current, 16) + 4 * (y * grid.stride + x);
   const left = x > 0 || current.left;
   const above = y > 0 || current.above;
-  predictBlock({ grid, at, side, left, above, corner: cornerOf(current, x, y), aboveRight }, modeAt(current, x, y));
+  predictBlock({ grid, at, side, left, above, corner: hasCorner(current, x, y), aboveRight }, modeAt(current, x, y));
   return at;
 }
 
@@ -89,20 +97,20 @@ function decode8x8({ current, syntax, scales, qp }: Decoding, x: number, y: numb
   add8x8(block, current.frame.planes[0], at);
 }
 
-function cornerOf({ left, above, aboveLeft }: Decoding['current'], x: number, y: number): boolean {
+function hasCorner({ left, above, aboveLeft }: Decoding['current'], x: number, y: number): boolean {
   if (x > 0) return y > 0 || above;
   return y > 0 ? left : aboveLeft;
 }
 
 function modeAt(current: Decoding['current'], x: number, y: number): number {
   const { modes } = current.frame;
-  return modes.cells[offsetOf(modes, current, 4) + y * modes.stride + x] as number;
+  return modes.cells[computeOffset(modes, current, 4) + y * modes.stride + x] as number;
 }
 
 /** Decodes the luma of an intra 16x16 macroblock. */
 export function decodeLuma16x16({ current, syntax, scales, qp }: Decoding, mode: number, coded: boolean): void {
   const [grid] = current.frame.planes;
-  const from = offsetOf(grid, current, 16);
+  const from = computeOffset(grid, current, 16);
   WHOLE_MODES[mode]?.({ grid, at: from, side: 16, left: current.left, above: current.above });
   const scale = scales.small[0]?.[qp % 6] as Int32Array;
   dc.fill(0);

@@ -2,7 +2,7 @@ import { decodeChroma } from './chroma.ts';
 import { chromaQp } from './chroma-qp.ts';
 import { setQp } from './decoding.ts';
 import type { Decoding } from './decoding.ts';
-import { offsetOf, INTRA_8X8, DC_MODE, I_PCM, setCounts, INTRA_4X4, INTRA_16X16 } from '../picture/frame.ts';
+import { computeOffset, INTRA_8X8, DC_MODE, I_PCM, setCounts, INTRA_4X4, INTRA_16X16 } from '../picture/frame.ts';
 import type { CurrentMacroblock } from '../picture/frame.ts';
 import { decodeLumaBlocks, decodeLuma16x16 } from './luma.ts';
 
@@ -50,15 +50,15 @@ function readMode({ current, syntax }: Decoding, index: number, side: number): v
   const { modes } = current.frame;
   const x = (index & 1) + ((index >> 1) & 2);
   const y = ((index >> 1) & 1) + ((index >> 2) & 2);
-  const at = offsetOf(modes, current, 4) + y * modes.stride + x;
-  const predicted = predictedMode(current, at, [x, y]);
+  const at = computeOffset(modes, current, 4) + y * modes.stride + x;
+  const predicted = predictMode(current, at, [x, y]);
   const rest = syntax.mode();
   const mode = rest < 0 ? predicted : rest + (rest < predicted ? 0 : 1);
   for (let row = 0; row < side; row += 1)
     modes.cells.fill(mode, at + row * modes.stride, at + row * modes.stride + side);
 }
 
-function predictedMode(current: CurrentMacroblock, at: number, [x, y]: readonly [number, number]): number {
+function predictMode(current: CurrentMacroblock, at: number, [x, y]: readonly [number, number]): number {
   if ((x === 0 && !current.left) || (y === 0 && !current.above)) return DC_MODE;
   const { cells, stride } = current.frame.modes;
   return Math.min(cells[at - 1] as number, cells[at - stride] as number);
@@ -88,7 +88,7 @@ function decodePcm({ current, syntax, chromaQpOffsets }: Decoding): void {
   let from = 0;
   for (const [plane, grid] of frame.planes.entries()) {
     const side = plane === 0 ? 16 : 8;
-    const at = offsetOf(grid, current, side);
+    const at = computeOffset(grid, current, side);
     for (let row = 0; row < side; row += 1)
       grid.cells.set(samples.subarray(from + row * side, from + (row + 1) * side), at + row * grid.stride);
     from += side * side;

@@ -31,7 +31,7 @@ export function decodeSlice(frame: Frame, header: SliceHeader, bits: Bits): numb
     if (frame.slices[address] !== 0) refuse('corrupt', 'a macroblock came twice');
     enterMacroblock(current, address, slice);
     decodeMacroblock(decoding);
-    if (syntax.ended()) return address + 1 - first;
+    if (syntax.isSliceEnd()) return address + 1 - first;
   }
   return refuse('corrupt', 'more macroblocks than the picture has');
 }

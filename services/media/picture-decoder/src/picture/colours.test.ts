@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rgbOf } from './colours.ts';
+import { toRgb } from './colours.ts';
 import { newFrame } from './frame.ts';
 import type { Colours } from '../stream/sequence.ts';
 
@@ -21,7 +21,7 @@ const unused = {
 function colourOf(samples: readonly number[], colours: Colours): readonly number[] {
   const { planes } = newFrame(1, 1);
   for (const [plane, { cells }] of planes.entries()) cells.fill(samples[plane]!);
-  return [...rgbOf({ sequence: { ...unused, colours }, planes }).data.subarray(-3)];
+  return [...toRgb({ sequence: { ...unused, colours }, planes }).data.subarray(-3)];
 }
 
 test.each<[string, readonly number[], Colours, readonly number[]]>([

@@ -39,9 +39,9 @@ interface Matrix {
 }
 
 /** Converts the visible part of a picture into RGB. */
-export function rgbOf({ sequence, planes }: DecodedPicture): RgbPicture {
+export function toRgb({ sequence, planes }: DecodedPicture): RgbPicture {
   const { crop, colours } = sequence;
-  const { black, y, redCr, greenCb, greenCr, blueCb } = matrixOf(colours, crop.height);
+  const { black, y, redCr, greenCb, greenCr, blueCb } = computeMatrix(colours, crop.height);
   const [luma, cb, cr] = planes;
   const data = new Uint8Array(3 * crop.width * crop.height);
   let into = 0;
@@ -61,7 +61,7 @@ export function rgbOf({ sequence, planes }: DecodedPicture): RgbPicture {
 }
 
 /** The inverse of the equations in E.2.1. */
-function matrixOf({ matrix, fullRange }: Colours, height: number): Matrix {
+function computeMatrix({ matrix, fullRange }: Colours, height: number): Matrix {
   const unsaid = height >= HIGH_DEFINITION_HEIGHT ? HIGH_DEFINITION : STANDARD_DEFINITION;
   const [red, blue] = WEIGHTS[matrix] ?? WEIGHTS[unsaid] ?? [0, 0];
   const green = 1 - red - blue;

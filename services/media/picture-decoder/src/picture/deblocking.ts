@@ -74,7 +74,7 @@ function filterPlane(frame: Frame, address: number, { filter, plane, neighbour, 
   for (let offset = neighbour < 0 ? step : 0; offset < side; offset += step) {
     const own = qps[address] as number;
     const qp = offset === 0 ? (own + (qps[neighbour] as number) + 1) >> 1 : own;
-    const strength = strengthOf(qp, filter);
+    const strength = lookUpStrength(qp, filter);
     if (strength.alpha > 0)
       filterEdge({
         ...strength,
@@ -89,7 +89,7 @@ function filterPlane(frame: Frame, address: number, { filter, plane, neighbour, 
   }
 }
 
-function strengthOf(qp: number, { alphaOffset, betaOffset }: EdgeFilter): Pick<Edge, 'alpha' | 'beta' | 'reach'> {
+function lookUpStrength(qp: number, { alphaOffset, betaOffset }: EdgeFilter): Pick<Edge, 'alpha' | 'beta' | 'reach'> {
   const index = Math.min(51, qp + alphaOffset) - FROM;
   return { alpha: ALPHA[index] ?? 0, beta: BETA[Math.min(51, qp + betaOffset) - FROM] ?? 0, reach: REACH[index] ?? 0 };
 }
@@ -110,8 +110,8 @@ function filterSample(edge: Edge, at: number): void {
   const { cells, across, luma, outer } = edge;
   if (outer && luma) {
     const near = Math.abs((cells[at - across] as number) - (cells[at] as number)) < (edge.alpha >> 2) + 2;
-    const [p0, p1, p2] = strong(edge, at - across, [-across, across], near);
-    const [q0, q1, q2] = strong(edge, at, [across, -across], near);
+    const [p0, p1, p2] = computeStrongSide(edge, at - across, [-across, across], near);
+    const [q0, q1, q2] = computeStrongSide(edge, at, [across, -across], near);
     put(cells, at - across, -across, [p0, p1, p2]);
     put(cells, at, across, [q0, q1, q2]);
   } else if (outer) {
@@ -122,12 +122,12 @@ function filterSample(edge: Edge, at: number): void {
     cells[at - across] = (2 * p1 + p0 + q1 + 2) >> 2;
     cells[at] = (2 * q1 + q0 + p1 + 2) >> 2;
   } else {
-    weak(edge, at);
+    filterWeakSample(edge, at);
   }
 }
 
 /** The three new samples of one side (8.7.2.4), the nearest first. `away` steps from the edge, `over` across it. */
-function strong(
+function computeStrongSide(
   { cells, beta }: Edge,
   at: number,
   [away, over]: readonly [number, number],
@@ -159,7 +159,7 @@ function put(
 }
 
 /** Filters with boundary strength below 4 (8.7.2.3). */
-function weak({ cells, across, luma, beta, reach }: Edge, at: number): void {
+function filterWeakSample({ cells, across, luma, beta, reach }: Edge, at: number): void {
   const p0 = cells[at - across] as number;
   const p1 = cells[at - 2 * across] as number;
   const p2 = cells[at - 3 * across] as number;

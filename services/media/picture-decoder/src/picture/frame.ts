@@ -111,12 +111,12 @@ export function setCounts(current: CurrentMacroblock, count: number): void {
 }
 
 /** The offset of the current macroblock in a grid with `side` cells for each side of a macroblock. */
-export function offsetOf({ stride }: Grid, current: CurrentMacroblock, side: number): number {
+export function computeOffset({ stride }: Grid, current: CurrentMacroblock, side: number): number {
   return current.y * side * stride + current.x * side;
 }
 
 function fillSquare(grid: Grid, current: CurrentMacroblock, side: number, value: number): void {
-  const from = offsetOf(grid, current, side);
+  const from = computeOffset(grid, current, side);
   for (let row = 0; row < side; row += 1)
     grid.cells.fill(value, from + row * grid.stride, from + row * grid.stride + side);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { addressKeyOf, addressPolicy, isPublicAddress } from './address-policy.ts';
+import { toAddressKey, addressPolicy, isPublicAddress } from './address-policy.ts';
 
 const refused: readonly (readonly [string, string])[] = [
   ['0.0.0.0', 'this network'],
@@ -182,7 +182,7 @@ describe('an address key is', () => {
     ['2600::1', '2600:0:0:0:ffff::9'],
     ['2600:1:2:3::', '2600:1:2:3:ffff:ffff:ffff:ffff'],
   ])('shared by %s and %s', (one, other) => {
-    expect(addressKeyOf(one)).toBe(addressKeyOf(other));
+    expect(toAddressKey(one)).toBe(toAddressKey(other));
   });
 
   test.each([
@@ -190,6 +190,6 @@ describe('an address key is', () => {
     ['2600:1:2:3::1', '2600:1:2:4::1'],
     ['2600::1', '8.8.8.8'],
   ])('different for %s and %s', (one, other) => {
-    expect(addressKeyOf(one)).not.toBe(addressKeyOf(other));
+    expect(toAddressKey(one)).not.toBe(toAddressKey(other));
   });
 });

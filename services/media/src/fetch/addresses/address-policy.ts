@@ -51,28 +51,28 @@ export const isAddress = (text: string): boolean => isIP(text) !== 0;
 /** Reports whether an address is public: global unicast, without another address embedded in it. */
 export function isPublicAddress(text: string): boolean {
   if (!isAddress(text) || text.includes('%')) return false;
-  const address = unwrapped(text);
+  const address = unwrapAddress(text);
   const plain = address.toString();
   // both lists are needed: each lacks a few ranges of the registries
   if (BLOCKED.check(plain, family(plain)) || address.range() !== 'unicast') return false;
   return address.kind() === 'ipv4' || isGlobalUnicast6((address as ipaddr.IPv6).parts);
 }
 
-const unwrapped = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => ipaddr.process(canonical(text));
+const unwrapAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => ipaddr.process(toCanonicalAddress(text));
 
 /** The address that a connection reaches: IPv4 for an address that is mapped into IPv6. */
-export const plainAddress = (text: string): string => unwrapped(text).toString();
+export const toPlainAddress = (text: string): string => unwrapAddress(text).toString();
 
 /** The key of a site: one IPv4 address, or a /64 of IPv6. */
-export function addressKeyOf(text: string): string {
-  const address = unwrapped(text);
+export function toAddressKey(text: string): string {
+  const address = unwrapAddress(text);
   return address.kind() === 'ipv4'
     ? address.toString()
     : (address as ipaddr.IPv6).parts.slice(0, SITE_GROUPS).join(':');
 }
 
 /** IPv6 without dotted parts: the library mistakes `::8.8.8.8` for a mapped address. */
-function canonical(text: string): string {
+function toCanonicalAddress(text: string): string {
   return text.includes(':') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { checkRemoteUrl, parseRemoteUrl } from '../../domain/remote-url.ts';
-import { isPublicAddress, plainAddress } from './address-policy.ts';
+import { isPublicAddress, toPlainAddress } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { FetchFault, addressFault } from '../fetch-fault.ts';
 
@@ -24,10 +24,10 @@ const HTTPS_PORT = 443;
 export function checkTarget(url: URL, policy: AddressPolicy): void {
   const checked = checkRemoteUrl(url, policy.urlCharactersMax);
   if ('fault' in checked) throw new FetchFault('url', checked.fault);
-  if (!policy.permitsPort(portOf(url))) throw new FetchFault('url', wrongPort(policy));
-  const host = hostOf(url);
+  if (!policy.permitsPort(readPort(url))) throw new FetchFault('url', wrongPort(policy));
+  const host = readHost(url);
   if (isIP(host) !== 0) {
-    if (!policy.permits(host, portOf(url))) throw addressFault(`the address ${host} is not dialled`);
+    if (!policy.permits(host, readPort(url))) throw addressFault(`the address ${host} is not dialled`);
   } else if (!isPublicName(host)) throw addressFault(`the name ${host} is not resolved`);
 }
 
@@ -39,22 +39,22 @@ function wrongPort({ ports }: AddressPolicy): string {
 
 /** Reports whether the host of an address can be public. It resolves no name. */
 export function isPublicHost(url: URL): boolean {
-  const host = hostOf(url);
+  const host = readHost(url);
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
 }
 
 /** The canonical address of a URL's host; undefined: the host is a name. */
 export function addressIn(url: URL): string | undefined {
-  const host = hostOf(url);
-  return isIP(host) === 0 ? undefined : plainAddress(host);
+  const host = readHost(url);
+  return isIP(host) === 0 ? undefined : toPlainAddress(host);
 }
 
 /** The key of a host: the same for every spelling and every port. */
-export function hostKeyOf(url: URL): string {
-  return addressIn(url) ?? hostOf(url).replace(/\.$/, '');
+export function toHostKey(url: URL): string {
+  return addressIn(url) ?? readHost(url).replace(/\.$/, '');
 }
 
-const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
+const readHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
 export function parseTarget(text: string, { urlCharactersMax }: Pick<AddressPolicy, 'urlCharactersMax'>): URL {
   const parsed = parseRemoteUrl(text, urlCharactersMax);
@@ -62,7 +62,7 @@ export function parseTarget(text: string, { urlCharactersMax }: Pick<AddressPoli
   return parsed.url;
 }
 
-export function portOf(url: URL): number {
+export function readPort(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
 }

@@ -32,19 +32,19 @@ async function lookUp(
   signal.addEventListener('abort', cancel, { once: true });
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   signal.removeEventListener('abort', cancel);
-  const found = [...addressesOf(four, 4), ...addressesOf(six, 6)];
-  if (found.length === 0) throw networkFault(reasonOf(four) ?? reasonOf(six) ?? { code: 'ENOTFOUND' });
+  const found = [...toLookupAddresses(four, 4), ...toLookupAddresses(six, 6)];
+  if (found.length === 0) throw networkFault(findLookupError(four) ?? findLookupError(six) ?? { code: 'ENOTFOUND' });
   const refused = found.find(({ address }) => !policy.permits(address, port));
   if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
   if (found.some(({ address }) => policy.isException(address, port))) noteException?.();
   return found.slice(0, ANSWERS_MAX);
 }
 
-function addressesOf(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
+function toLookupAddresses(answer: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] {
   return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
 }
 
-function reasonOf(answer: PromiseSettledResult<string[]>): unknown {
+function findLookupError(answer: PromiseSettledResult<string[]>): unknown {
   if (answer.status === 'fulfilled') return undefined;
   const { code } = answer.reason as { readonly code?: string };
   return code !== undefined && NO_SUCH_KIND.has(code) ? undefined : answer.reason;

@@ -1,4 +1,4 @@
-import { addressKeyOf } from '../addresses/address-policy.ts';
+import { toAddressKey } from '../addresses/address-policy.ts';
 import type { Holder, Release } from './fair-semaphore.ts';
 import type { KeyedPermits } from './keyed-permits.ts';
 import type { PermitWait } from './permit-wait.ts';
@@ -23,7 +23,7 @@ export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait
   };
   return {
     admit: async (found) => {
-      const keys = new Set(found.map(({ address }) => addressKeyOf(address)));
+      const keys = new Set(found.map(({ address }) => toAddressKey(address)));
       const [first] = keys;
       if (first === undefined) return found;
       leave();
@@ -35,10 +35,10 @@ export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait
       if (taken.size === 0) {
         await wait([(signal) => addresses.take(first, holder, signal)], (release) => taken.set(first, release));
       }
-      return found.filter(({ address }) => taken.has(addressKeyOf(address)));
+      return found.filter(({ address }) => taken.has(toAddressKey(address)));
     },
     reached: (address) => {
-      leave(addressKeyOf(address));
+      leave(toAddressKey(address));
     },
     release: leave,
   };

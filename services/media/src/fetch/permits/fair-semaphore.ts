@@ -52,7 +52,7 @@ export interface FairSemaphore {
   idle(): boolean;
 }
 
-interface Held {
+interface HeldPermit {
   readonly holder: Holder;
   readonly account: Account;
   readonly since: number;
@@ -68,7 +68,7 @@ interface Waiter {
 }
 
 interface Account {
-  readonly held: Set<Held>;
+  readonly held: Set<HeldPermit>;
   readonly waiting: Waiter[];
   readonly time: PermitTime;
 }
@@ -76,7 +76,7 @@ interface Account {
 interface State {
   readonly options: FairSemaphoreOptions;
   readonly accounts: Map<string, Account>;
-  readonly held: Set<Held>;
+  readonly held: Set<HeldPermit>;
   waiting: number;
   /** The number of transfers that have waited so far. */
   waited: number;
@@ -97,7 +97,7 @@ const isFree = ({ held, options }: State): boolean => held.size < options.permit
 async function take(state: State, holder: Holder, signal: AbortSignal): Promise<Release> {
   if (signal.aborted) throw tooManyTransfers();
   if (isFree(state)) return grant(state, holder);
-  const account = accountOf(state, holder.accountId);
+  const account = ensureAccount(state, holder.accountId);
   makeRoom(state, account);
   return new Promise<Release>((resolve, reject) => {
     const leave = (): void => {
@@ -126,7 +126,7 @@ async function take(state: State, holder: Holder, signal: AbortSignal): Promise<
   });
 }
 
-function accountOf({ accounts, options }: State, id: string): Account {
+function ensureAccount({ accounts, options }: State, id: string): Account {
   const known = accounts.get(id) ?? { held: new Set(), waiting: [], time: permitTime(options.clock.now()) };
   accounts.set(id, known);
   return known;
@@ -144,8 +144,8 @@ function makeRoom(state: State, newcomer: Account): void {
 
 function grant(state: State, holder: Holder): Release {
   const now = state.options.clock.now();
-  const account = accountOf(state, holder.accountId);
-  const held: Held = { holder, account, since: now, yielding: false };
+  const account = ensureAccount(state, holder.accountId);
+  const held: HeldPermit = { holder, account, since: now, yielding: false };
   account.time.used(now, account.held.size);
   account.held.add(held);
   state.held.add(held);
@@ -196,22 +196,22 @@ function makeYield(state: State): void {
   const yielding = [...state.held].filter((held) => held.yielding).length;
   // the first accounts get the permits of transfers that are already yielding
   for (const waiting of claims(state).slice(yielding)) {
-    const held = yieldingTo(state, waiting);
+    const held = findPermitToYield(state, waiting);
     if (held === undefined) return;
     held.yielding = true;
     held.holder.yield();
   }
 }
 
-function yieldingTo({ held, options }: State, waiting: Account): Held | undefined {
+function findPermitToYield({ held, options }: State, waiting: Account): HeldPermit | undefined {
   const now = options.clock.now();
   const owing = new Map<Account, number>();
   for (const { account } of held) {
-    if (!owing.has(account) && owes(options, account, waiting)) owing.set(account, activeOf(account));
+    if (!owing.has(account) && owes(options, account, waiting)) owing.set(account, countActive(account));
   }
-  const hadItsTime = ({ holder, since, yielding }: Held): boolean =>
+  const hadItsTime = ({ holder, since, yielding }: HeldPermit): boolean =>
     !yielding && holder.mayYield() && now - since >= options.yieldAfterMs;
-  const permitsOf = ({ account }: Held): number => owing.get(account) ?? 0;
+  const permitsOf = ({ account }: HeldPermit): number => owing.get(account) ?? 0;
   return [...held]
     .filter((one) => permitsOf(one) > 0 && hadItsTime(one))
     .sort((one, other) => permitsOf(other) - permitsOf(one) || one.holder.speed() - other.holder.speed())[0];
@@ -222,11 +222,11 @@ function yieldingTo({ held, options }: State, waiting: Account): Held | undefine
  * time than the one before, so long transfers finish although other accounts wait.
  */
 function owes({ clock, keepsLast }: FairSemaphoreOptions, account: Account, waiting: Account): boolean {
-  const more = activeOf(account) - waiting.held.size;
+  const more = countActive(account) - waiting.held.size;
   if (account === waiting || more < 1) return false;
   if (keepsLast) return more > 1;
   const used = (one: Account): number => one.time.used(clock.now(), one.held.size);
   return used(account) > CLAIM_FACTOR * used(waiting);
 }
 
-const activeOf = ({ held }: Account): number => [...held].filter(({ yielding }) => !yielding).length;
+const countActive = ({ held }: Account): number => [...held].filter(({ yielding }) => !yielding).length;

@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { addressKeyOf } from '../addresses/address-policy.ts';
+import { toAddressKey } from '../addresses/address-policy.ts';
 import { openAddressPermits } from './address-permits.ts';
 import type { AddressPermits } from './address-permits.ts';
 import type { FairSemaphore, Release } from './fair-semaphore.ts';
-import { addressIn, hostKeyOf } from '../addresses/fetch-target.ts';
+import { addressIn, toHostKey } from '../addresses/fetch-target.ts';
 import type { KeyedPermits } from './keyed-permits.ts';
 import { openPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
@@ -46,8 +46,8 @@ export function openTransferPermits(deps: TransferPermitsDeps, accountId: string
   const hostTakes = (url: URL): readonly Take[] => {
     if (narrow === undefined) return [];
     const address = addressIn(url);
-    if (address === undefined) return [(signal) => narrow.names.take(hostKeyOf(url), holder, signal)];
-    return [(signal) => narrow.addresses.take(addressKeyOf(address), holder, signal)];
+    if (address === undefined) return [(signal) => narrow.names.take(toHostKey(url), holder, signal)];
+    return [(signal) => narrow.addresses.take(toAddressKey(address), holder, signal)];
   };
   const leaveHost = (): void => {
     addresses.release();
@@ -63,7 +63,7 @@ export function openTransferPermits(deps: TransferPermitsDeps, accountId: string
       holder.arrived();
     },
     enterHost: async (url) => {
-      const key = hostKeyOf(url);
+      const key = toHostKey(url);
       if (key === current) return;
       leaveHost();
       const isFirst = current === undefined;

@@ -10,7 +10,7 @@ import type { RawOrigin } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
-import { guardedConnector } from './guarded-connector.ts';
+import { newGuardedConnector } from './guarded-connector.ts';
 
 const pem = (name: string): Buffer =>
   readFileSync(new URL(`../../../testing/fixtures/tls/${name}.pem`, import.meta.url));
@@ -34,7 +34,7 @@ async function connect(
   { port = target.port, signal = new AbortController().signal } = {},
 ): Promise<Error | Socket> {
   const sockets: Socket[] = [];
-  const connector = guardedConnector({
+  const connector = newGuardedConnector({
     policy,
     dnsServers: [world.dns.address],
     dnsMs: 1000,

@@ -28,7 +28,7 @@ type Connect = (options: buildConnector.Options, callback: buildConnector.Callba
  * reached is checked once more before a byte is sent. TLS is added on top of that socket: a TLS connection ignores a
  * block list.
  */
-export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
+export function newGuardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, permits, enter, opened, signal } = options;
   const secure = buildConnector({
     rejectUnauthorized: true,
@@ -47,13 +47,13 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       signal.removeEventListener('abort', giveUp);
       settle(...outcome);
     };
-    const begun = (socket: Socket): void => {
+    const trackSocket = (socket: Socket): void => {
       making = socket;
       opened(socket);
       if (signal.aborted) giveUp();
     };
     signal.addEventListener('abort', giveUp, { once: true });
-    const port = portOf(target);
+    const port = readTargetPort(target);
     const isLiteral = isIP(target.hostname) !== 0;
     if (isLiteral && !policy.permits(target.hostname, port)) {
       callback(addressFault(`the address ${target.hostname} is not dialled`), null);
@@ -61,7 +61,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     }
     if (isLiteral && policy.isException(target.hostname, port)) options.noteException?.();
     enter(isLiteral ? 'connect' : 'resolve');
-    begun(
+    trackSocket(
       plainConnector(options, port)({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {
         if (error !== null) {
           callback(error, null);
@@ -84,7 +84,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
           ready(socket);
           return;
         }
-        begun(secure({ ...target, httpSocket: socket }, handshake(ready, callback)));
+        trackSocket(secure({ ...target, httpSocket: socket }, handshake(ready, callback)));
       }),
     );
   };
@@ -119,7 +119,7 @@ function admittingLookup(options: ConnectorOptions, port: number): ReturnType<ty
   });
 }
 
-function portOf({ port, protocol }: buildConnector.Options): number {
+function readTargetPort({ port, protocol }: buildConnector.Options): number {
   if (port !== '') return Number(port);
   return protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
 }

@@ -35,7 +35,7 @@ interface Idle {
   readonly taken: AbortController;
 }
 
-export function keptConnections(clock: Clock, stopping: AbortSignal, bounds = OF_RESULTS): KeptConnections {
+export function openKeptConnections(clock: Clock, stopping: AbortSignal, bounds = OF_RESULTS): KeptConnections {
   const idle: Idle[] = [];
   const remove = (kept: Idle | undefined): OriginConnection | undefined => {
     const at = kept === undefined ? -1 : idle.indexOf(kept);

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { Dispatcher, buildConnector } from 'undici';
 import { addressFault } from '../fetch-fault.ts';
-import { guardedConnector } from './guarded-connector.ts';
+import { newGuardedConnector } from './guarded-connector.ts';
 import type { ConnectorOptions } from './guarded-connector.ts';
 
 /** Made once: without it the client makes errors with a stack at the end of each connection. */
@@ -63,7 +63,7 @@ export function openConnection(
       settle(addressFault('no fetch uses this connection'), null);
       return;
     }
-    guardedConnector({ policy, dnsServers, ...user, opened })(target, (...outcome) => {
+    newGuardedConnector({ policy, dnsServers, ...user, opened })(target, (...outcome) => {
       current = outcome[1] ?? undefined;
       connectedAt = now();
       settle(...outcome);

@@ -67,14 +67,14 @@ export async function requestFollowing(
       continuation,
       authorization: url.origin === first.origin ? deps.authorization : undefined,
     });
-    if (!REDIRECTS.has(response.statusCode)) return answerOf(response, continuation);
+    if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation);
     response.body.destroy();
-    url = targetOf(response, url, deps.policy.urlCharactersMax);
+    url = readRedirect(response, url, deps.policy.urlCharactersMax);
   }
   throw new FetchFault('redirects', `could not be fetched: it redirects more than ${deps.redirectsMax} times`);
 }
 
-interface Asked {
+interface RequestDetails {
   readonly continuation: Continuation | undefined;
   readonly authorization: Secret | undefined;
 }
@@ -83,7 +83,7 @@ interface Asked {
 async function ask(
   { connections }: RequestDeps,
   url: URL,
-  { continuation, authorization }: Asked,
+  { continuation, authorization }: RequestDetails,
 ): Promise<Dispatcher.ResponseData> {
   const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
   const range =
@@ -95,14 +95,14 @@ async function ask(
   return response;
 }
 
-function targetOf(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {
+function readRedirect(response: Dispatcher.ResponseData, from: URL, charactersMax: number): URL {
   const { location } = response.headers;
   const url = typeof location !== 'string' || location.length > charactersMax ? null : URL.parse(location, from.href);
   if (url === null) throw new FetchFault('redirects', 'could not be fetched: it redirects to an invalid address');
   return url;
 }
 
-function answerOf(response: Dispatcher.ResponseData, continuation: Continuation | undefined): Answer {
+function readAnswer(response: Dispatcher.ResponseData, continuation: Continuation | undefined): Answer {
   const refuse = (fault: FetchFault): never => {
     response.body.destroy();
     throw fault;
@@ -123,10 +123,10 @@ function answerOf(response: Dispatcher.ResponseData, continuation: Continuation 
         'could not be fetched: the server compressed it although the request allows no compression',
       ),
     );
-  const length = lengthOf(response);
-  const said = { body: response.body, declaredType, validator: validatorOf(response) };
+  const length = readLength(response);
+  const said = { body: response.body, declaredType, validator: readValidator(response) };
   if (continuation === undefined) return { ...said, length, whole: length };
-  const rest = restIn(response, continuation);
+  const rest = readRest(response, continuation);
   if (rest === undefined)
     return refuse(new FetchFault('network', NOT_REACHED, 'the origin did not send the rest of a broken transfer'));
   return { ...said, length: rest, whole: continuation.from + rest };
@@ -143,21 +143,21 @@ function isPlain(response: Dispatcher.ResponseData, name: keyof typeof PLAIN): b
  * The number of bytes that are left of the same file. The request has `If-Range`, so another version of the file comes
  * whole, with 200.
  */
-function restIn(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
+function readRest(response: Dispatcher.ResponseData, { from, validator, whole }: Continuation): number | undefined {
   const [, first, last, total] = (CONTENT_RANGE.exec(header(response, 'content-range') ?? '') ?? []).map(Number);
   const rest = Number(total) - from;
   const isTheRest =
     response.statusCode === PARTIAL && first === from && Number(last) + 1 === total && total === (whole ?? total);
-  const isTheSame = (header(response, 'etag') ?? validator) === validator && (lengthOf(response) ?? rest) === rest;
+  const isTheSame = (header(response, 'etag') ?? validator) === validator && (readLength(response) ?? rest) === rest;
   return isTheRest && isTheSame ? rest : undefined;
 }
 
-function lengthOf(response: Dispatcher.ResponseData): number | undefined {
+function readLength(response: Dispatcher.ResponseData): number | undefined {
   const text = header(response, 'content-length');
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-function validatorOf(response: Dispatcher.ResponseData): string | undefined {
+function readValidator(response: Dispatcher.ResponseData): string | undefined {
   const etag = header(response, 'etag');
   return header(response, 'accept-ranges') !== 'none' && etag?.startsWith('"') === true ? etag : undefined;
 }

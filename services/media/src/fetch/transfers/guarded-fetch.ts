@@ -3,7 +3,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Draft, Incoming, ReceivedFile } from '../../blobs/incoming.ts';
-import { inBytes } from '../../domain/media-rules.ts';
+import { formatBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
 import { parseTarget } from '../addresses/fetch-target.ts';
@@ -54,12 +54,12 @@ export interface FetchOrder {
  * request carries no data of ours, and the file has at most `bytesMax` bytes. It rejects with a FetchFault, or with the
  * error of our disk, and then leaves nothing behind.
  */
-export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
+export async function fetchGuarded(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
   const url = parseTarget(order.url, deps.policy);
   const draft = await deps.incoming.begin(order.bytesMax);
   const broken: Error[] = [];
   const watch = watchTransfer(deps.clock, order.limits, () => connections.bytes());
-  const connections = connectionsOf(deps, order, { watch, broke: (error) => void broken.push(error) });
+  const connections = openConnections(deps, order, { watch, broke: (error) => void broken.push(error) });
   const { signal, measure } = order.permits;
   const end = (): void => {
     watch.stop(signal.reason);
@@ -74,7 +74,7 @@ export async function guardedFetch(deps: GuardedFetchDeps, order: FetchOrder): P
     return await draft.finish();
   } catch (error) {
     await draft.discard();
-    throw faultOf(watch.signal.aborted ? watch.signal.reason : error);
+    throw toFetchError(watch.signal.aborted ? watch.signal.reason : error);
   } finally {
     signal.removeEventListener('abort', end);
     const isKept = wasRead && !watch.signal.aborted;
@@ -110,7 +110,7 @@ async function receive(
       await takeBody(answer, draft, deps);
       return;
     } catch (error) {
-      continuation = continuationOf(answer, draft, continuation);
+      continuation = toContinuation(answer, draft, continuation);
       const mayGoOn =
         order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
@@ -122,19 +122,19 @@ async function receive(
 /** A reader sees a connection reset as the end of the body, unless the length is known. */
 async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfer): Promise<void> {
   const [bytesBefore, brokenBefore] = [draft.bytes, broken.length];
-  await draft.append(watched(answer, watch));
+  await draft.append(watchBody(answer, watch));
   const came = draft.bytes - bytesBefore;
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
   if (answer.length !== undefined && came !== answer.length)
     throw new FetchFault('network', NOT_REACHED, `${came} bytes came of ${answer.length}`);
 }
 
-function continuationOf(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
+function toContinuation(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
   const validator = before?.validator ?? answer.validator;
   return validator === undefined ? undefined : { from: draft.bytes, validator, whole: before?.whole ?? answer.whole };
 }
 
-async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Uint8Array> {
+async function* watchBody(answer: Answer, watch: TransferWatch): AsyncGenerator<Uint8Array> {
   watch.enter('body');
   try {
     for await (const chunk of answer.body) {
@@ -147,7 +147,7 @@ async function* watched(answer: Answer, watch: TransferWatch): AsyncGenerator<Ui
 }
 
 /** A fetch uses no proxy, and no connection of another fetch except the kept ones that its order names. */
-function connectionsOf(
+function openConnections(
   { clock, policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
   { limits, permits, kept, noteException }: FetchOrder,
   { watch, broke }: { readonly watch: TransferWatch; readonly broke: (error: Error) => void },
@@ -170,10 +170,10 @@ function connectionsOf(
 }
 
 function tooLarge(bytesMax: number): FetchFault {
-  return new FetchFault('too_large', `must have at most ${inBytes(bytesMax)}`, `more than ${bytesMax} bytes`);
+  return new FetchFault('too_large', `must have at most ${formatBytes(bytesMax)}`, `more than ${bytesMax} bytes`);
 }
 
 /** Errors of the network are FetchFaults here. Every other error is a fault of this service. */
-function faultOf(error: unknown): unknown {
+function toFetchError(error: unknown): unknown {
   return error instanceof TooLarge ? tooLarge(error.bytesMax) : error;
 }

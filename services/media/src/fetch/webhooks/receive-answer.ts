@@ -29,8 +29,8 @@ export interface ReceivedAnswer {
   readonly broken: unknown;
 }
 
-type Collected = Omit<ReceivedAnswer, 'isWhole' | 'broken'>;
-const NOTHING: Collected = { status: 0, headers: {}, head: NO_BYTES };
+type PartialAnswer = Omit<ReceivedAnswer, 'isWhole' | 'broken'>;
+const NOTHING: PartialAnswer = { status: 0, headers: {}, head: NO_BYTES };
 
 /**
  * Makes one request and receives its answer. It never rejects, and answers as soon as the signal is aborted, with what
@@ -65,7 +65,7 @@ export function receiveAnswer(
       },
       onResponseData: (_controller, piece) => {
         bytes += piece.byteLength;
-        collected = { ...collected, head: headOf(collected.head, piece) };
+        collected = { ...collected, head: appendHead(collected.head, piece) };
         if (bytes <= BODY_BYTES_MAX) return;
         settle(false);
         throw ENOUGH;
@@ -81,7 +81,7 @@ export function receiveAnswer(
 }
 
 /** A copy: a piece is a view of a larger buffer. */
-function headOf(head: Buffer, piece: Buffer): Buffer {
+function appendHead(head: Buffer, piece: Buffer): Buffer {
   const missing = HEAD_BYTES_MAX - head.byteLength;
   return missing <= 0 ? head : Buffer.concat([head, piece.subarray(0, missing)]);
 }

@@ -1,7 +1,7 @@
 import type { HostPort } from '@reelgate/platform/config/units';
-import { addressPolicy, isAddress, isPublicAddress, plainAddress } from '../addresses/address-policy.ts';
+import { addressPolicy, isAddress, isPublicAddress, toPlainAddress } from '../addresses/address-policy.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
-import { addressIn, checkTarget, hostKeyOf, parseTarget, portOf } from '../addresses/fetch-target.ts';
+import { addressIn, checkTarget, toHostKey, parseTarget, readPort } from '../addresses/fetch-target.ts';
 import { FetchFault, addressFault } from '../fetch-fault.ts';
 
 const HTTPS_PORT = 443;
@@ -37,12 +37,14 @@ export function receiverPolicy({ allow, isOwn }: ReceiverPolicyOptions): JudgeRe
     ports: [HTTPS_PORT],
     urlCharactersMax: URL_CHARACTERS_MAX,
   });
-  const exceptions = new Set(allow.map(({ host, port }) => keyOf(isAddress(host) ? plainAddress(host) : host, port)));
+  const exceptions = new Set(
+    allow.map(({ host, port }) => toReceiverKey(isAddress(host) ? toPlainAddress(host) : host, port)),
+  );
   return (text) => {
     const url = parseTarget(text, base);
-    const isException = exceptions.has(keyOf(hostKeyOf(url), portOf(url)));
+    const isException = exceptions.has(toReceiverKey(toHostKey(url), readPort(url)));
     if (isException && addressIn(url) === undefined)
-      return { url, policy: anyAddressOn(portOf(url), base), isException };
+      return { url, policy: anyAddressOn(readPort(url), base), isException };
     checkTarget(url, base);
     if (!isException && url.protocol !== 'https:') throw new FetchFault('url', 'must have an https address');
     if (!isException && isOwn(url)) throw addressFault(`${url.hostname} leads to this service`);
@@ -61,4 +63,4 @@ function anyAddressOn(allowed: number, base: AddressPolicy): AddressPolicy {
 }
 
 /** The same for every spelling of a name. */
-const keyOf = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, '')} ${port}`;
+const toReceiverKey = (host: string, port: number): string => `${host.toLowerCase().replace(/\.$/, '')} ${port}`;

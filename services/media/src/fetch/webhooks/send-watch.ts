@@ -38,8 +38,8 @@ export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
       await clock.sleep(TICK_MS, stopping);
       const now = clock.now();
       endWhere((send) => {
-        if (now >= send.endsAt) return overTime();
-        return send.bytes() > EXCHANGE_BYTES_MAX ? tooMuch() : undefined;
+        if (now >= send.endsAt) return timeoutFault();
+        return send.bytes() > EXCHANGE_BYTES_MAX ? oversizeFault() : undefined;
       });
     }
     isRunning = false;
@@ -47,7 +47,7 @@ export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
   stopping.addEventListener(
     'abort',
     () => {
-      endWhere(stopped);
+      endWhere(stoppingFault);
     },
     { once: true },
   );
@@ -62,6 +62,6 @@ export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
   };
 }
 
-const overTime = (): FetchFault => new FetchFault('slow', 'its time is over');
-const tooMuch = (): FetchFault => new FetchFault('too_large', 'its answer has too many bytes');
-const stopped = (): FetchFault => new FetchFault('busy', 'the service is stopping');
+const timeoutFault = (): FetchFault => new FetchFault('slow', 'its time is over');
+const oversizeFault = (): FetchFault => new FetchFault('too_large', 'its answer has too many bytes');
+const stoppingFault = (): FetchFault => new FetchFault('busy', 'the service is stopping');

@@ -3,10 +3,10 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { retryAfterMs } from '../../domain/retry-after.ts';
-import { hostKeyOf } from '../addresses/fetch-target.ts';
+import { toHostKey } from '../addresses/fetch-target.ts';
 import { FetchFault, HandshakeFault } from '../fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';
-import { IDLE_MS, keptConnections } from '../requests/kept-connections.ts';
+import { IDLE_MS, openKeptConnections } from '../requests/kept-connections.ts';
 import type { KeptConnections } from '../requests/kept-connections.ts';
 import { openConnection } from '../requests/origin-connection.ts';
 import type { ConnectionUser, OriginConnection } from '../requests/origin-connection.ts';
@@ -93,7 +93,7 @@ export function openWebhookSender(
     judge: receiverPolicy(options),
     permits: openSendPermits(),
     watch: openSendWatch(clock, stopping),
-    kept: keptConnections(clock, stopping, KEPT),
+    kept: openKeptConnections(clock, stopping, KEPT),
   };
   const sends = metrics.counter('reelgate_media_webhooks_total', 'Requests to webhook receivers, by outcome', [
     'outcome',
@@ -102,7 +102,7 @@ export function openWebhookSender(
   return async (order) => {
     const startedAt = clock.now();
     try {
-      const outcome = stopping.aborted ? failed('busy') : await send(sender, order, startedAt);
+      const outcome = stopping.aborted ? toFailure('busy') : await send(sender, order, startedAt);
       sends.labels(outcome.fault ?? (isSuccess(outcome.status) ? 'ok' : 'answered')).inc();
       return { ...outcome, durationMs: Math.max(clock.now() - startedAt, 0) };
     } catch (error) {
@@ -114,23 +114,23 @@ export function openWebhookSender(
 }
 
 async function send(sender: Sender, order: WebhookOrder, startedAt: number): Promise<Outcome> {
-  const receiver = receiverOf(sender.judge, order.url);
-  if (receiver === undefined) return failed('address_refused');
-  const host = receiver.isException ? undefined : hostKeyOf(receiver.url);
+  const receiver = findReceiver(sender.judge, order.url);
+  if (receiver === undefined) return toFailure('address_refused');
+  const host = receiver.isException ? undefined : toHostKey(receiver.url);
   const release = sender.permits.take(order.accountId, host);
-  if (release === undefined) return failed('busy');
+  if (release === undefined) return toFailure('busy');
   try {
     const answer = await exchange(sender, order, { receiver, startedAt });
     // an operator can permit an address; the client does not learn of it
     if (answer.broken instanceof FetchFault && answer.broken.code === 'address')
       sender.log.info({ accountId: order.accountId, err: answer.broken }, 'a webhook receiver is not dialled');
-    return outcomeOf(answer, sender.clock.now());
+    return toOutcome(answer, sender.clock.now());
   } finally {
     release();
   }
 }
 
-function receiverOf(judge: JudgeReceiver, url: string): Receiver | undefined {
+function findReceiver(judge: JudgeReceiver, url: string): Receiver | undefined {
   try {
     return judge(url);
   } catch (error) {
@@ -151,7 +151,7 @@ async function exchange(
     kept.take(key) ??
     openConnection(url.origin, { policy, dnsServers, headerBytesMax, idleMs: IDLE_MS }, () => clock.now());
   const ending = new AbortController();
-  connection.use(userOf(dnsMs, ending.signal));
+  connection.use(newConnectionUser(dnsMs, ending.signal));
   const leave = watch.add({
     endsAt: startedAt + (order.timeoutMs === 0 ? TIMEOUT_MS : order.timeoutMs),
     bytes: () => connection.bytes(),
@@ -188,7 +188,7 @@ async function post(
 }
 
 /** The permits of a request are taken before it has a connection. */
-function userOf(dnsMs: number, signal: AbortSignal): ConnectionUser {
+function newConnectionUser(dnsMs: number, signal: AbortSignal): ConnectionUser {
   return {
     dnsMs,
     signal,
@@ -199,8 +199,8 @@ function userOf(dnsMs: number, signal: AbortSignal): ConnectionUser {
 }
 
 /** A connection that breaks after the status leaves the status valid: only the body is cut off. */
-function outcomeOf({ status, headers, head, broken }: ReceivedAnswer, now: number): Outcome {
-  const fault = broken === undefined ? undefined : faultOf(broken);
+function toOutcome({ status, headers, head, broken }: ReceivedAnswer, now: number): Outcome {
+  const fault = broken === undefined ? undefined : toSendFault(broken);
   const isAnswered = fault === undefined || (fault === 'not_reached' && status !== 0);
   return {
     status,
@@ -210,7 +210,7 @@ function outcomeOf({ status, headers, head, broken }: ReceivedAnswer, now: numbe
   };
 }
 
-const failed = (fault: SendFault): Outcome => ({ status: 0, fault, retryAfterMs: 0, answerHead: new Uint8Array() });
+const toFailure = (fault: SendFault): Outcome => ({ status: 0, fault, retryAfterMs: 0, answerHead: new Uint8Array() });
 
 const BY_CODE: Readonly<Record<string, SendFault>> = {
   slow: 'timeout',
@@ -220,7 +220,7 @@ const BY_CODE: Readonly<Record<string, SendFault>> = {
 };
 
 /** An address that is not dialled is `not_reached`, as one where nothing answers: a client cannot tell them apart. */
-function faultOf(error: unknown): SendFault {
+function toSendFault(error: unknown): SendFault {
   if (error instanceof HandshakeFault) return 'tls';
   const { code } = error as { readonly code?: unknown };
   return BY_CODE[String(code)] ?? 'not_reached';

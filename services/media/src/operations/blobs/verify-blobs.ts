@@ -29,7 +29,7 @@ export interface BlobFault {
   readonly claimants: readonly Claimant[];
 }
 
-export interface Verified {
+export interface VerifyResult {
   readonly checked: number;
   readonly bytes: number;
   readonly faults: readonly BlobFault[];
@@ -44,14 +44,14 @@ export async function verifyBlobs(
   deps: VerifyDeps,
   { after, limit, sizesOnly }: VerifyOrder,
   signal: AbortSignal,
-): Promise<Verified> {
+): Promise<VerifyResult> {
   const page = await deps.store.claimedBlobs(after, Math.min(limit, PAGE_MAX));
   const faults: BlobFault[] = [];
   let checked = 0;
   let bytes = 0;
   for (const blob of page) {
     signal.throwIfAborted();
-    const wrong = await faultOf(deps.blobs, blob, sizesOnly);
+    const wrong = await findBlobFault(deps.blobs, blob, sizesOnly);
     const claimants = wrong === undefined ? [] : await deps.store.claimants(blob, CLAIMANTS_SHOWN);
     // an object that ended in the meantime is not missing, even if the same content is stored under another key
     if (wrong !== undefined && claimants.length > 0) faults.push({ blob, claimants, ...wrong });
@@ -63,12 +63,12 @@ export async function verifyBlobs(
   return { checked, bytes, faults, next: isAll ? undefined : page[checked - 1]?.key };
 }
 
-async function faultOf(
+async function findBlobFault(
   blobs: BlobStore,
   { key, bytes, sha256 }: Blob,
   sizesOnly: boolean,
 ): Promise<Pick<BlobFault, 'fault' | 'foundBytes'> | undefined> {
-  const foundBytes = await blobs.sizeOf(key);
+  const foundBytes = await blobs.findSize(key);
   if (foundBytes === undefined) return { fault: 'missing', foundBytes: 0 };
   if (foundBytes !== bytes) return { fault: 'size', foundBytes };
   if (sizesOnly) return undefined;

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { mayDeclare } from '../../domain/formats.ts';
 import type { Family } from '../../domain/formats.ts';
-import { FAMILY_OF, inBytes } from '../../domain/media-rules.ts';
+import { FAMILY_OF, formatBytes } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import type { Upload } from '../../store/media-store.ts';
 import { invalidMedia } from '../media-refusals.ts';
@@ -31,18 +31,18 @@ export async function beginUpload(
 ): Promise<Upload> {
   if (!mayDeclare(declaredType, family))
     throw invalidMedia(`must be ${family}/…, the type of the kind; it is ${declaredType}`);
-  const bytesMax = largestOf(deps, family);
+  const bytesMax = computeBytesMax(deps, family);
   if (bytes !== undefined && bytes > bytesMax)
     throw new Problem({
       kind: 'invalid',
       reason: 'body_too_large',
-      message: `must be at most ${inBytes(bytesMax)} for this kind; it is ${inBytes(bytes)}`,
+      message: `must be at most ${formatBytes(bytesMax)} for this kind; it is ${formatBytes(bytes)}`,
     });
   return reserveBytes(deps, accountId, bytes ?? bytesMax);
 }
 
 /** A video may become a base video, so the larger limit of the two counts. Staging applies that of the role. */
-function largestOf({ bytesMax, inline }: BeginUploadDeps, family: Family): number {
+function computeBytesMax({ bytesMax, inline }: BeginUploadDeps, family: Family): number {
   const categories = (Object.keys(FAMILY_OF) as Category[]).filter((category) => FAMILY_OF[category] === family);
   return Math.min(inline.bytesMax, Math.max(...categories.map((category) => bytesMax[category])));
 }

@@ -3,12 +3,12 @@ import { Problem } from '@reelgate/platform/problem';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Incoming } from '../../blobs/incoming.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
-import { inBytes } from '../../domain/media-rules.ts';
+import { formatBytes } from '../../domain/media-rules.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
-import { claimed } from '../media-refusals.ts';
-import { keepReserved, reserveBytes, reservedBytes } from './reserve-bytes.ts';
+import { requireClaimed } from '../media-refusals.ts';
+import { keepReserved, reserveBytes, requireReservation } from './reserve-bytes.ts';
 import type { ReserveDeps } from './reserve-bytes.ts';
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
@@ -41,7 +41,7 @@ export async function putBytes(
   const { id: upload, bytes: reserved } =
     options.upload === undefined
       ? await reserveBytes(deps, options.accountId, bytesMax)
-      : await reservedBytes(deps, options.accountId, options.upload);
+      : await requireReservation(deps, options.accountId, options.upload);
   const received = new AbortController();
   void keepReserved(deps, upload, received.signal);
   try {
@@ -82,7 +82,7 @@ async function receive(
         : [source],
     );
     const file = await draft.finish();
-    const object = claimed(
+    const object = requireClaimed(
       await claimFile(deps, file, {
         accountId,
         taskId: '',
@@ -103,7 +103,7 @@ async function receive(
       ? new Problem({
           kind: 'invalid',
           reason: 'body_too_large',
-          message: `the bytes must be at most ${inBytes(error.bytesMax)}`,
+          message: `the bytes must be at most ${formatBytes(error.bytesMax)}`,
           cause: error,
         })
       : error;

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
-import { inBytes } from '../../domain/media-rules.ts';
+import { formatBytes } from '../../domain/media-rules.ts';
 import type { MediaStore, Upload } from '../../store/media-store.ts';
 
 /** Running creates of the account release their bytes within seconds. */
@@ -36,7 +36,7 @@ export async function reserveBytes(
     retryAfterMs: QUOTA_RETRY_MS,
     message:
       `the uploads of this account and the inline media of its unanswered requests must be at most ` +
-      `${inBytes(inline.accountBytesMax)}; send URLs, or try again when a request is answered or an upload has expired`,
+      `${formatBytes(inline.accountBytesMax)}; send URLs, or try again when a request is answered or an upload has expired`,
   });
 }
 
@@ -54,7 +54,11 @@ export async function keepReserved(
 }
 
 /** A reservation of this account that has not ended. */
-export async function reservedBytes({ store, clock }: ReserveDeps, accountId: string, id: string): Promise<Upload> {
+export async function requireReservation(
+  { store, clock }: ReserveDeps,
+  accountId: string,
+  id: string,
+): Promise<Upload> {
   const upload = await store.findUpload(id, clock.now());
   if (upload?.accountId === accountId) return upload;
   throw new Problem({

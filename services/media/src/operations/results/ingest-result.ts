@@ -8,14 +8,14 @@ import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
 import type { VideoFacts } from '../../domain/media-facts.ts';
-import { FetchFault, mayPass } from '../../fetch/fetch-fault.ts';
+import { FetchFault, isTransient } from '../../fetch/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Probe } from '../../probe/probe.ts';
 import { beginFetch } from '../fetch-span.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
-import { claimed, mediaBusy } from '../media-refusals.ts';
+import { requireClaimed, mediaBusy } from '../media-refusals.ts';
 
 const RETRY_MS = 5000;
 
@@ -40,16 +40,16 @@ export interface IngestOrder {
 export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
   const { accountId, taskId, span } = order;
   const before = await deps.store.findResult(taskId);
-  if (before !== undefined) return stillKept(before, deps.clock.now());
+  if (before !== undefined) return requireKept(before, deps.clock.now());
 
   return withResult(deps, order, async (file) => {
     try {
-      const facts = await inSpan(span, 'probe', {}, () => videoIn(deps, accountId, file));
+      const facts = await inSpan(span, 'probe', {}, () => readVideoFacts(deps, accountId, file));
       const { lifetimeMs } = deps.results;
       const claim = { accountId, taskId, purpose: 'result', reference: '', facts, lifetimeMs } as const;
-      const result = claimed(await inSpan(span, 'keep', {}, () => claimFile(deps, file, claim)));
+      const result = requireClaimed(await inSpan(span, 'keep', {}, () => claimFile(deps, file, claim)));
       deps.log.info({ taskId, object: result.id, bytes: file.bytes }, 'a result was stored');
-      return stillKept(result, deps.clock.now());
+      return requireKept(result, deps.clock.now());
     } catch (error) {
       // a file that was kept is gone
       await file.discard();
@@ -59,7 +59,7 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
 }
 
 /** An ended result is not stored again. */
-function stillKept(result: MediaObject, now: number): MediaObject {
+function requireKept(result: MediaObject, now: number): MediaObject {
   if (isKept(result, now)) return result;
   throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this task is no longer stored' });
 }
@@ -80,7 +80,7 @@ async function withResult<T>(
     if (!(error instanceof FetchFault)) throw error;
     if (error.code === 'busy') throw mediaBusy(error.said, error);
     log.warn({ taskId: order.taskId, code: error.code, err: error }, 'a result was not fetched');
-    throw mayPass(error)
+    throw isTransient(error)
       ? new Problem({
           kind: 'unavailable',
           reason: 'result_unreachable',
@@ -88,17 +88,17 @@ async function withResult<T>(
           retryAfterMs: RETRY_MS,
           cause: error,
         })
-      : refused(error.said, error);
+      : resultRefused(error.said, error);
   }
 }
 
-async function videoIn({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
+async function readVideoFacts({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
   const outcome = await probe(path, { accountId });
-  if ('fault' in outcome) throw refused(`is not a readable video (${outcome.fault})`);
-  if (!isResult(outcome.facts)) throw refused(`must be a playable video; it is ${outcome.facts.mediaType}`);
+  if ('fault' in outcome) throw resultRefused(`is not a readable video (${outcome.fault})`);
+  if (!isResult(outcome.facts)) throw resultRefused(`must be a playable video; it is ${outcome.facts.mediaType}`);
   return outcome.facts;
 }
 
-function refused(said: string, cause?: unknown): Problem {
+function resultRefused(said: string, cause?: unknown): Problem {
   return new Problem({ kind: 'invalid', reason: 'result_refused', message: `the result ${said}`, cause });
 }

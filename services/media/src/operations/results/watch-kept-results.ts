@@ -9,7 +9,7 @@ const SOON_MS = 24 * 3_600_000;
  * Counts the bytes of the results in small pages, one at each pass, and shows the sums when they are whole. A pass
  * costs the same for a store of any size.
  */
-export function keptResults(
+export function newResultCounter(
   countNext: CountResults,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
 ): () => Promise<number> {

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { BlobStore } from '../../blobs/blob-store.ts';
-import { fileNameOf, isKept, mediaTypeOf } from '../../domain/media-object.ts';
+import { buildFileName, isKept, readMediaType } from '../../domain/media-object.ts';
 import type { MediaStore } from '../../store/media-store.ts';
 
 const LINK_SECONDS_MAX = 24 * 3600;
@@ -25,8 +25,8 @@ export async function linkObject(
   const secondsLeft = Math.min(LINK_SECONDS_MAX, Math.max(1, Math.floor((found.expiresAt - now) / 1000)));
   return blobs.linkTo(found.blob.key, {
     method: 'GET',
-    mediaType: mediaTypeOf(found),
-    fileName: fileNameOf(found),
+    mediaType: readMediaType(found),
+    fileName: buildFileName(found),
     secondsLeft,
   });
 }

@@ -4,13 +4,13 @@ import { isProblem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Incoming, ReceivedFile } from '../../blobs/incoming.ts';
-import { decodedBytes } from '../../domain/data-url.ts';
+import { countDecodedBytes } from '../../domain/data-url.ts';
 import { mayDeclare } from '../../domain/formats.ts';
 import { PROBE_FAULTS } from '../../domain/media-facts.ts';
 import type { MediaFacts } from '../../domain/media-facts.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { Blob, MediaObject } from '../../domain/media-object.ts';
-import { FAMILY_OF, faultOfMedia, inBytes, isOfCategory } from '../../domain/media-rules.ts';
+import { FAMILY_OF, findMediaFault, formatBytes, isOfCategory } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
 import type { Reference } from '../../domain/reference.ts';
@@ -22,7 +22,7 @@ import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-file.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { beginFetch } from '../fetch-span.ts';
-import { claimed, invalidMedia, mediaBusy, unknownMedia, unknownObject } from '../media-refusals.ts';
+import { requireClaimed, invalidMedia, mediaBusy, unknownMedia, unknownObject } from '../media-refusals.ts';
 
 export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
@@ -51,14 +51,15 @@ export interface StageOrder {
 }
 
 /** New bytes, or stored bytes. */
-type Found = { readonly file: ReceivedFile | FetchedReference } | { readonly blob: Blob; readonly wasStaged: boolean };
+type FoundMedia =
+  { readonly file: ReceivedFile | FetchedReference } | { readonly blob: Blob; readonly wasStaged: boolean };
 
 /**
  * Finds or fetches one reference, checks its bytes, and freezes it. A reference is frozen once for a task: a later call
  * gets the same bytes, even if the address gives other bytes then.
  */
 export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<MediaObject> {
-  const reference = nameOf(order);
+  const reference = hashReference(order);
   const before =
     order.taskId === '' ? undefined : await deps.store.findStaged(order.accountId, order.taskId, reference);
   if (before !== undefined && isKept(before, deps.clock.now())) return before;
@@ -70,7 +71,7 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
   let isReadable = false;
   try {
     checkSize(deps, order, 'file' in found ? found.file.bytes : found.blob.bytes);
-    const facts = await inSpan(order.span, 'probe', {}, () => factsOf(deps, order, found));
+    const facts = await inSpan(order.span, 'probe', {}, () => readFacts(deps, order, found));
     isReadable = isOfCategory(order.category, facts);
     checkFacts(order, facts);
     const { accountId, taskId } = order;
@@ -90,7 +91,7 @@ export async function stageMedia(deps: StageDeps, order: StageOrder): Promise<Me
 }
 
 /** The same name for the same text in the same use. */
-export function nameOf({ category, source }: StageOrder): string {
+export function hashReference({ category, source }: StageOrder): string {
   return createHash('sha256')
     .update(`${category}\n${'object' in source ? `object\n${source.object}` : `url\n${source.url}`}`)
     .digest('hex');
@@ -100,7 +101,7 @@ async function findInline(
   deps: StageDeps,
   order: StageOrder,
   { object, declaredType }: { object: string; declaredType: string },
-): Promise<Found> {
+): Promise<FoundMedia> {
   const found = await deps.store.find(object);
   if (!isUsable(deps, order, found)) throw unknownObject();
   checkSize(deps, order, found.blob.bytes);
@@ -108,7 +109,7 @@ async function findInline(
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
 
-async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<Found> {
+async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<FoundMedia> {
   const reference = classifyReference(text, deps.publicUrl, deps.fetch.urlCharactersMax);
   return FINDERS[reference.kind](deps, order, reference as never);
 }
@@ -117,7 +118,7 @@ type Finder<K extends Reference['kind']> = (
   deps: StageDeps,
   order: StageOrder,
   reference: Extract<Reference, { kind: K }>,
-) => Promise<Found>;
+) => Promise<FoundMedia>;
 
 const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
   refused: async (_deps, _order, { fault }) => {
@@ -130,7 +131,7 @@ const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
 };
 
 /** Objects of this service are found in the store, by account, and never fetched. */
-function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): Found {
+function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): FoundMedia {
   if (!isUsable(deps, order, found)) throw unknownMedia();
   return { blob: found.blob, wasStaged: found.purpose === 'staged' };
 }
@@ -148,8 +149,8 @@ async function receiveData(
   deps: StageDeps,
   order: StageOrder,
   { declaredType, base64 }: { declaredType: string; base64: string },
-): Promise<Found> {
-  checkSize(deps, order, decodedBytes(base64));
+): Promise<FoundMedia> {
+  checkSize(deps, order, countDecodedBytes(base64));
   checkDeclared(declaredType, order.category);
   const draft = await deps.incoming.begin(deps.bytesMax[order.category]);
   try {
@@ -161,7 +162,7 @@ async function receiveData(
   }
 }
 
-async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<Found> {
+async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<FoundMedia> {
   const { accountId, taskId, category, requestId } = order;
   const fetching = beginFetch(order.span);
   const wanted = { url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] };
@@ -178,7 +179,12 @@ async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOr
 }
 
 /** A client learns nothing of a private address where it is not given a medium: not even that there is a file. */
-function hideContent({ log }: StageDeps, { taskId, requestId }: StageOrder, found: Found, error: unknown): unknown {
+function hideContent(
+  { log }: StageDeps,
+  { taskId, requestId }: StageOrder,
+  found: FoundMedia,
+  error: unknown,
+): unknown {
   const isFromException = 'file' in found && 'isFromException' in found.file && found.file.isFromException;
   if (!isFromException || !isProblem(error, 'invalid_media')) return error;
   log.info({ taskId, requestId, err: error }, 'a medium of a private address was refused');
@@ -186,14 +192,14 @@ function hideContent({ log }: StageDeps, { taskId, requestId }: StageOrder, foun
 }
 
 /** Only decodable images are redrawn, and staged ones were redrawn before. */
-function mayRedraw(found: Found, { mediaType }: MediaFacts): boolean {
+function mayRedraw(found: FoundMedia, { mediaType }: MediaFacts): boolean {
   return REDRAWN.has(mediaType) && !('blob' in found && found.wasStaged);
 }
 
 const REDRAWN: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
 
 interface Content {
-  readonly found: Found;
+  readonly found: FoundMedia;
   readonly facts: MediaFacts;
 }
 
@@ -206,14 +212,14 @@ async function claimContent(
     'file' in found
       ? await claimFile(deps, found.file, { ...claim, facts })
       : await claimBlob(deps, { ...claim, facts, blob: found.blob });
-  return claimed(object);
+  return requireClaimed(object);
 }
 
 /** Channels get the pixels of an image and nothing else of its file. */
 async function withRedrawn<T>(
   deps: StageDeps,
   order: StageOrder,
-  found: Found,
+  found: FoundMedia,
   use: (drawn: Content) => Promise<T>,
 ): Promise<T> {
   let outcome: ProbeOutcome | undefined;
@@ -229,7 +235,7 @@ async function withRedrawn<T>(
       ? unknownMedia()
       : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
   try {
-    const facts = factsIn(outcome);
+    const facts = requireFacts(outcome);
     checkFacts(order, facts);
     checkSize(deps, order, file.bytes);
     return await use({ found: { file }, facts });
@@ -238,30 +244,34 @@ async function withRedrawn<T>(
   }
 }
 
-async function factsOf({ blobs, store, probe }: StageDeps, order: StageOrder, found: Found): Promise<MediaFacts> {
-  if ('file' in found) return factsIn(await probe(found.file.path, order));
+async function readFacts(
+  { blobs, store, probe }: StageDeps,
+  order: StageOrder,
+  found: FoundMedia,
+): Promise<MediaFacts> {
+  if ('file' in found) return requireFacts(await probe(found.file.path, order));
   const { blob } = found;
   if (blob.facts !== undefined) return blob.facts;
   const outcome = await blobs.withFile(blob.key, (path) => probe(path, order));
   if (outcome === undefined) throw unknownMedia();
-  const facts = factsIn(outcome);
+  const facts = requireFacts(outcome);
   await store.noteFacts(blob.sha256, facts);
   return facts;
 }
 
-function factsIn(outcome: ProbeOutcome): MediaFacts {
+function requireFacts(outcome: ProbeOutcome): MediaFacts {
   if ('fault' in outcome) throw invalidMedia(PROBE_FAULTS[outcome.fault]);
   return outcome.facts;
 }
 
 function checkFacts({ category }: StageOrder, facts: MediaFacts): void {
-  const fault = faultOfMedia(category, facts);
+  const fault = findMediaFault(category, facts);
   if (fault !== undefined) throw invalidMedia(fault);
 }
 
 /** Runs before any parser: a file that is too large is refused for its size, not for its type. */
 function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: number): void {
-  if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${inBytes(bytesMax[category])}`);
+  if (bytes > bytesMax[category]) throw invalidMedia(`must have at most ${formatBytes(bytesMax[category])}`);
 }
 
 function checkDeclared(declaredType: string, category: Category): void {

@@ -3,7 +3,7 @@ import type { Box } from './boxes.ts';
 import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
 import { MovieFragments } from './movie-fragments.ts';
-import { SampleTables, entriesOf } from './sample-tables.ts';
+import { SampleTables, readEntries } from './sample-tables.ts';
 
 /** The boxes that hold boxes, each with its one parent. No other box is opened. */
 const PARENTS: Readonly<Record<string, string>> = {
@@ -118,6 +118,6 @@ class MovieCheck {
   #check(box: Box, parent: string): void {
     LEAVES[`${parent}/${box.name}`]?.(this, box);
     if (parent === 'stbl') this.#track?.tables.add(box);
-    else entriesOf(this.boxes.bytes, box);
+    else readEntries(this.boxes.bytes, box);
   }
 }

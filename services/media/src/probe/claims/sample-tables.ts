@@ -45,7 +45,7 @@ const OF_ONE_TRACK: Readonly<Record<string, string>> = {
 };
 
 /** The number of entries of a table and the position of the first. All of them must be in the table. */
-export function entriesOf(
+export function readEntries(
   bytes: FileBytes,
   { name, start, end }: Box,
 ): { readonly count: number; readonly at: number } | undefined {
@@ -67,7 +67,7 @@ export class SampleTables {
   }
 
   add(box: Box): void {
-    entriesOf(this.#bytes, box);
+    readEntries(this.#bytes, box);
     const kind = OF_ONE_TRACK[box.name];
     if (kind === undefined) return;
     claim(!this.#tables.has(kind), `has two tables ${box.name} for one track`);
@@ -130,7 +130,7 @@ export class SampleTables {
 
   #entries(name: string): { readonly count: number; readonly at: number } | undefined {
     const table = this.#tables.get(name);
-    return table === undefined ? undefined : entriesOf(this.#bytes, table);
+    return table === undefined ? undefined : readEntries(this.#bytes, table);
   }
 
   #sum(name: string, entryBytes: number, read: (at: number) => number): number {

@@ -13,7 +13,7 @@ import { findConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { ConfinementLevel } from './levels.ts';
 import { parserCommand, parserEnvironment } from '../parsers/parser-command.ts';
-import { readableCode } from '../parsers/readable-code.ts';
+import { listReadableCode } from '../parsers/readable-code.ts';
 
 const MIB = 1024 ** 2;
 const TEST_MS = 120_000;
@@ -44,7 +44,7 @@ const commandWith = (by: Confinement): readonly [string, ...string[]] =>
   parserCommand({
     confinement: by,
     script,
-    readable: [...readableCode(), script],
+    readable: [...listReadableCode(), script],
     writable: own,
     code,
     heapBytes: 64 * MIB,

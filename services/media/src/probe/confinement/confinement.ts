@@ -63,27 +63,30 @@ export async function findConfinement(log: Log): Promise<Confinement> {
     );
     return { level: 'process', prefix: [], launcher: undefined, hasNetwork: true, shell: undefined };
   }
-  const namespaces = await firstThatWorks('unshare', NAMESPACES);
-  const privileges = await firstThatWorks('setpriv', PRIVILEGES);
+  const namespaces = await findWorkingCommand('unshare', NAMESPACES);
+  const privileges = await findWorkingCommand('setpriv', PRIVILEGES);
   const launcher = await findLauncher();
-  const level = levelOf(namespaces, launcher);
+  const level = chooseLevel(namespaces, launcher);
   const hasNetwork = namespaces === undefined && launcher === undefined;
-  sayLevel(log, level, { hasNetwork, hasUserNamespace: namespaces?.includes('--user') === true });
+  logConfinement(log, level, { hasNetwork, hasUserNamespace: namespaces?.includes('--user') === true });
   return {
     level,
     prefix: [...(namespaces ?? []), ...(privileges ?? [])],
     launcher,
     hasNetwork,
-    shell: programOf('sh'),
+    shell: findProgram('sh'),
   };
 }
 
-function levelOf(namespaces: readonly string[] | undefined, launcher: readonly string[] | undefined): ConfinementLevel {
+function chooseLevel(
+  namespaces: readonly string[] | undefined,
+  launcher: readonly string[] | undefined,
+): ConfinementLevel {
   if (launcher === undefined) return 'process';
   return namespaces?.includes('--user') === true ? 'namespaces' : 'landlock';
 }
 
-function sayLevel(
+function logConfinement(
   log: Log,
   level: ConfinementLevel,
   { hasNetwork, hasUserNamespace }: { readonly hasNetwork: boolean; readonly hasUserNamespace: boolean },
@@ -100,7 +103,7 @@ function sayLevel(
 }
 
 /** The command before a program that may open `files` alone. */
-export function closedTo(launcher: readonly string[], program: string, files: OpenFiles): readonly string[] {
+export function buildLauncherPrefix(launcher: readonly string[], program: string, files: OpenFiles): readonly string[] {
   return [
     ...launcher,
     ...ALWAYS,
@@ -114,10 +117,10 @@ export function closedTo(launcher: readonly string[], program: string, files: Op
 
 /** Perl comes with every Debian image and calls the kernel without a compiler. */
 async function findLauncher(): Promise<readonly string[] | undefined> {
-  const [perl, nothing] = [programOf('perl'), programOf('true')];
+  const [perl, nothing] = [findProgram('perl'), findProgram('true')];
   if (perl === undefined || nothing === undefined || !existsSync(LAUNCHER)) return undefined;
   const launcher = [perl, LAUNCHER, process.arch];
-  const [program = perl, ...args] = closedTo(launcher, nothing, { readable: [], writable: [] });
+  const [program = perl, ...args] = buildLauncherPrefix(launcher, nothing, { readable: [], writable: [] });
   try {
     await promisify(execFile)(program, [...args, nothing], { env: {}, timeout: TRY_MS });
     return launcher;
@@ -126,12 +129,12 @@ async function findLauncher(): Promise<readonly string[] | undefined> {
   }
 }
 
-async function firstThatWorks(
+async function findWorkingCommand(
   name: string,
   choices: readonly (readonly string[])[],
 ): Promise<readonly string[] | undefined> {
-  const program = programOf(name);
-  const nothing = programOf('true');
+  const program = findProgram(name);
+  const nothing = findProgram('true');
   if (program === undefined || nothing === undefined) return undefined;
   for (const options of choices) {
     try {
@@ -144,7 +147,7 @@ async function firstThatWorks(
   return undefined;
 }
 
-function programOf(name: string): string | undefined {
+function findProgram(name: string): string | undefined {
   return PROGRAM_FOLDERS.map((folder) => path.join(folder, name)).find((program) => {
     try {
       accessSync(program, constants.X_OK);

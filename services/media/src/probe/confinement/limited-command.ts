@@ -1,4 +1,4 @@
-import { closedTo } from './confinement.ts';
+import { buildLauncherPrefix } from './confinement.ts';
 import type { Confinement, OpenFiles } from './confinement.ts';
 
 const KIB = 1024;
@@ -23,13 +23,13 @@ export interface ProcessLimits {
  * Wraps a command in its confinement, which opens `files` to it, and in limits if the machine has a shell that sets
  * them.
  */
-export function limitedCommand(
+export function confineCommand(
   { prefix, launcher, shell }: Confinement,
   { processorMs, fileBytes, dataBytes }: ProcessLimits,
   files: OpenFiles,
   command: readonly [string, ...string[]],
 ): readonly [program: string, ...args: string[]] {
-  const closed = launcher === undefined ? [] : closedTo(launcher, command[0], files);
+  const closed = launcher === undefined ? [] : buildLauncherPrefix(launcher, command[0], files);
   const confined = [...prefix, ...closed, ...command] as unknown as readonly [string, ...string[]];
   if (shell === undefined) return confined;
   const limits = [

@@ -14,7 +14,7 @@ export interface ProcessUsage {
 }
 
 /** The processor time and the memory of a process, from the kernel; undefined: unknown. */
-export function usageOf(pid: number): ProcessUsage | undefined {
+export function readProcessUsage(pid: number): ProcessUsage | undefined {
   try {
     // the kernel answers from memory, faster than a round of the event loop
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

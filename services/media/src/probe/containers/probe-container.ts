@@ -29,7 +29,7 @@ export async function probeVideo({ path }: ProbeJob, mediaType: string): Promise
         durationMs,
         videoCodec,
         ...(audioCodec === undefined ? {} : { audioCodec }),
-        ...(await sizeOf(track)),
+        ...(await readSize(track)),
         frameRate: Math.round(averagePacketRate * 1000) / 1000,
         frames: packetCount,
       },
@@ -71,7 +71,7 @@ async function isWhole(track: InputVideoTrack, end: number): Promise<boolean> {
   return ends.every((packet) => packet !== null && packet.data.byteLength > 0);
 }
 
-async function sizeOf(track: InputVideoTrack): Promise<{ width: number; height: number }> {
+async function readSize(track: InputVideoTrack): Promise<{ width: number; height: number }> {
   return { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
 }
 

@@ -16,7 +16,7 @@ const LENGTH_BYTES = 2;
 const isRestart = (code: number): boolean => code >= 0xd0 && code <= 0xd7;
 
 /** Refuses a JPEG with too many scans, before its pixels are decoded. */
-export function faultOfJpeg(path: string): ProbeFault | undefined {
+export function findJpegFault(path: string): ProbeFault | undefined {
   const { buffer, byteOffset, byteLength } = firstBytes(path, BYTES_MAX);
   return scansIn(Buffer.from(buffer, byteOffset, byteLength)) > SCANS_MAX ? 'overrun' : undefined;
 }

@@ -18,7 +18,7 @@ interface Chunk {
 }
 
 /** Refuses a PNG that is animated or has too many chunks or texts, before its pixels are decoded. */
-export function faultOfPng(path: string): ProbeFault | undefined {
+export function findPngFault(path: string): ProbeFault | undefined {
   const descriptor = openSync(path, 'r');
   try {
     let at = SIGNATURE_BYTES;

@@ -1,9 +1,9 @@
 import probeHeader from 'probe-image-size/sync.js';
 import type { ProbeFault } from '../../domain/media-facts.ts';
 import { firstBytes } from '../first-bytes.ts';
-import { faultOfJpeg } from './jpeg-scans.ts';
+import { findJpegFault } from './jpeg-scans.ts';
 import { openPicture } from './pictures.ts';
-import { faultOfPng } from './png-chunks.ts';
+import { findPngFault } from './png-chunks.ts';
 import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 
 /**
@@ -18,8 +18,8 @@ const DECODED_SIDE = 8;
 const NOT_DECODED: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 /** Checks before decoding, because a decoder's call cannot be interrupted. */
 const CHECKS: Readonly<Record<string, (path: string) => ProbeFault | undefined>> = {
-  'image/jpeg': faultOfJpeg,
-  'image/png': faultOfPng,
+  'image/jpeg': findJpegFault,
+  'image/png': findPngFault,
 };
 /** The names of types in the header parser. */
 const HEADER_TYPES: Readonly<Record<string, string>> = { 'image/heif': 'image/heic' };

@@ -10,7 +10,7 @@ const PREFIX = 'reelgate-parser-';
 const LEFT_MS = 120_000;
 
 /** The compiled code of the parsers, by its path in Node's cache. */
-type Compiled = ReadonlyMap<string, Buffer>;
+type CompiledCode = ReadonlyMap<string, Buffer>;
 
 /**
  * Keeps what the first parser compiled, so that the next ones start in half of the time. It is read before that parser
@@ -34,7 +34,7 @@ export interface CodeFolder {
 
 /** The folders are in the system's temporary folder, because the disk of the media files can be full. */
 export function openCodeCache(root: string = os.tmpdir()): CodeCache {
-  let compiled: Compiled = new Map();
+  let compiled: CompiledCode = new Map();
   let isSwept = false;
   return {
     begin: async () => {
@@ -77,14 +77,14 @@ async function removeLeft(root: string, newest: string): Promise<void> {
   }
 }
 
-async function copyTo(folder: string, compiled: Compiled): Promise<void> {
+async function copyTo(folder: string, compiled: CompiledCode): Promise<void> {
   const files = [...compiled].map(([name, bytes]) => ({ file: path.join(folder, name), bytes }));
   for (const each of new Set(files.map(({ file }) => path.dirname(file)))) await mkdir(each, { recursive: true });
   await Promise.all(files.map(({ file, bytes }) => writeFile(file, bytes)));
 }
 
 /** Nothing, if there is more than a parser compiles. */
-async function readCompiled(folder: string): Promise<Compiled> {
+async function readCompiled(folder: string): Promise<CompiledCode> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
   if (files.length > FILES_MAX) return new Map();

@@ -2,14 +2,14 @@ import type { Parser, ParserJob, ParserRun } from './parser-process.ts';
 import type { ParserWorkers } from './parser-workers.ts';
 
 /** The result of parsing a file, or the reason for which it could not be parsed. */
-export type Parsed = Pick<ParserRun, 'usedMs'> & (Pick<ParserRun, 'outcome'> | { readonly refusal: unknown });
+export type ParseResult = Pick<ParserRun, 'usedMs'> & (Pick<ParserRun, 'outcome'> | { readonly refusal: unknown });
 
 /**
  * Has one process parse the files. Those that are in doubt get another one, which has parsed no file yet, so each round
  * judges its first file at least.
  */
-export async function parseAll(workers: ParserWorkers, jobs: readonly ParserJob[]): Promise<readonly Parsed[]> {
-  const parsed = new Map<ParserJob, Parsed>();
+export async function parseAll(workers: ParserWorkers, jobs: readonly ParserJob[]): Promise<readonly ParseResult[]> {
+  const parsed = new Map<ParserJob, ParseResult>();
   let left = jobs;
   for (let round = 0; left.length > 0; round += 1) {
     const runs = await runOn(workers, round === 0 ? workers.take() : workers.start(), left);
@@ -22,7 +22,7 @@ export async function parseAll(workers: ParserWorkers, jobs: readonly ParserJob[
   return jobs.map((job) => parsed.get(job) ?? { refusal: new Error('a file has no answer'), usedMs: 0 });
 }
 
-type Run = ParserRun | Extract<Parsed, { readonly refusal: unknown }>;
+type Run = ParserRun | Extract<ParseResult, { readonly refusal: unknown }>;
 
 /** A process that does not start is the refusal of the files that it should have parsed. */
 async function runOn(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parserAnswer } from './parser-answer.ts';
+import { readParserAnswer } from './parser-answer.ts';
 
 const JOB = 3;
 const image = { family: 'image', mediaType: 'image/png', width: 2, height: 3 };
@@ -19,23 +19,23 @@ const audio = { family: 'audio', mediaType: 'audio/wav', durationMs: 3000, codec
 test.each([image, video, { ...video, audioCodec: undefined }, audio])(
   'a valid answer of a parser is accepted: %j',
   (facts) => {
-    expect(parserAnswer(JSON.stringify({ job: JOB, facts }), JOB)).toEqual({ facts });
+    expect(readParserAnswer(JSON.stringify({ job: JOB, facts }), JOB)).toEqual({ facts });
   },
 );
 
 test('unknown fields of an answer are dropped', () => {
   const facts = { ...image, path: '/etc/passwd' };
 
-  expect(parserAnswer(JSON.stringify({ job: JOB, facts, more: 1 }), JOB)).toEqual({ facts: image });
-  expect(parserAnswer(JSON.stringify({ job: JOB, fault: 'broken', path: '/' }), JOB)).toEqual({ fault: 'broken' });
+  expect(readParserAnswer(JSON.stringify({ job: JOB, facts, more: 1 }), JOB)).toEqual({ facts: image });
+  expect(readParserAnswer(JSON.stringify({ job: JOB, fault: 'broken', path: '/' }), JOB)).toEqual({ fault: 'broken' });
 });
 
 test.each([[JOB - 1], [JOB + 1], [String(JOB)], [undefined]])('the answer to another job is rejected: %j', (job) => {
-  expect(parserAnswer(JSON.stringify({ job, facts: image }), JOB)).toBeUndefined();
+  expect(readParserAnswer(JSON.stringify({ job, facts: image }), JOB)).toBeUndefined();
 });
 
 test.each([['no answer'], [null], [[]]])('what is no object is rejected: %j', (said) => {
-  expect(parserAnswer(JSON.stringify(said), JOB)).toBeUndefined();
+  expect(readParserAnswer(JSON.stringify(said), JOB)).toBeUndefined();
 });
 
 test.each<[object]>([
@@ -60,9 +60,9 @@ test.each<[object]>([
   [{ facts: { ...audio, codec: undefined } }],
   [{ facts: { ...audio, durationMs: 2 ** 60 } }],
 ])('an invalid answer is rejected: %j', (said) => {
-  expect(parserAnswer(JSON.stringify({ job: JOB, ...said }), JOB)).toBeUndefined();
+  expect(readParserAnswer(JSON.stringify({ job: JOB, ...said }), JOB)).toBeUndefined();
 });
 
 test('an answer that is not JSON is rejected', () => {
-  expect(parserAnswer('{"facts":', JOB)).toBeUndefined();
+  expect(readParserAnswer('{"facts":', JOB)).toBeUndefined();
 });

@@ -15,16 +15,16 @@ type Fields = Readonly<Record<string, unknown>>;
  * Reads the answer of a child process to a job; undefined: the answer is invalid, or it belongs to another job. A
  * compromised process can write anything.
  */
-export function parserAnswer(line: string, job: number): ProbeOutcome | undefined {
-  const said = fieldsOf(line);
+export function readParserAnswer(line: string, job: number): ProbeOutcome | undefined {
+  const said = parseFields(line);
   if (said?.['job'] !== job) return undefined;
   if (typeof said['fault'] === 'string')
     return Object.hasOwn(PROBE_FAULTS, said['fault']) ? { fault: said['fault'] as ProbeFault } : undefined;
-  const facts = isFields(said['facts']) ? factsOf(said['facts']) : undefined;
+  const facts = isFields(said['facts']) ? toFacts(said['facts']) : undefined;
   return facts === undefined ? undefined : { facts };
 }
 
-function fieldsOf(line: string): Fields | undefined {
+function parseFields(line: string): Fields | undefined {
   try {
     const said: unknown = JSON.parse(line);
     return isFields(said) ? said : undefined;
@@ -35,20 +35,20 @@ function fieldsOf(line: string): Fields | undefined {
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-function factsOf({ family, mediaType, ...facts }: Fields): MediaFacts | undefined {
+function toFacts({ family, mediaType, ...facts }: Fields): MediaFacts | undefined {
   if (typeof mediaType !== 'string' || !Object.hasOwn(FORMATS, mediaType) || FORMATS[mediaType]?.family !== family)
     return undefined;
-  if (family === 'image') return imageOf(mediaType, facts);
-  return family === 'video' ? videoOf(mediaType, facts) : audioOf(mediaType, facts);
+  if (family === 'image') return toImageFacts(mediaType, facts);
+  return family === 'video' ? toVideoFacts(mediaType, facts) : toAudioFacts(mediaType, facts);
 }
 
-function imageOf(mediaType: string, { width, height }: Fields): MediaFacts | undefined {
+function toImageFacts(mediaType: string, { width, height }: Fields): MediaFacts | undefined {
   return isWhole(width, 1, SIDE_MAX) && isWhole(height, 1, SIDE_MAX)
     ? { family: 'image', mediaType, width, height }
     : undefined;
 }
 
-function videoOf(
+function toVideoFacts(
   mediaType: string,
   { width, height, durationMs, frameRate, frames, videoCodec, audioCodec }: Fields,
 ): MediaFacts | undefined {
@@ -75,7 +75,7 @@ function videoOf(
   };
 }
 
-function audioOf(mediaType: string, { durationMs, codec }: Fields): MediaFacts | undefined {
+function toAudioFacts(mediaType: string, { durationMs, codec }: Fields): MediaFacts | undefined {
   return isDuration(durationMs) && isCodec(codec) ? { family: 'audio', mediaType, durationMs, codec } : undefined;
 }
 

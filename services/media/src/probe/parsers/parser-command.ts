@@ -1,5 +1,5 @@
 import type { Confinement } from '../confinement/confinement.ts';
-import { limitedCommand } from '../confinement/limited-command.ts';
+import { confineCommand } from '../confinement/limited-command.ts';
 
 const MIB = 1024 ** 2;
 const YOUNG_MIB = 4;
@@ -54,7 +54,7 @@ export function parserCommand({
     `--max-semi-space-size=${YOUNG_MIB}`,
     script,
   ] as const;
-  return limitedCommand(
+  return confineCommand(
     confinement,
     { processorMs, fileBytes: FILE_BYTES_MAX, dataBytes: memoryBytes + RESERVED_BYTES },
     { readable, writable: writables },

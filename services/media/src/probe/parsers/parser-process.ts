@@ -5,12 +5,12 @@ import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NumberedJob, ProbeJob, ProbeOutcome } from '../probe.ts';
 import type { CodeFolder } from './code-cache.ts';
-import { parserAnswer } from './parser-answer.ts';
+import { readParserAnswer } from './parser-answer.ts';
 import { parserEnvironment } from './parser-command.ts';
 import type { ParserFolder } from './parser-folder.ts';
 import { parserLines } from './parser-lines.ts';
 import type { ParserLines } from './parser-lines.ts';
-import { usageOf } from '../confinement/process-usage.ts';
+import { readProcessUsage } from '../confinement/process-usage.ts';
 import type { ProcessUsage } from '../confinement/process-usage.ts';
 import { boundsReached } from '../confinement/watch-usage.ts';
 
@@ -67,7 +67,7 @@ export function startParser(
     env: parserEnvironment(folder.writable, code?.path),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  const [lines, usage] = [parserLines(child), usageIn(child)];
+  const [lines, usage] = [parserLines(child), trackUsage(child)];
   lines.await(1);
   const ready = lines.next();
   const ended = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ export function startParser(
         resolve();
       });
   }).then(() => Promise.all([folder.remove(), code?.end(false)]));
-  letGo(child);
+  detachChild(child);
   let [jobs, usedMs] = [0, 0];
   const kill = async (): Promise<void> => {
     child.ref();
@@ -99,7 +99,7 @@ export function startParser(
       return usedMs;
     },
     isUp: async (clock) => {
-      const isLoaded = (await firstOf(ready, (signal) => clock.sleep(START_MS, signal))) === READY && !lines.isOver;
+      const isLoaded = (await withBound(ready, (signal) => clock.sleep(START_MS, signal))) === READY && !lines.isOver;
       await code?.end(isLoaded);
       return isLoaded && !lines.isOver;
     },
@@ -114,7 +114,7 @@ export function startParser(
   };
 }
 
-interface Running {
+interface RunContext {
   readonly child: ChildProcess;
   readonly lines: ParserLines;
   readonly folder: ParserFolder;
@@ -129,10 +129,10 @@ interface Usage {
   readonly read: () => ProcessUsage | undefined;
 }
 
-function usageIn(child: ChildProcess): Usage {
+function trackUsage(child: ChildProcess): Usage {
   let last: ProcessUsage | undefined;
   const read = (): ProcessUsage | undefined => {
-    last = child.pid === undefined ? undefined : usageOf(child.pid);
+    last = child.pid === undefined ? undefined : readProcessUsage(child.pid);
     return last;
   };
   return {
@@ -146,14 +146,14 @@ function usageIn(child: ChildProcess): Usage {
 const NOT_BEGUN: ParserRun = { outcome: undefined, isInDoubt: true, usedMs: 0 };
 
 /** Gives the process all jobs at once, so that it has the next file at hand, and reads the answers in their order. */
-async function runJobs(running: Running, jobs: readonly ParserJob[]): Promise<readonly ParserRun[]> {
+async function runJobs(running: RunContext, jobs: readonly ParserJob[]): Promise<readonly ParserRun[]> {
   const { child, lines, folder, before } = running;
   if (jobs.length > 1 && jobs.some(({ into }) => into !== '')) throw new Error('several files are drawn at once');
   if (lines.isOver) return jobs.map(() => NOT_BEGUN);
   try {
     await Promise.all(jobs.map(({ path }, at) => folder.put(path, at)));
     lines.await(jobs.length);
-    child.stdin?.write(jobs.map((job, at) => lineOf(job, { number: before + at + 1, folder, at })).join(''));
+    child.stdin?.write(jobs.map((job, at) => toJobLine(job, { number: before + at + 1, folder, at })).join(''));
     const runs: ParserRun[] = [];
     for (const [at, job] of jobs.entries()) {
       const isOver = runs.at(-1)?.outcome === undefined && at > 0;
@@ -165,7 +165,7 @@ async function runJobs(running: Running, jobs: readonly ParserJob[]): Promise<re
   }
 }
 
-function lineOf(
+function toJobLine(
   { work, into, pixelsMax, timeoutMs }: ParserJob,
   { number: job, folder, at }: { readonly number: number; readonly folder: ParserFolder; readonly at: number },
 ): string {
@@ -174,10 +174,10 @@ function lineOf(
   return `${JSON.stringify(given)}\n`;
 }
 
-async function runJob(running: Running, job: ParserJob, number: number): Promise<ParserRun> {
+async function runJob(running: RunContext, job: ParserJob, number: number): Promise<ParserRun> {
   const { lines, folder } = running;
   const { line, usedMs } = await answerTo(running, job);
-  const outcome = line === undefined ? undefined : parserAnswer(line, number);
+  const outcome = line === undefined ? undefined : readParserAnswer(line, number);
   if (outcome === undefined) {
     const isInDoubt = number > 1 && (line !== undefined || lines.isOver);
     return { outcome, isInDoubt, usedMs: isInDoubt ? usedMs : Math.max(usedMs, job.timeoutMs) };
@@ -191,13 +191,13 @@ async function runJob(running: Running, job: ParserJob, number: number): Promise
  * answer that came together with the one before.
  */
 async function answerTo(
-  { lines, usage }: Running,
+  { lines, usage }: RunContext,
   { clock, timeoutMs: ms, memoryBytes }: ParserJob,
 ): Promise<{ readonly line: string | undefined; readonly usedMs: number }> {
   const come = lines.take();
   if (come !== undefined) return { line: come, usedMs: 0 };
   const [began, before] = [clock.now(), usage.last ?? usage.read()];
-  const line = await firstOf(lines.next(), (signal) =>
+  const line = await withBound(lines.next(), (signal) =>
     boundsReached(usage.read, { clock, before, ms, memoryBytes, signal }),
   );
   const after = usage.read();
@@ -209,14 +209,14 @@ async function answerTo(
 }
 
 /** The child does not keep this process from ending. */
-function letGo(child: ChildProcess): void {
+function detachChild(child: ChildProcess): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout] as unknown as readonly (Socket | null)[]) stream?.unref();
   // the running job notices the end of the child
   child.stdin?.on('error', () => undefined);
 }
 
-async function firstOf<T>(work: Promise<T>, bound: (signal: AbortSignal) => Promise<void>): Promise<T | undefined> {
+async function withBound<T>(work: Promise<T>, bound: (signal: AbortSignal) => Promise<void>): Promise<T | undefined> {
   const done = new AbortController();
   try {
     return await Promise.race([work, bound(done.signal).then(() => undefined)]);

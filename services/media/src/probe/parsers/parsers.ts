@@ -8,7 +8,7 @@ import type { ParserLimits } from './parser-command.ts';
 import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
 import { startParser } from './parser-process.ts';
 import type { Parser } from './parser-process.ts';
-import { readableCode } from './readable-code.ts';
+import { listReadableCode } from './readable-code.ts';
 
 const SCRIPT = fileURLToPath(new URL('../child/parse-files.ts', import.meta.url));
 
@@ -43,7 +43,7 @@ export function openParsers({
   let code: readonly string[] | undefined;
   return {
     start: async (limits) => {
-      code ??= readableCode();
+      code ??= listReadableCode();
       const confined = await confinement();
       const own = makeParserFolder(folder, newId('parser'));
       const compiled = await cache.begin();

@@ -17,11 +17,11 @@ interface Manifest {
  * The paths that the child process must read to run: its own code, and the packages that it loads with all that they
  * load.
  */
-export function readableCode(): readonly string[] {
+export function listReadableCode(): readonly string[] {
   const found = new Set<string>();
   const wanted = PACKAGES.map((name) => ({ name, from: fileURLToPath(import.meta.url) }));
   for (let next = wanted.pop(); next !== undefined && found.size < PACKAGES_MAX; next = wanted.pop()) {
-    const folder = folderOf(next.name, path.dirname(next.from));
+    const folder = findPackageFolder(next.name, path.dirname(next.from));
     if (folder === undefined || found.has(folder)) continue;
     found.add(folder);
     const { dependencies, optionalDependencies } = JSON.parse(
@@ -43,9 +43,9 @@ export function readableCode(): readonly string[] {
  * Resolves a package as Node does: in this folder's packages, then in those of the folder above. Undefined: the package
  * is for another platform, and not installed.
  */
-function folderOf(name: string, from: string): string | undefined {
+function findPackageFolder(name: string, from: string): string | undefined {
   const folder = path.join(from, 'node_modules', name);
   if (existsSync(path.join(folder, 'package.json'))) return folder;
   const above = path.dirname(from);
-  return above === from ? undefined : folderOf(name, above);
+  return above === from ? undefined : findPackageFolder(name, above);
 }

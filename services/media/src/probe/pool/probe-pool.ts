@@ -1,8 +1,8 @@
-import { eventLoopTicks, newBatcher } from '@reelgate/platform/batcher';
+import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { parseAll } from '../parsers/parse-all.ts';
-import type { Parsed } from '../parsers/parse-all.ts';
+import type { ParseResult } from '../parsers/parse-all.ts';
 import { openParserWorkers } from '../parsers/parser-workers.ts';
 import type { ParserJob } from '../parsers/parser-process.ts';
 import { openFairQueue } from './fair-queue.ts';
@@ -65,10 +65,10 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
   });
   const workers = openParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
-  const batcher = newBatcher<ParserJob, Parsed>({
+  const batcher = newBatcher<ParserJob, ParseResult>({
     batchMax: options.filesMax,
     concurrency: options.workers,
-    fill: () => eventLoopTicks(1),
+    fill: () => waitForTicks(1),
     send: (jobs) => parseAll(workers, jobs),
   });
 

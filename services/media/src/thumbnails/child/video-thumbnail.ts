@@ -16,7 +16,7 @@ export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
     if (track === null || openKeyFrame === undefined) return { fault: 'not_decoded' };
     const first = await new EncodedPacketSink(track).getFirstPacket();
     if (first === null) return { fault: 'no_video' };
-    const frame = openKeyFrame(first.data, await descriptionOf(track));
+    const frame = openKeyFrame(first.data, await readDescription(track));
     if ('fault' in frame) return frame;
     const picture = 'file' in frame ? openPicture(frame.file, job) : openPixels(frame.pixels, job);
     return await writeThumbnail(picture, job.into);
@@ -26,7 +26,7 @@ export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
   }
 }
 
-async function descriptionOf(track: InputVideoTrack): Promise<Uint8Array | undefined> {
+async function readDescription(track: InputVideoTrack): Promise<Uint8Array | undefined> {
   const config = (await track.getDecoderConfig()) as { readonly description?: ArrayBuffer | ArrayBufferView } | null;
   const description = config?.description;
   if (description === undefined) return undefined;

@@ -27,7 +27,7 @@ export async function findFfmpeg(setting: string | undefined, log: Log): Promise
     return undefined;
   }
   const program = setting ?? (await programOnPath());
-  const version = program === undefined ? undefined : await versionOf(program);
+  const version = program === undefined ? undefined : await readVersion(program);
   if (program !== undefined && version !== undefined) {
     log.info({ program, version }, 'ffmpeg draws the thumbnails of results that are neither H.264 nor VP8');
     return { program, version };
@@ -49,7 +49,7 @@ async function programOnPath(): Promise<string | undefined> {
   }
 }
 
-async function versionOf(program: string): Promise<string | undefined> {
+async function readVersion(program: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(program, ['-version'], { env: {}, timeout: FIND_MS, maxBuffer: OUTPUT_BYTES_MAX });
     return VERSION.exec(stdout)?.[1];

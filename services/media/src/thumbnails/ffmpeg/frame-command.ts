@@ -1,5 +1,5 @@
 import type { Confinement } from '../../probe/confinement/confinement.ts';
-import { limitedCommand } from '../../probe/confinement/limited-command.ts';
+import { confineCommand } from '../../probe/confinement/limited-command.ts';
 
 const MIB = 1024 ** 2;
 /** A PNG of the largest frame is a few mebibytes. */
@@ -38,7 +38,7 @@ export function frameCommand(options: FrameCommand): readonly [program: string, 
   const { program, confinement, mediaType, processorMs, memoryBytes } = options;
   const demuxer = DEMUXERS[mediaType];
   if (demuxer === undefined) return undefined;
-  return limitedCommand(
+  return confineCommand(
     confinement,
     { processorMs, fileBytes: FRAME_BYTES_MAX, dataBytes: memoryBytes + RESERVED_BYTES },
     { readable: [options.readable], writable: [options.writable] },

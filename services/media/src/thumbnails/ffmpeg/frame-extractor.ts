@@ -9,7 +9,7 @@ import { openFairQueue } from '../../probe/pool/fair-queue.ts';
 import { scratchEnvironment } from '../../probe/parsers/parser-command.ts';
 import { makeParserFolder } from '../../probe/parsers/parser-folder.ts';
 import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
-import { usageOf } from '../../probe/confinement/process-usage.ts';
+import { readProcessUsage } from '../../probe/confinement/process-usage.ts';
 import { boundsReached } from '../../probe/confinement/watch-usage.ts';
 import { frameCommand } from './frame-command.ts';
 
@@ -127,13 +127,14 @@ async function runFfmpeg(
     env: scratchEnvironment(own.writable),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const said = firstWords(child);
-  const ended = endOf(child);
+  const said = collectFirstWords(child);
+  const ended = waitForEnd(child);
   const over = new AbortController();
   void ended.then(() => {
     over.abort();
   });
-  const usage = (): ReturnType<typeof usageOf> => (child.pid === undefined ? undefined : usageOf(child.pid));
+  const usage = (): ReturnType<typeof readProcessUsage> =>
+    child.pid === undefined ? undefined : readProcessUsage(child.pid);
   await boundsReached(usage, {
     ...{ clock, ms, memoryBytes },
     before: undefined,
@@ -145,7 +146,7 @@ async function runFfmpeg(
 }
 
 /** The start of what a process writes to its standard error. The rest is read and dropped. */
-function firstWords(child: ChildProcess): () => string {
+function collectFirstWords(child: ChildProcess): () => string {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     said = (said + chunk).slice(0, SAID_CHARACTERS_MAX);
@@ -153,7 +154,7 @@ function firstWords(child: ChildProcess): () => string {
   return () => said.trim();
 }
 
-function endOf(child: ChildProcess): Promise<string> {
+function waitForEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child
       .once('close', (code, signal) => {

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 
 /** An error in the vendor's format. */
 export interface BusinessError {
@@ -43,12 +43,12 @@ const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
  * The error of an answer of any status, in the V2 envelope or as `base_resp`. Error bodies of other shapes count as the
  * vendor's only below status 500: from 500 on they can come from a proxy that has passed the request on.
  */
-export function businessError(status: number, body: unknown): BusinessError | undefined {
-  const base = objectOf(objectOf(body)['base_resp']);
+export function readBusinessError(status: number, body: unknown): BusinessError | undefined {
+  const base = readObject(readObject(body)['base_resp']);
   const baseCode = Number(base['status_code'] ?? 0);
-  if (baseCode !== 0) return { code: baseCode, message: `${textOf(base['status_msg']) ?? 'refused'} (${baseCode})` };
-  const error = objectOf(objectOf(body)['error']);
-  if ((status < 400 || status >= 500) && objectOf(body)['type'] !== 'error') return undefined;
+  if (baseCode !== 0) return { code: baseCode, message: `${readText(base['status_msg']) ?? 'refused'} (${baseCode})` };
+  const error = readObject(readObject(body)['error']);
+  if ((status < 400 || status >= 500) && readObject(body)['type'] !== 'error') return undefined;
   if (typeof error['message'] !== 'string') return undefined;
   const number = NUMBER_AT_END.exec(error['message'])?.[1];
   return { code: number === undefined ? undefined : Number(number), message: error['message'] };
@@ -57,6 +57,6 @@ export function businessError(status: number, body: unknown): BusinessError | un
 /**
  * Decides whose fault a refusal is, by the error number, then by the status. An unknown error is the channel's fault.
  */
-export function faultOf(status: number, { code }: BusinessError): FaultClass {
+export function classifyRefusal(status: number, { code }: BusinessError): FaultClass {
   return (code === undefined ? undefined : CLASS_OF[code]) ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { withStatus } from '../with-status.ts';
-import { bodyOf } from './alpha-v2.body.ts';
-import { businessError, faultOf } from './alpha-v2.errors.ts';
-import { idOf, reportOf, workOf } from './alpha-v2.report.ts';
+import { toUpstreamBody } from './alpha-v2.body.ts';
+import { readBusinessError, classifyRefusal } from './alpha-v2.errors.ts';
+import { readId, toReport, toListedWork } from './alpha-v2.report.ts';
 
 const PATHS = {
   generation: '/v2/video_generation',
@@ -37,16 +37,21 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     settings,
     submit: async (attempt, signal) => {
       const answer = await http.call(
-        { method: 'POST', path: PATHS[attempt.kind], body: bodyOf(attempt), timeoutMs: settings.submitTimeoutMs },
+        {
+          method: 'POST',
+          path: PATHS[attempt.kind],
+          body: toUpstreamBody(attempt),
+          timeoutMs: settings.submitTimeoutMs,
+        },
         signal,
       );
-      return ownFault(attempt, submissionOf(answer));
+      return blameChannelForCallback(attempt, toSubmission(answer));
     },
-    poll: async (upstreamId, signal) => pollResultOf(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
+    poll: async (upstreamId, signal) => toPollResult(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) =>
       listSince(since, {
         page: (page) => get(`${QUERY}?page_num=${page}&page_size=${LIST_PAGE}`, signal),
-        toWork: workOf,
+        toWork: toListedWork,
         isLast: holdsOlder,
       }),
     cancel: async (upstreamId, signal) => {
@@ -59,12 +64,14 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
         signal,
       );
       if (answer.kind !== 'answer' || answer.status !== 200) return false;
-      return /^cancel/.test(textOf(objectOf(answer.body)['action']) ?? textOf(objectOf(answer.body)['status']) ?? '');
+      return /^cancel/.test(
+        readText(readObject(answer.body)['action']) ?? readText(readObject(answer.body)['status']) ?? '',
+      );
     },
     test: async (signal) => {
       const answer = await get(`${QUERY}?page_num=1&page_size=1`, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      const fault = businessError(answer.status, answer.body);
+      const fault = readBusinessError(answer.status, answer.body);
       return fault === undefined && answer.status === 200
         ? { ok: true, detail: 'the list was read' }
         : { ok: false, detail: fault?.message ?? `HTTP ${answer.status}` };
@@ -73,24 +80,24 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   };
 }
 
-function submissionOf(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, outcomeOf(answer));
+function toSubmission(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, readOutcome(answer));
 }
 
-function outcomeOf(answer: UpstreamAnswer): Submission {
+function readOutcome(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;
-  const business = businessError(status, body);
+  const business = readBusinessError(status, body);
   if (business !== undefined)
-    return { outcome: 'refused', fault: faultOf(status, business), error: business.message, retryAfterMs };
-  const upstreamId = idOf(objectOf(body)['task_id']);
+    return { outcome: 'refused', fault: classifyRefusal(status, business), error: business.message, retryAfterMs };
+  const upstreamId = readId(readObject(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   // Without an error in the vendor's format, only a status that a server sends before it accepts work is a refusal.
   if (status === 503 || (status >= 400 && status < 500 && status !== 408)) {
     return {
       outcome: 'refused',
-      fault: faultOf(status, { code: undefined, message: '' }),
+      fault: classifyRefusal(status, { code: undefined, message: '' }),
       error: `HTTP ${status}`,
       retryAfterMs,
     };
@@ -99,7 +106,7 @@ function outcomeOf(answer: UpstreamAnswer): Submission {
 }
 
 /** The vendor calls the callback URL during the create. If it cannot reach ours, that is not the fault of the order. */
-function ownFault({ callbackUrl }: Attempt, submission: Submission): Submission {
+function blameChannelForCallback({ callbackUrl }: Attempt, submission: Submission): Submission {
   const ours =
     callbackUrl !== undefined &&
     submission.outcome === 'refused' &&
@@ -112,19 +119,19 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function pollResultOf(answer: UpstreamAnswer): PollResult {
+function toPollResult(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
-  const business = businessError(answer.status, answer.body);
+  const business = readBusinessError(answer.status, answer.body);
   if (business !== undefined)
     return {
       found: false,
       gone: answer.status === 404 || /invalid task_id/i.test(business.message),
       error: business.message,
     };
-  const task = objectOf(objectOf(answer.body)['task']);
+  const task = readObject(readObject(answer.body)['task']);
   if (answer.status !== 200 || typeof task['status'] !== 'string')
     return { found: false, gone: answer.status === 404, error: `HTTP ${answer.status} without a task` };
-  return { found: true, report: reportOf(task) };
+  return { found: true, report: toReport(task) };
 }
 
 function holdsOlder(since: number, page: readonly ListedWork[]): boolean {

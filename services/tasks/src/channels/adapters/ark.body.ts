@@ -9,22 +9,22 @@ const COMMAND = /--(?=[a-z])/gi;
 const DASH = '—';
 
 /** The body of a create. The API writes resolutions in lower case. */
-export function bodyOf({ model, order, content }: Attempt): object {
+export function toUpstreamBody({ model, order, content }: Attempt): object {
   return {
     model,
-    content: content.map(itemOf),
-    ...given('resolution', order.resolution?.toLowerCase()),
-    ...given('ratio', order.ratio),
-    ...given('duration', order.duration),
+    content: content.map(toContentItem),
+    ...toOptionalField('resolution', order.resolution?.toLowerCase()),
+    ...toOptionalField('ratio', order.ratio),
+    ...toOptionalField('duration', order.duration),
   };
 }
 
-function itemOf(item: AttemptItem): object {
+function toContentItem(item: AttemptItem): object {
   if ('text' in item) return { type: 'text', text: item.text.replaceAll(COMMAND, DASH) };
   const type = TYPE_OF[item.media];
-  return { type, [type]: { url: item.url }, ...given('role', item.role) };
+  return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
 }
 
-function given(name: string, value: unknown): object {
+function toOptionalField(name: string, value: unknown): object {
   return value === undefined ? {} : { [name]: value };
 }

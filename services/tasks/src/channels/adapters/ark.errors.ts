@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 
 export interface ArkError {
   readonly code: string;
@@ -20,17 +20,17 @@ const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
   429: 'throttle',
 };
 
-export function errorOf(body: unknown): ArkError | undefined {
-  const error = objectOf(objectOf(body)['error']);
-  const message = textOf(error['message']);
-  return message === undefined ? undefined : { code: textOf(error['code']) ?? '', message };
+export function readError(body: unknown): ArkError | undefined {
+  const error = readObject(readObject(body)['error']);
+  const message = readText(error['message']);
+  return message === undefined ? undefined : { code: readText(error['code']) ?? '', message };
 }
 
 /**
  * Decides whose fault a refusal is. Status 429 is a throttle, whatever its code. An unknown error is the channel's
  * fault.
  */
-export function faultOf(status: number, error: ArkError | undefined): FaultClass {
+export function classifyRefusal(status: number, error: ArkError | undefined): FaultClass {
   if (status === 429) return 'throttle';
   return CLASSES.find(([codes]) => codes.test(error?.code ?? ''))?.[1] ?? CLASS_OF_STATUS[status] ?? 'channel';
 }

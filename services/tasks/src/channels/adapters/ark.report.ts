@@ -1,7 +1,7 @@
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
-import { withEnd } from '../report-end.ts';
-import { countOf, objectOf, textOf } from '../json-fields.ts';
+import { withEndTime } from '../report-end.ts';
+import { readCount, readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
 
@@ -13,51 +13,51 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
   succeeded: (task, status) => ({
     phase: 'succeeded',
     status,
-    url: textOf(objectOf(task['content'])['video_url']),
-    usage: usageOf(task),
+    url: readText(readObject(task['content'])['video_url']),
+    usage: readUsage(task),
   }),
-  failed: failedReport,
-  cancelled: failedReport,
-  expired: failedReport,
+  failed: toFailureReport,
+  cancelled: toFailureReport,
+  expired: toFailureReport,
 };
 
-export function reportOf(task: Json): Report {
+export function toReport(task: Json): Report {
   const status = String(task['status']);
   const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  return known === undefined ? { phase: 'unrecognised', status } : withEnd(known(task, status), task['updated_at']);
+  return known === undefined ? { phase: 'unrecognised', status } : withEndTime(known(task, status), task['updated_at']);
 }
 
-function failedReport(task: Json, status: string): Report {
-  const error = objectOf(task['error']);
+function toFailureReport(task: Json, status: string): Report {
+  const error = readObject(task['error']);
   return {
     phase: 'failed',
     status,
-    failure: { code: textOf(error['code']) ?? status, message: textOf(error['message']) ?? DEFAULT_FAILURE },
+    failure: { code: readText(error['code']) ?? status, message: readText(error['message']) ?? DEFAULT_FAILURE },
   };
 }
 
 /**
  * The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total.
  */
-function usageOf(task: Json): Usage | undefined {
-  const usage = objectOf(task['usage']);
+function readUsage(task: Json): Usage | undefined {
+  const usage = readObject(task['usage']);
   const read: Usage = {
-    totalTokens: countOf(usage['total_tokens']),
-    completionTokens: countOf(usage['completion_tokens']),
-    outputSeconds: countOf(task['duration']),
+    totalTokens: readCount(usage['total_tokens']),
+    completionTokens: readCount(usage['completion_tokens']),
+    outputSeconds: readCount(task['duration']),
   };
   return Object.values(read).some((value) => value !== undefined) ? read : undefined;
 }
 
-export function workOf(item: unknown): ListedWork {
-  const task = objectOf(item);
+export function toListedWork(item: unknown): ListedWork {
+  const task = readObject(item);
   return {
-    upstreamId: textOf(task['id']) ?? '',
+    upstreamId: readText(task['id']) ?? '',
     kind: 'generation',
-    model: textOf(task['model']) ?? '',
-    duration: countOf(task['duration']),
-    resolution: textOf(task['resolution']),
-    ratio: textOf(task['ratio']),
-    createdAt: (countOf(task['created_at']) ?? 0) * 1000,
+    model: readText(task['model']) ?? '',
+    duration: readCount(task['duration']),
+    resolution: readText(task['resolution']),
+    ratio: readText(task['ratio']),
+    createdAt: (readCount(task['created_at']) ?? 0) * 1000,
   };
 }

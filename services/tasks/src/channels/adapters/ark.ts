@@ -1,14 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { withStatus } from '../with-status.ts';
-import { bodyOf } from './ark.body.ts';
-import { errorOf, faultOf } from './ark.errors.ts';
-import { reportOf, workOf } from './ark.report.ts';
+import { toUpstreamBody } from './ark.body.ts';
+import { readError, classifyRefusal } from './ark.errors.ts';
+import { toReport, toListedWork } from './ark.report.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 const LIST_PAGE = 100;
@@ -35,83 +35,87 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   return {
     settings,
     submit: async (attempt, signal) =>
-      submissionOf(
-        await http.call({ method: 'POST', path: TASKS, body: bodyOf(attempt), timeoutMs: submitTimeoutMs }, signal),
+      toSubmission(
+        await http.call(
+          { method: 'POST', path: TASKS, body: toUpstreamBody(attempt), timeoutMs: submitTimeoutMs },
+          signal,
+        ),
       ),
-    poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
+    poll: async (upstreamId, signal) => toPollResult(await get(buildTaskPath(upstreamId), signal)),
     list: (since, signal) =>
       listSince(since, {
         page: (page) => get(`${TASKS}?page_num=${page}&page_size=${LIST_PAGE}`, signal),
-        toWork: workOf,
-        isLast: leadsBefore,
+        toWork: toListedWork,
+        isLast: isSortedPast,
       }),
-    cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
+    cancel: (upstreamId, signal) =>
+      cancelIfQueued(http, { path: buildTaskPath(upstreamId), timeoutMs: pollTimeoutMs }, signal),
     test: async (signal) => {
       const answer = await get(`${TASKS}?page_num=1&page_size=1`, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['items']))
+      if (answer.status === 200 && Array.isArray(readObject(answer.body)['items']))
         return { ok: true, detail: 'the list was read' };
-      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${answer.status}` };
+      return { ok: false, detail: readError(answer.body)?.message ?? `HTTP ${answer.status}` };
     },
     close: () => http.close(),
   };
 }
 
-function pathOf(upstreamId: string): string {
+function buildTaskPath(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;
 }
 
-function submissionOf(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, outcomeOf(answer));
+function toSubmission(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, readOutcome(answer));
 }
 
-function outcomeOf(answer: UpstreamAnswer): Submission {
+function readOutcome(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;
-  const upstreamId = textOf(objectOf(body)['id']);
+  const upstreamId = readText(readObject(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  const error = errorOf(body);
+  const error = readError(body);
   const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
-  return refuses(status)
-    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+  return isRefusal(status)
+    ? { outcome: 'refused', fault: classifyRefusal(status, error), error: said, retryAfterMs }
     : { outcome: 'unknown', error: said };
 }
 
-function refuses(status: number): boolean {
+function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408;
 }
 
-function pollResultOf(answer: UpstreamAnswer): PollResult {
+function toPollResult(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
-  const task = objectOf(answer.body);
-  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
+  const task = readObject(answer.body);
+  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: toReport(task) };
   return {
     found: false,
     gone: answer.status === 404,
-    error: errorOf(answer.body)?.message ?? `HTTP ${answer.status} without a task`,
+    error: readError(answer.body)?.message ?? `HTTP ${answer.status} without a task`,
   };
 }
 
 /**
  * DELETE cancels queued work, but deletes the record and result of ended work. It is sent only if the work is queued.
  */
-async function cancel(
+async function cancelIfQueued(
   http: UpstreamHttp,
   at: { readonly path: string; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const seen = await http.call({ method: 'GET', ...at }, signal);
-  if (seen.kind !== 'answer' || seen.status !== 200 || objectOf(seen.body)['status'] !== 'queued') return false;
+  if (seen.kind !== 'answer' || seen.status !== 200 || readObject(seen.body)['status'] !== 'queued') return false;
   const done = await http.call({ method: 'DELETE', ...at }, signal);
-  return done.kind === 'answer' && done.status >= 200 && done.status < 300 && errorOf(done.body) === undefined;
+  return done.kind === 'answer' && done.status >= 200 && done.status < 300 && readError(done.body) === undefined;
 }
 
 /**
  * The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work
  * follows.
  */
-function leadsBefore(since: number, page: readonly ListedWork[]): boolean {
+function isSortedPast(since: number, page: readonly ListedWork[]): boolean {
   return (
     page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&
     (page.at(-1)?.createdAt ?? since) < since

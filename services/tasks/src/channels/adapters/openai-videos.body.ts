@@ -1,17 +1,17 @@
 import type { Attempt } from '../channel.ts';
-import { sizeOf } from './openai-videos.size.ts';
+import { formatSize } from './openai-videos.size.ts';
 
 /** JSON, or a form if a file is sent; `unfit` if the API cannot express the order. */
 export type VideoRequest = { readonly json: object } | { readonly form: FormData } | { readonly unfit: string };
 
 const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;
 
-export function requestOf({ model, order, content, extra }: Attempt): VideoRequest {
+export function toUpstreamRequest({ model, order, content, extra }: Attempt): VideoRequest {
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const [frame, second] = media;
   if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
     return { unfit: 'the videos API takes one first frame and no other media' };
-  const size = sizeOf(order);
+  const size = formatSize(order);
   const fields = {
     ...extra,
     model,
@@ -23,10 +23,10 @@ export function requestOf({ model, order, content, extra }: Attempt): VideoReque
   const type = DATA_URL.exec(frame.url);
   return type === null
     ? { json: { ...fields, input_reference: { image_url: frame.url } } }
-    : { form: formOf(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
+    : { form: buildForm(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
 }
 
-function formOf(
+function buildForm(
   fields: Readonly<Record<string, unknown>>,
   { type, base64 }: { readonly type: string; readonly base64: string },
 ): FormData {

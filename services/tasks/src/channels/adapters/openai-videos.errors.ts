@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 
 export interface ApiError {
   readonly code: string;
@@ -43,23 +43,28 @@ const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
 };
 
 /** The error of a body: in the envelope, or in the flat form that some gateways use for their own errors. */
-export function errorOf(body: unknown): ApiError | undefined {
-  const outer = objectOf(body);
+export function readError(body: unknown): ApiError | undefined {
+  const outer = readObject(body);
   const inner = outer['error'];
-  const error = typeof inner === 'string' ? { message: inner } : inner === undefined ? outer : objectOf(inner);
-  const message = textOf(objectOf(error)['message']);
+  const error = typeof inner === 'string' ? { message: inner } : inner === undefined ? outer : readObject(inner);
+  const message = readText(readObject(error)['message']);
   return message === undefined
     ? undefined
-    : { code: textOf(objectOf(error)['code']) ?? '', type: textOf(objectOf(error)['type']) ?? '', message };
+    : { code: readText(readObject(error)['code']) ?? '', type: readText(readObject(error)['type']) ?? '', message };
 }
 
 /**
  * Decides whose fault a refusal is, by code, type and status, in this order. An unknown error is the channel's fault.
  */
-export function faultOf(status: number, error: ApiError | undefined): FaultClass {
-  return own(CLASS_OF_CODE, error?.code) ?? own(CLASS_OF_TYPE, error?.type) ?? CLASS_OF_STATUS[status] ?? 'channel';
+export function classifyRefusal(status: number, error: ApiError | undefined): FaultClass {
+  return (
+    findClass(CLASS_OF_CODE, error?.code) ??
+    findClass(CLASS_OF_TYPE, error?.type) ??
+    CLASS_OF_STATUS[status] ??
+    'channel'
+  );
 }
 
-function own(classes: Readonly<Record<string, FaultClass>>, word = ''): FaultClass | undefined {
+function findClass(classes: Readonly<Record<string, FaultClass>>, word = ''): FaultClass | undefined {
   return Object.hasOwn(classes, word) ? classes[word] : undefined;
 }

@@ -15,32 +15,34 @@ const SIZE = /^(\d{2,5})x(\d{2,5})$/;
 const RATIO = /^[1-9]\d{0,2}:[1-9]\d{0,2}$/;
 
 /** Width x height of a frame; undefined if the resolution does not name a number of pixels. */
-export function sizeOf({ ratio = FRAME_OF_ADAPTIVE, resolution = '' }: Frame): string | undefined {
+export function formatSize({ ratio = FRAME_OF_ADAPTIVE, resolution = '' }: Frame): string | undefined {
   const [across = 0, down = 0] = (RATIO.test(ratio) ? ratio : FRAME_OF_ADAPTIVE).split(':').map(Number);
-  const sides = sidesOf(resolution, Math.max(across, down), Math.min(across, down));
+  const sides = computeSides(resolution, Math.max(across, down), Math.min(across, down));
   if (sides === undefined) return undefined;
   const [long, short] = sides;
   return across < down ? `${short}x${long}` : `${long}x${short}`;
 }
 
-function sidesOf(resolution: string, wide: number, narrow: number): readonly [number, number] | undefined {
+function computeSides(resolution: string, wide: number, narrow: number): readonly [number, number] | undefined {
   const short = SHORT_SIDE.exec(resolution)?.[1];
-  if (short !== undefined) return [scaled(Number(short), wide, narrow), Number(short)];
+  if (short !== undefined) return [scaleToGrid(Number(short), wide, narrow), Number(short)];
   const long = LONG_SIDES[resolution.toUpperCase()];
-  return long === undefined ? undefined : [long, scaled(long, narrow, wide)];
+  return long === undefined ? undefined : [long, scaleToGrid(long, narrow, wide)];
 }
 
-function scaled(side: number, by: number, of: number): number {
+function scaleToGrid(side: number, by: number, of: number): number {
   return (side * by) % of === 0 ? (side * by) / of : Math.floor((side * by) / of / GRID) * GRID;
 }
 
 /** Returns the frame for which `formatSize` returns this size; an empty frame if there is none. */
-export function frameOf(size: string): Frame {
+export function findFrame(size: string): Frame {
   const [, width = 0, height = 0] = (SIZE.exec(size) ?? []).map(Number);
   const named = Object.keys(LONG_SIDES).find((word) => LONG_SIDES[word] === Math.max(width, height));
   for (const resolution of [named, `${Math.min(width, height)}P`]) {
     const ratio =
-      resolution === undefined ? undefined : KNOWN_RATIOS.find((one) => sizeOf({ ratio: one, resolution }) === size);
+      resolution === undefined
+        ? undefined
+        : KNOWN_RATIOS.find((one) => formatSize({ ratio: one, resolution }) === size);
     if (ratio !== undefined) return { ratio, resolution };
   }
   return {};

@@ -9,7 +9,7 @@ import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings } from '../channel.ts';
 import { openaiVideos } from './openai-videos.ts';
-import { frameOf, sizeOf } from './openai-videos.size.ts';
+import { findFrame, formatSize } from './openai-videos.size.ts';
 
 /** Longer than any test runs. */
 const LONG_MS = 600_000;
@@ -108,23 +108,23 @@ describe('a size', () => {
   );
 
   test.each(frames)('is the one size of the frame $ratio at $resolution', (frame) => {
-    const size = sizeOf(frame) ?? '';
+    const size = formatSize(frame) ?? '';
 
-    expect(frameOf(size)).toEqual(frame);
-    expect(frames.filter((other) => sizeOf(other) === size)).toEqual([frame]);
+    expect(findFrame(size)).toEqual(frame);
+    expect(frames.filter((other) => formatSize(other) === size)).toEqual([frame]);
   });
 
   test.each(['', '0x0', '1280', '1280x', 'x720', '1280x720x3', '99999999x1', '1000x999'])(
     'that this adapter does not write has no frame: %j',
     (size) => {
-      expect(frameOf(size)).toEqual({});
+      expect(findFrame(size)).toEqual({});
     },
   );
 
   test.each(['', 'HD', '768', '0P', '12345P', 'constructor', '__proto__'])(
     'does not exist for the resolution %j',
     (resolution) => {
-      expect(sizeOf({ ratio: '16:9', resolution })).toBeUndefined();
+      expect(formatSize({ ratio: '16:9', resolution })).toBeUndefined();
     },
   );
 });

@@ -1,16 +1,16 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { withStatus } from '../with-status.ts';
-import { requestOf } from './openai-videos.body.ts';
-import { errorOf, faultOf } from './openai-videos.errors.ts';
+import { toUpstreamRequest } from './openai-videos.body.ts';
+import { readError, classifyRefusal } from './openai-videos.errors.ts';
 import { OPENAI_VIDEOS_EXTRA } from './openai-videos.extra.ts';
 import { formSender } from './openai-videos.form.ts';
-import { reportOf, workOf } from './openai-videos.report.ts';
+import { toReport, toListedWork } from './openai-videos.report.ts';
 
 const VIDEOS = '/v1/videos';
 const MODELS = '/v1/models';
@@ -41,7 +41,11 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     settings,
     submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
     poll: async (upstreamId, signal) =>
-      withContent(pollResultOf(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)), settings, upstreamId),
+      withContentUrl(
+        toPollResult(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)),
+        settings,
+        upstreamId,
+      ),
     list: (since, signal) =>
       listSince(since, (after) =>
         get(
@@ -63,9 +67,9 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
     test: async (signal) => {
       const answer = await get(MODELS, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && Array.isArray(objectOf(answer.body)['data']))
+      if (answer.status === 200 && Array.isArray(readObject(answer.body)['data']))
         return { ok: true, detail: 'the models were read' };
-      return { ok: false, detail: errorOf(answer.body)?.message ?? `HTTP ${answer.status}` };
+      return { ok: false, detail: readError(answer.body)?.message ?? `HTTP ${answer.status}` };
     },
     close: async () => {
       await Promise.all([http.close(), forms.close()]);
@@ -73,36 +77,40 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   };
 }
 
-interface Lines {
+interface Connections {
   readonly http: ReturnType<typeof upstreamHttp>;
   readonly forms: ReturnType<typeof formSender>;
   readonly settings: ChannelSettings;
 }
 
-async function submit({ http, forms, settings }: Lines, attempt: Attempt, signal: AbortSignal): Promise<Submission> {
-  const request = requestOf(attempt);
+async function submit(
+  { http, forms, settings }: Connections,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<Submission> {
+  const request = toUpstreamRequest(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
-  if ('form' in request) return submissionOf(await forms.post(VIDEOS, request.form, signal));
-  return submissionOf(
+  if ('form' in request) return toSubmission(await forms.post(VIDEOS, request.form, signal));
+  return toSubmission(
     await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal),
   );
 }
 
-function submissionOf(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, outcomeOf(answer));
+function toSubmission(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, readOutcome(answer));
 }
 
-function outcomeOf(answer: UpstreamAnswer): Submission {
+function readOutcome(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;
-  const upstreamId = textOf(objectOf(body)['id']) ?? textOf(objectOf(body)['task_id']);
+  const upstreamId = readText(readObject(body)['id']) ?? readText(readObject(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  const error = errorOf(body);
+  const error = readError(body);
   const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
-  const refused = refuses(status) || (isSuccess(status) && error !== undefined);
+  const refused = isRefusal(status) || (isSuccess(status) && error !== undefined);
   return refused
-    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+    ? { outcome: 'refused', fault: classifyRefusal(status, error), error: said, retryAfterMs }
     : { outcome: 'unknown', error: said };
 }
 
@@ -111,23 +119,23 @@ function isSuccess(status: number): boolean {
 }
 
 /** A status that a server sends before it accepts work. A gateway that fails with 500 may have passed the order on. */
-function refuses(status: number): boolean {
+function isRefusal(status: number): boolean {
   return status === 501 || status === 503 || (status >= 400 && status < 500 && status !== 408);
 }
 
-function pollResultOf(answer: UpstreamAnswer): PollResult {
+function toPollResult(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
-  const video = objectOf(answer.body);
-  if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: reportOf(video) };
+  const video = readObject(answer.body);
+  if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: toReport(video) };
   return {
     found: false,
     gone: answer.status === 404,
-    error: errorOf(answer.body)?.message ?? `HTTP ${answer.status} without a video`,
+    error: readError(answer.body)?.message ?? `HTTP ${answer.status} without a video`,
   };
 }
 
 /** If the report has no URL, the video is read from its content route, which requires the credential. */
-function withContent(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): PollResult {
+function withContentUrl(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): PollResult {
   if (!polled.found || polled.report.phase !== 'succeeded' || polled.report.url !== undefined) return polled;
   const url = `${baseUrl.replace(/\/$/, '')}${VIDEOS}/${encodeURIComponent(upstreamId)}/content`;
   return { found: true, report: { ...polled.report, url, credential: new Secret(`Bearer ${apiKey.reveal()}`) } };
@@ -135,9 +143,11 @@ function withContent(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, u
 
 function isCancelled(answer: UpstreamAnswer): boolean {
   if (answer.kind !== 'answer' || !isSuccess(answer.status)) return false;
-  const { status, error } = objectOf(answer.body);
+  const { status, error } = readObject(answer.body);
   return (
-    status === 'cancelled' || status === 'canceled' || (status === 'failed' && objectOf(error)['code'] === 'cancelled')
+    status === 'cancelled' ||
+    status === 'canceled' ||
+    (status === 'failed' && readObject(error)['code'] === 'cancelled')
   );
 }
 
@@ -151,12 +161,12 @@ async function listSince(
   for (let number = 0; number < LIST_PAGES_MAX; number += 1) {
     const answer = await page(after);
     if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const { data, has_more: hasMore, last_id: lastId } = objectOf(answer.body);
+    const { data, has_more: hasMore, last_id: lastId } = readObject(answer.body);
     if (!Array.isArray(data)) return undefined;
-    const read = data.map(workOf);
+    const read = data.map(toListedWork);
     works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
     if (hasMore !== true || read.some(({ createdAt }) => createdAt < since)) return works;
-    after = textOf(lastId) ?? read.at(-1)?.upstreamId ?? '';
+    after = readText(lastId) ?? read.at(-1)?.upstreamId ?? '';
     if (after === '') return undefined;
   }
   return undefined;

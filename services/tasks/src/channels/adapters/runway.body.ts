@@ -1,5 +1,5 @@
 import type { Attempt, AttemptMedia } from '../channel.ts';
-import { pixelsFor, RUNWAY_MODELS } from './runway.models.ts';
+import { choosePixels, RUNWAY_MODELS } from './runway.models.ts';
 import type { RunwayModel } from './runway.models.ts';
 
 /** The path and the body of a create; `unfit` if the model cannot express the order. */
@@ -8,15 +8,15 @@ export type RunwayRequest = { readonly path: string; readonly body: object } | {
 const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'first', last_frame: 'last' };
 
 /** Frames go to image_to_video, text and references to text_to_video. Nothing of an order is left out silently. */
-export function requestOf({ model: id, order, content }: Attempt): RunwayRequest {
+export function toUpstreamRequest({ model: id, order, content }: Attempt): RunwayRequest {
   const model = Object.hasOwn(RUNWAY_MODELS, id) ? RUNWAY_MODELS[id] : undefined;
   if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
   const media = content.flatMap((item) => ('media' in item ? [item] : []));
   const frames = media.filter(({ role }) => POSITIONS[role ?? ''] !== undefined);
-  const unfit = unfitMedia(model, media, frames);
+  const unfit = describeUnfitMedia(model, media, frames);
   if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
   const route = frames.length > 0 ? 'image' : 'text';
-  const frame = frameOf(model, route, order);
+  const frame = toFrameFields(model, route, order);
   if (frame === undefined)
     return {
       unfit:
@@ -31,12 +31,12 @@ export function requestOf({ model: id, order, content }: Attempt): RunwayRequest
     ...frame,
     ...(frames.length > 0
       ? { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) }
-      : referencesOf(media)),
+      : toReferenceFields(media)),
   };
   return { path: `/v1/${route}_to_video`, body };
 }
 
-function unfitMedia(
+function describeUnfitMedia(
   { lastFrame, references }: RunwayModel,
   media: readonly AttemptMedia[],
   frames: readonly AttemptMedia[],
@@ -47,37 +47,38 @@ function unfitMedia(
   return undefined;
 }
 
-function frameOf(
+function toFrameFields(
   model: RunwayModel,
   route: 'text' | 'image',
   { ratio, resolution }: Attempt['order'],
 ): object | undefined {
   if (model.frame === 'pixels') {
-    const pixels = pixelsFor(model[route] ?? [], ratio, resolution);
+    const pixels = choosePixels(model[route] ?? [], ratio, resolution);
     return pixels === undefined ? undefined : { ratio: pixels };
   }
   const asked = resolution === undefined ? {} : { resolution: resolution.toLowerCase() };
   return model.frame === 'resolution' || ratio === undefined ? asked : { ratio, ...asked };
 }
 
-function referencesOf(media: readonly AttemptMedia[]): object {
-  const of = (kind: AttemptMedia['media']): readonly AttemptMedia[] => media.filter((item) => item.media === kind);
+function toReferenceFields(media: readonly AttemptMedia[]): object {
+  const selectMedia = (kind: AttemptMedia['media']): readonly AttemptMedia[] =>
+    media.filter((item) => item.media === kind);
   return {
-    ...some(
+    ...toListField(
       'references',
-      of('image').map(({ url }) => ({ uri: url })),
+      selectMedia('image').map(({ url }) => ({ uri: url })),
     ),
-    ...some(
+    ...toListField(
       'referenceVideos',
-      of('video').map(({ url }) => ({ type: 'video', uri: url })),
+      selectMedia('video').map(({ url }) => ({ type: 'video', uri: url })),
     ),
-    ...some(
+    ...toListField(
       'referenceAudio',
-      of('audio').map(({ url }) => ({ type: 'audio', uri: url })),
+      selectMedia('audio').map(({ url }) => ({ type: 'audio', uri: url })),
     ),
   };
 }
 
-function some(name: string, items: readonly object[]): object {
+function toListField(name: string, items: readonly object[]): object {
   return items.length === 0 ? {} : { [name]: items };
 }

@@ -12,15 +12,15 @@ export interface RunwayModel {
   readonly references: boolean;
 }
 
-const list = (pixels: string): readonly string[] => pixels.split(' ');
-const FLAT_HD = list('1280:720 720:1280');
-const GEN4 = list('1280:720 720:1280 1104:832 960:960 832:1104 1584:672');
-const VEO = list('1280:720 720:1280 1080:1920 1920:1080');
-const SEEDANCE_480P = list('992:432 864:496 752:560 640:640 560:752 496:864');
-const SEEDANCE_720P = list('1470:630 1280:720 1112:834 960:960 834:1112 720:1280');
-const SEEDANCE_1080P = list('2206:946 1920:1080 1664:1248 1440:1440 1248:1664 1080:1920');
-const SEEDANCE_4K = list('3840:1646 3840:2160 3840:2880 3840:3840 2880:3840 2160:3840');
-const SEEDANCE_25_480P = list('992:432 854:480 752:560 640:640 560:752 480:854');
+const splitPairs = (pixels: string): readonly string[] => pixels.split(' ');
+const FLAT_HD = splitPairs('1280:720 720:1280');
+const GEN4 = splitPairs('1280:720 720:1280 1104:832 960:960 832:1104 1584:672');
+const VEO = splitPairs('1280:720 720:1280 1080:1920 1920:1080');
+const SEEDANCE_480P = splitPairs('992:432 864:496 752:560 640:640 560:752 496:864');
+const SEEDANCE_720P = splitPairs('1470:630 1280:720 1112:834 960:960 834:1112 720:1280');
+const SEEDANCE_1080P = splitPairs('2206:946 1920:1080 1664:1248 1440:1440 1248:1664 1080:1920');
+const SEEDANCE_4K = splitPairs('3840:1646 3840:2160 3840:2880 3840:3840 2880:3840 2160:3840');
+const SEEDANCE_25_480P = splitPairs('992:432 854:480 752:560 640:640 560:752 480:854');
 
 const inPixels = (pixels: readonly string[]): Pick<RunwayModel, 'frame' | 'text' | 'image'> => ({
   frame: 'pixels',
@@ -56,25 +56,25 @@ const SHAPE_TOLERANCE = 0.06;
 const SHAPE_OF_ADAPTIVE = 16 / 9;
 
 /** The pixel pair for a ratio and a resolution; undefined if the model has none. */
-export function pixelsFor(
+export function choosePixels(
   pairs: readonly string[],
   ratio: string | undefined,
   resolution: string | undefined,
 ): string | undefined {
-  const shape = shapeOf(ratio ?? '') ?? SHAPE_OF_ADAPTIVE;
-  const off = (pair: string): number => Math.abs(Math.log((shapeOf(pair) ?? 0) / shape));
+  const shape = parseShape(ratio ?? '') ?? SHAPE_OF_ADAPTIVE;
+  const off = (pair: string): number => Math.abs(Math.log((parseShape(pair) ?? 0) / shape));
   const [nearest] = pairs
-    .filter((pair) => tierOf(pair) === resolution?.toLowerCase() && off(pair) < SHAPE_TOLERANCE)
+    .filter((pair) => findNearestTier(pair) === resolution?.toLowerCase() && off(pair) < SHAPE_TOLERANCE)
     .sort((one, other) => off(one) - off(other));
   return nearest;
 }
 
-function shapeOf(pair: string): number | undefined {
+function parseShape(pair: string): number | undefined {
   const [, across, down] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(pair) ?? [];
   return across === undefined ? undefined : Number(across) / Number(down);
 }
 
-function tierOf(pair: string): string | undefined {
+function findNearestTier(pair: string): string | undefined {
   const area = pair
     .split(':')
     .map(Number)

@@ -1,12 +1,12 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { objectOf, textOf } from '../json-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, PollResult, Submission } from '../channel.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import { withStatus } from '../with-status.ts';
-import { requestOf } from './runway.body.ts';
-import { reportOf } from './runway.report.ts';
+import { toUpstreamRequest } from './runway.body.ts';
+import { toReport } from './runway.report.ts';
 
 const API_VERSION = '2024-11-06';
 const TASKS = '/v1/tasks';
@@ -35,21 +35,22 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   return {
     settings,
     submit: (attempt, signal) => submit(http, { attempt, timeoutMs: submitTimeoutMs }, signal),
-    poll: async (upstreamId, signal) => pollResultOf(await get(pathOf(upstreamId), signal)),
+    poll: async (upstreamId, signal) => toPollResult(await get(buildTaskPath(upstreamId), signal)),
     list: async () => undefined,
-    cancel: (upstreamId, signal) => cancel(http, { path: pathOf(upstreamId), timeoutMs: pollTimeoutMs }, signal),
+    cancel: (upstreamId, signal) =>
+      cancelIfQueued(http, { path: buildTaskPath(upstreamId), timeoutMs: pollTimeoutMs }, signal),
     test: async (signal) => {
       const answer = await get(ORGANIZATION, signal);
       if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && typeof objectOf(answer.body)['creditBalance'] === 'number')
+      if (answer.status === 200 && typeof readObject(answer.body)['creditBalance'] === 'number')
         return { ok: true, detail: 'the organization was read' };
-      return { ok: false, detail: textOf(objectOf(answer.body)['error']) ?? `HTTP ${answer.status}` };
+      return { ok: false, detail: readText(readObject(answer.body)['error']) ?? `HTTP ${answer.status}` };
     },
     close: () => http.close(),
   };
 }
 
-function pathOf(upstreamId: string): string {
+function buildTaskPath(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;
 }
 
@@ -58,56 +59,56 @@ async function submit(
   { attempt, timeoutMs }: { readonly attempt: Attempt; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<Submission> {
-  const request = requestOf(attempt);
+  const request = toUpstreamRequest(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
-  return submissionOf(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
+  return toSubmission(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
 }
 
-function submissionOf(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, outcomeOf(answer));
+function toSubmission(answer: UpstreamAnswer): Submission {
+  return withStatus(answer, readOutcome(answer));
 }
 
-function outcomeOf(answer: UpstreamAnswer): Submission {
+function readOutcome(answer: UpstreamAnswer): Submission {
   if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
   if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
   const { status, body, retryAfterMs } = answer;
-  const upstreamId = textOf(objectOf(body)['id']);
+  const upstreamId = readText(readObject(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  const error = textOf(objectOf(body)['error']);
+  const error = readText(readObject(body)['error']);
   const said = `HTTP ${status}: ${error ?? 'no readable answer'}`;
-  return refuses(status, error)
-    ? { outcome: 'refused', fault: faultOf(status, error), error: said, retryAfterMs }
+  return isRefusal(status, error)
+    ? { outcome: 'refused', fault: classifyRefusal(status, error), error: said, retryAfterMs }
     : { outcome: 'unknown', error: said };
 }
 
 /** The reference calls 502 and 503 load shedding. A 502 that is not in the format of the API can come from a proxy. */
-function refuses(status: number, error: string | undefined): boolean {
+function isRefusal(status: number, error: string | undefined): boolean {
   return status === 503 || (status === 502 && error !== undefined) || (status >= 400 && status < 500 && status !== 408);
 }
 
-function faultOf(status: number, error = ''): 'channel' | 'throttle' | 'order' {
+function classifyRefusal(status: number, error = ''): 'channel' | 'throttle' | 'order' {
   if (status === 429) return 'throttle';
   return (status === 400 && !NO_CREDITS.test(error)) || status === 413 || status === 422 ? 'order' : 'channel';
 }
 
-function pollResultOf(answer: UpstreamAnswer): PollResult {
+function toPollResult(answer: UpstreamAnswer): PollResult {
   if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
-  const task = objectOf(answer.body);
-  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: reportOf(task) };
+  const task = readObject(answer.body);
+  if (answer.status === 200 && typeof task['status'] === 'string') return { found: true, report: toReport(task) };
   return {
     found: false,
     gone: answer.status === 404,
-    error: textOf(task['error']) ?? `HTTP ${answer.status} without a task`,
+    error: readText(task['error']) ?? `HTTP ${answer.status} without a task`,
   };
 }
 
 /** DELETE cancels unfinished work, but deletes ended work. It is sent only if the work is seen to wait. */
-async function cancel(
+async function cancelIfQueued(
   http: UpstreamHttp,
   at: { readonly path: string; readonly timeoutMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const seen = pollResultOf(await http.call({ method: 'GET', ...at }, signal));
+  const seen = toPollResult(await http.call({ method: 'GET', ...at }, signal));
   if (!seen.found || seen.report.phase !== 'queued') return false;
   const done = await http.call({ method: 'DELETE', ...at }, signal);
   return done.kind === 'answer' && done.status >= 200 && done.status < 300;

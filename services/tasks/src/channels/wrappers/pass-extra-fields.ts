@@ -1,5 +1,5 @@
 import type { ChannelFactory } from '../channel.ts';
-import { extraOf } from '../extra-fields.ts';
+import { readExtraFields } from '../extra-fields.ts';
 import type { ExtraFields } from '../extra-fields.ts';
 
 /**
@@ -13,7 +13,7 @@ export function passExtraFields(fields: ExtraFields, factory: ChannelFactory): C
       ...channel,
       submit: (attempt, signal) => {
         const { extraJson, ...order } = attempt.order;
-        return channel.submit({ ...attempt, order, extra: extraOf(extraJson, fields) }, signal);
+        return channel.submit({ ...attempt, order, extra: readExtraFields(extraJson, fields) }, signal);
       },
     };
   };

@@ -27,24 +27,27 @@ export function redactFailures(factory: ChannelFactory): ChannelFactory {
     const channel = factory(settings, clock);
     return {
       ...channel,
-      poll: async (upstreamId, signal) => withoutPrivate(await channel.poll(upstreamId, signal), upstreamId),
+      poll: async (upstreamId, signal) => redactPollResult(await channel.poll(upstreamId, signal), upstreamId),
     };
   };
 }
 
-function withoutPrivate(polled: PollResult, upstreamId: string): PollResult {
+function redactPollResult(polled: PollResult, upstreamId: string): PollResult {
   if (!polled.found || polled.report.phase !== 'failed') return polled;
   const { code, message } = polled.report.failure;
   return {
     found: true,
     report: {
       ...polled.report,
-      failure: { code: CODE.test(code) && code !== upstreamId ? code : NAMELESS, message: shown(message, upstreamId) },
+      failure: {
+        code: CODE.test(code) && code !== upstreamId ? code : NAMELESS,
+        message: redactMessage(message, upstreamId),
+      },
     },
   };
 }
 
-function shown(message: string, upstreamId: string): string {
+function redactMessage(message: string, upstreamId: string): string {
   const read = message.slice(0, READ_MAX);
   const named = upstreamId === '' ? read : read.replaceAll(upstreamId, HIDDEN);
   const text = PRIVATE.reduce((left, pattern) => left.replace(pattern, HIDDEN), named).trim();

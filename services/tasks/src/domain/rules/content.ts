@@ -1,5 +1,5 @@
 import type { Fault, Rule } from '../fault.ts';
-import { isMedia, mediaOf, roleOf } from '../order.ts';
+import { isMedia, listMedia, resolveRole } from '../order.ts';
 import type { MediaKind, Order, Role } from '../order.ts';
 
 /** The vendor's limits (vendor contract §2.2). */
@@ -58,21 +58,21 @@ function roleFault({ content }: Order, allowed: readonly Role[]): Fault | undefi
     if (!isMedia(item)) continue;
     const field = `content[${index}].role`;
     if (item.role === undefined && (item.media !== 'image' || images.length > 1)) {
-      return invalid(field, `is required for this item; use one of ${rolesOf(item.media, allowed)}`);
+      return invalid(field, `is required for this item; use one of ${formatAllowedRoles(item.media, allowed)}`);
     }
-    const role = roleOf(item);
+    const role = resolveRole(item);
     if (role !== undefined && !allowed.includes(role))
       return invalid(field, `cannot be ${role} in this operation; use one of ${allowed.join(', ')}`);
     if (role !== undefined && MEDIA_OF[role] !== item.media)
       return invalid(
         field,
-        `cannot be ${role} on an item of type ${item.media}_url; use one of ${rolesOf(item.media, allowed)}`,
+        `cannot be ${role} on an item of type ${item.media}_url; use one of ${formatAllowedRoles(item.media, allowed)}`,
       );
   }
   return undefined;
 }
 
-function rolesOf(media: MediaKind, allowed: readonly Role[]): string {
+function formatAllowedRoles(media: MediaKind, allowed: readonly Role[]): string {
   return allowed.filter((role) => MEDIA_OF[role] === media).join(', ');
 }
 
@@ -85,11 +85,11 @@ function addressFault({ content }: Order): Fault | undefined {
 }
 
 function countFault(order: Order): Fault | undefined {
-  const media = mediaOf(order);
+  const media = listMedia(order);
   if (media.length > MEDIA_MAX)
     return invalid('content', `must hold at most ${MEDIA_MAX} media items; it holds ${media.length}`);
   for (const [role, max] of Object.entries(COUNT_MAX)) {
-    const count = media.filter((item) => roleOf(item) === role).length;
+    const count = media.filter((item) => resolveRole(item) === role).length;
     if (count > max)
       return invalid('content', `must hold at most ${max} ${role} ${max === 1 ? 'item' : 'items'}; it holds ${count}`);
   }
@@ -97,7 +97,7 @@ function countFault(order: Order): Fault | undefined {
 }
 
 function exclusionFault(order: Order): Fault | undefined {
-  const roles = mediaOf(order).map(roleOf);
+  const roles = listMedia(order).map(resolveRole);
   const has = (some: readonly Role[]): boolean => roles.some((role) => role !== undefined && some.includes(role));
   if (has(FRAMES) && has(REFERENCES))
     return invalid(

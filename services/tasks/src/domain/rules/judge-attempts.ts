@@ -77,14 +77,14 @@ export function judgeAttempts(
   };
 }
 
-type Counted = Pick<JudgedReceiver, 'health' | 'circuit'>;
+type ReceiverCircuit = Pick<JudgedReceiver, 'health' | 'circuit'>;
 
 /** `begun`: the count of the circuit when the attempt began. A failure that began at an earlier one is not counted. */
 function noteAnswer(
-  { health, circuit }: Counted,
+  { health, circuit }: ReceiverCircuit,
   { isSuccess, begun }: { readonly isSuccess: boolean; readonly begun: number },
   now: number,
-): Counted {
+): ReceiverCircuit {
   if (isSuccess) return { health: afterSuccess(health, now), circuit: health.failures > 0 ? circuit + 1 : circuit };
   if (begun < circuit) return { health: { ...health, lastFailureAt: now }, circuit };
   return { health: afterFailure(health, now), circuit: begun + 1 };

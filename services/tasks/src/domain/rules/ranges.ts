@@ -1,6 +1,6 @@
 import type { Fault } from '../fault.ts';
 import type { Model } from '../model.ts';
-import { mediaOf } from '../order.ts';
+import { listMedia } from '../order.ts';
 import type { Order } from '../order.ts';
 
 const ADAPTIVE = 'adaptive';
@@ -32,7 +32,7 @@ export function ratioFault(order: Order, model: Model | undefined): Fault | unde
   const fault = (message: string): Fault => ({ reason: 'invalid_ratio', field: 'ratio', message });
   const { ratio } = order;
   const known = model?.ratios ?? RATIOS;
-  const textOnly = mediaOf(order).length === 0;
+  const textOnly = listMedia(order).length === 0;
   if (ratio === undefined)
     return textOnly ? fault(`is required for text-only content; use one of ${concrete(known).join(', ')}`) : undefined;
   if (textOnly && ratio === ADAPTIVE)

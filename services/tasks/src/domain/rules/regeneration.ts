@@ -1,6 +1,6 @@
 import type { Fault, Rule } from '../fault.ts';
 import { ALPHA } from '../model.ts';
-import { mediaOf } from '../order.ts';
+import { listMedia } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
 import { foreignFields } from './foreign-fields.ts';
@@ -25,7 +25,7 @@ export const regenerationRules: readonly Rule<Order>[] = [
 ];
 
 function modeFault(order: Order): Fault | undefined {
-  const bases = mediaOf(order).filter(({ role }) => role === 'base_video').length;
+  const bases = listMedia(order).filter(({ role }) => role === 'base_video').length;
   if (order.sourceTaskId !== undefined) {
     return bases > 0 || order.content.length > 0
       ? {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aContextIr, anImage, anOrder, aText } from '../../../testing/orders.ts';
-import { timelineOf } from './timeline.ts';
+import { buildTimeline } from './timeline.ts';
 import type { TaskLife, TimelineEntry } from './timeline.ts';
 
 type Line = readonly [step: TimelineEntry['step'], from: number, to?: number];
@@ -168,7 +168,7 @@ test.each<[string, TaskLife, readonly Line[]]>([
     ],
   ],
 ])('the timeline %s', (_what, life, lines) => {
-  expect(timelineOf(life).map(({ step, from, to }) => (to === undefined ? [step, from] : [step, from, to]))).toEqual(
+  expect(buildTimeline(life).map(({ step, from, to }) => (to === undefined ? [step, from] : [step, from, to]))).toEqual(
     lines,
   );
 });
@@ -214,7 +214,7 @@ const ANY_LIFE: fc.Arbitrary<TaskLife> = fc.record({
 test('no timeline has a word of the upstream, a step that ends before it begins, or one outside the life', () => {
   fc.assert(
     fc.property(ANY_LIFE, (life) => {
-      const entries = timelineOf(life);
+      const entries = buildTimeline(life);
       const { createdAt, finishedAt = Infinity } = life.task;
       const endedAt = Math.max(createdAt, finishedAt);
 

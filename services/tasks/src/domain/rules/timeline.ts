@@ -1,4 +1,4 @@
-import { mediaOf } from '../order.ts';
+import { listMedia } from '../order.ts';
 import type { Task } from '../task.ts';
 
 /** The steps in the order in which they begin if two of them begin at one time. */
@@ -37,7 +37,7 @@ export interface TaskLife {
 }
 
 /** The time at which each phase began; undefined if it was not observed. */
-interface Phases {
+interface PhaseStarts {
   readonly submittedAt: number | undefined;
   readonly acceptedAt: number | undefined;
   readonly workingAt: number | undefined;
@@ -48,22 +48,22 @@ interface Phases {
  * The steps of a task as its owner may see them. However many attempts and channels there were, they are one step. If
  * no poll saw the work of a completed task, the time in the queue counts as work, as it does in the metrics.
  */
-export function timelineOf({ task: { finishedAt, ...task }, ...past }: TaskLife): readonly TimelineEntry[] {
+export function buildTimeline({ task: { finishedAt, ...task }, ...past }: TaskLife): readonly TimelineEntry[] {
   const { createdAt } = task;
   const endedAt = finishedAt === undefined ? undefined : Math.max(createdAt, finishedAt);
   const life = { task: { ...task, finishedAt: endedAt }, ...past };
-  const phases = phasesOf(life);
+  const phases = findPhaseStarts(life);
   return [
     { step: 'created', from: createdAt, to: createdAt } as const,
-    ...submission(life, phases),
-    ...work(life, phases),
-    ...checks(life),
-    ...end(life),
+    ...buildSubmissionEntries(life, phases),
+    ...buildWorkEntries(life, phases),
+    ...buildCheckEntries(life),
+    ...buildEndEntries(life),
   ].sort((one, other) => one.from - other.from || STEPS.indexOf(one.step) - STEPS.indexOf(other.step));
 }
 
 /** The clocks of two processes may differ, so no phase begins before the one before it, or after the end. */
-function phasesOf({ task, attempts, events }: TaskLife): Phases {
+function findPhaseStarts({ task, attempts, events }: TaskLife): PhaseStarts {
   let reached = task.createdAt;
   const until = task.finishedAt ?? Infinity;
   const next = (at: number | undefined): number | undefined => {
@@ -77,28 +77,31 @@ function phasesOf({ task, attempts, events }: TaskLife): Phases {
       events.find(({ type }) => type === 'adopted')?.at,
   );
   const seenAt = events.find(
-    ({ type, detailJson }) => type === 'reported' && stateIn(detailJson) === 'in_progress',
+    ({ type, detailJson }) => type === 'reported' && parseState(detailJson) === 'in_progress',
   )?.at;
-  const workingAt = acceptedAt === undefined ? undefined : next(seenAt ?? beganUnseen(task, acceptedAt));
-  return { submittedAt, acceptedAt, workingAt, fetchedAt: next(fetchStart({ task, events })) };
+  const workingAt = acceptedAt === undefined ? undefined : next(seenAt ?? inferWorkStart(task, acceptedAt));
+  return { submittedAt, acceptedAt, workingAt, fetchedAt: next(findFetchStart({ task, events })) };
 }
 
-function beganUnseen({ state }: TaskLife['task'], acceptedAt: number): number | undefined {
+function inferWorkStart({ state }: TaskLife['task'], acceptedAt: number): number | undefined {
   return state === 'completed' ? acceptedAt : undefined;
 }
 
 /** A result that was not fetched, such as a prompt, has no fetch. */
-function fetchStart({ task, events }: Pick<TaskLife, 'task' | 'events'>): number | undefined {
+function findFetchStart({ task, events }: Pick<TaskLife, 'task' | 'events'>): number | undefined {
   const tookMs = events
     .filter(({ type }) => type === 'completed')
-    .map(({ detailJson }) => detailOf(detailJson)['fetch_ms'])
+    .map(({ detailJson }) => parseDetail(detailJson)['fetch_ms'])
     .find((ms) => typeof ms === 'number');
   return task.finishedAt === undefined || tookMs === undefined ? undefined : task.finishedAt - tookMs;
 }
 
-function submission({ task }: TaskLife, { submittedAt, acceptedAt }: Phases): readonly TimelineEntry[] {
+function buildSubmissionEntries(
+  { task }: TaskLife,
+  { submittedAt, acceptedAt }: PhaseStarts,
+): readonly TimelineEntry[] {
   if (submittedAt === undefined) return [];
-  const isPrepared = submittedAt > task.createdAt && (mediaOf(task.order).length > 0 || hasSource(task));
+  const isPrepared = submittedAt > task.createdAt && (listMedia(task.order).length > 0 || hasSource(task));
   return [
     ...(isPrepared ? [{ step: 'prepared', from: task.createdAt, to: submittedAt } as const] : []),
     { step: 'submitted', from: submittedAt, to: acceptedAt ?? task.finishedAt },
@@ -109,7 +112,10 @@ function hasSource({ order }: TaskLife['task']): boolean {
   return order.sourceTaskId !== undefined;
 }
 
-function work({ task }: TaskLife, { acceptedAt, workingAt, fetchedAt }: Phases): readonly TimelineEntry[] {
+function buildWorkEntries(
+  { task }: TaskLife,
+  { acceptedAt, workingAt, fetchedAt }: PhaseStarts,
+): readonly TimelineEntry[] {
   if (acceptedAt === undefined) return [];
   const endedAt = fetchedAt ?? task.finishedAt;
   return [
@@ -120,7 +126,7 @@ function work({ task }: TaskLife, { acceptedAt, workingAt, fetchedAt }: Phases):
 }
 
 /** A person who is asked after the end decides only over money. */
-function checks({ task, events }: TaskLife): readonly TimelineEntry[] {
+function buildCheckEntries({ task, events }: TaskLife): readonly TimelineEntry[] {
   const entries: TimelineEntry[] = [];
   for (const { at, type } of events) {
     const last = entries.at(-1);
@@ -133,14 +139,14 @@ function checks({ task, events }: TaskLife): readonly TimelineEntry[] {
   return entries;
 }
 
-function end({ task: { state, finishedAt: at } }: TaskLife): readonly TimelineEntry[] {
+function buildEndEntries({ task: { state, finishedAt: at } }: TaskLife): readonly TimelineEntry[] {
   return at === undefined || (state !== 'completed' && state !== 'failed') ? [] : [{ step: state, from: at, to: at }];
 }
 
-function stateIn(detailJson: string): unknown {
-  return detailOf(detailJson)['state'];
+function parseState(detailJson: string): unknown {
+  return parseDetail(detailJson)['state'];
 }
 
-function detailOf(detailJson: string): Readonly<Record<string, unknown>> {
+function parseDetail(detailJson: string): Readonly<Record<string, unknown>> {
   return JSON.parse(detailJson) as Readonly<Record<string, unknown>>;
 }

@@ -11,7 +11,7 @@ export interface Acceptance {
  * The task as its acceptance has written it, without its staged media. It is not read again: before its acceptance,
  * only its create changes it.
  */
-export function acceptedTask(task: NewTask, { mapping, at, nextPollAt }: Acceptance): Task {
+export function toAcceptedTask(task: NewTask, { mapping, at, nextPollAt }: Acceptance): Task {
   const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
   return {
     id,

@@ -1,10 +1,10 @@
 import type { Attempt, AttemptItem, ChannelSettings } from '../../channels/channel.ts';
 import { validateOrder } from '../../domain/rules/validate-order.ts';
-import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
+import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { refusalOf } from '../task-refusals.ts';
+import { toRefusal } from '../task-refusals.ts';
 import type { SourceMedia } from '../staging/stage-source.ts';
 
 export interface AttemptInputs {
@@ -31,10 +31,10 @@ export async function planAttempt(
 ): Promise<Attempt> {
   const { taskId, number, order, settings, source } = inputs;
   const fault = validateOrder(order, deps.models(), ['*']);
-  if (fault !== undefined) throw refusalOf(fault);
+  if (fault !== undefined) throw toRefusal(fault);
   const model = settings.models[order.model];
   if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
-  const sourceUpstreamId = sourceIdFor(settings, source);
+  const sourceUpstreamId = readSourceUpstreamId(settings, source);
   const asVideo = source !== undefined && settings.regeneration === 'video';
   const input = asVideo ? sourceAsVideo(source, inputs.sourceMedia) : { content: order.content, staged: inputs.staged };
   const content = await Promise.all(
@@ -42,14 +42,14 @@ export async function planAttempt(
       isMedia(item)
         ? {
             media: item.media,
-            role: roleOf(item),
-            url: await urlOf(deps, { item, staged: input.staged.get(index), settings }, signal),
+            role: resolveRole(item),
+            url: await resolveMediaUrl(deps, { item, staged: input.staged.get(index), settings }, signal),
           }
         : { text: item.text },
     ),
   );
   const callbackUrl =
-    settings.callbacks && order.callbackUrl === undefined ? deps.callbacks.urlOf({ taskId, number }) : undefined;
+    settings.callbacks && order.callbackUrl === undefined ? deps.callbacks.buildUrl({ taskId, number }) : undefined;
   return {
     kind: order.kind,
     model,
@@ -60,7 +60,7 @@ export async function planAttempt(
   };
 }
 
-async function urlOf(
+async function resolveMediaUrl(
   deps: Pick<Deps, 'mediaUrl'>,
   { item, staged, settings }: { item: MediaItem; staged: StagedMedia | undefined; settings: ChannelSettings },
   signal: AbortSignal,
@@ -82,7 +82,7 @@ function sourceAsVideo(
   };
 }
 
-function sourceIdFor(settings: ChannelSettings, source: Task | undefined): string | undefined {
+function readSourceUpstreamId(settings: ChannelSettings, source: Task | undefined): string | undefined {
   if (source === undefined) return undefined;
   if (source.mapping?.upstreamAccount !== settings.upstreamAccount || source.mapping.upstreamId === undefined)
     throw new Error('the source belongs to another upstream account');

@@ -2,7 +2,7 @@ import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
 import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
-import { acceptedTask } from './accepted-task.ts';
+import { toAcceptedTask } from './accepted-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
@@ -15,7 +15,7 @@ export class UncertainOutcome extends Error {
   override readonly name = 'UncertainOutcome';
 }
 
-export interface AttemptOf {
+export interface AttemptTarget {
   readonly settings: Pick<ChannelSettings, 'id' | 'upstreamAccount'>;
   readonly number: number;
 }
@@ -27,7 +27,7 @@ export interface AttemptOf {
 export async function recordOutcome(
   deps: Deps,
   task: NewTask,
-  attempt: AttemptOf,
+  attempt: AttemptTarget,
   submission: Submission,
 ): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -47,7 +47,7 @@ export async function recordOutcome(
 async function record(
   deps: Deps,
   task: NewTask,
-  { settings: { id: channel, upstreamAccount }, number }: AttemptOf,
+  { settings: { id: channel, upstreamAccount }, number }: AttemptTarget,
   submission: Submission,
 ): Promise<Task | undefined> {
   const at = deps.clock.now();
@@ -66,9 +66,9 @@ async function record(
     nextPollAt,
   };
   const taken = await deps.store.accept(task.id, accepting);
-  if (taken === 'accepted') return acceptedTask(task, accepting);
+  if (taken === 'accepted') return toAcceptedTask(task, accepting);
   if (taken === undefined) return undefined;
-  const left = await leaveUnknown(ID_KNOWN);
+  const unknownTask = await leaveUnknown(ID_KNOWN);
   await raiseAttention(deps, task, 'unknown_outcome', ID_KNOWN);
-  return left;
+  return unknownTask;
 }

@@ -34,7 +34,7 @@ test('an answer with the id of another task is an unknown outcome: the hold stay
   expect(task.mapping?.upstreamId).toBeUndefined();
   expect(asked(world)).toEqual(['first', 'first']);
   expect(await outcomes(world.deps.store, task.id)).toEqual(['unknown']);
-  expect(await world.deps.store.open()).toMatchObject([
+  expect(await world.deps.store.listOpenAttention()).toMatchObject([
     { taskId: task.id, reason: 'unknown_outcome', detail: expect.stringContaining('another task') },
   ]);
   expect(holds(world)).toEqual(['held', 'held']);

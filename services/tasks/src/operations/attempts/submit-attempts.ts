@@ -10,7 +10,7 @@ import type { ResolvedOrder } from '../creates/resolve-order.ts';
 import type { Deps } from '../deps.ts';
 import { showTask } from '../show-task.ts';
 import type { SourceMedia } from '../staging/stage-source.ts';
-import { contentRejected, noChannel, orderRejected, throttled, unfit } from '../task-refusals.ts';
+import { contentRejected, noChannel, orderRejected, throttleRefusal, unfit } from '../task-refusals.ts';
 import { planAttempt } from './plan-attempt.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { reportToCircuit, submitSafely } from './submit-safely.ts';
@@ -33,13 +33,13 @@ export interface AttemptInputs {
 }
 
 /** The reason why a channel did not accept an order that another channel may accept. */
-type Skipped =
+type SkipReason =
   { readonly why: 'fault' | 'unfit' | 'paused' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
-const FULL: Skipped = { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
+const FULL: SkipReason = { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 
 /** The outcome of an attempt, and the task that it leaves; undefined if another process has decided over the task. */
-interface Tried {
+interface AttemptResult {
   readonly submission: Submission;
   readonly task: Task | undefined;
 }
@@ -59,7 +59,7 @@ export async function submitAttempts(deps: Deps, task: NewTask, inputs: AttemptI
 }
 
 async function tryInOrder(deps: Deps, task: NewTask, inputs: AttemptInputs): Promise<Task | undefined> {
-  const skipped: Skipped[] = [];
+  const skipped: SkipReason[] = [];
   let number = 0;
   for (const runtime of inputs.resolved.runtimes.slice(0, ATTEMPTS_MAX)) {
     const isStarted = number === 0 && task.attempt?.channel === runtime.channel.settings.id;
@@ -71,13 +71,13 @@ async function tryInOrder(deps: Deps, task: NewTask, inputs: AttemptInputs): Pro
     }
     const { submission, task: updatedTask } = await tryChannel(deps, task, { ...inputs, runtime, number });
     if (submission.outcome !== 'refused') return updatedTask;
-    skipped.push(skippedFor(submission));
+    skipped.push(toSkipReason(submission));
   }
   throw noneAccepted(skipped);
 }
 
 /** Returns the reason to skip a channel that refused the order. Throws if no other channel will accept it. */
-function skippedFor({ fault, retryAfterMs }: Extract<Submission, { outcome: 'refused' }>): Skipped {
+function toSkipReason({ fault, retryAfterMs }: Extract<Submission, { outcome: 'refused' }>): SkipReason {
   if (fault === 'content') throw contentRejected();
   if (fault === 'order') throw orderRejected();
   if (fault === 'throttle') return { why: 'limit', retryAfterMs: retryAfterMs ?? THROTTLE_RETRY_MS };
@@ -86,9 +86,9 @@ function skippedFor({ fault, retryAfterMs }: Extract<Submission, { outcome: 'ref
 
 /** Refuses, as the attempts would, an order for which no channel is open now. Takes none of the channels' limits. */
 export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: readonly ChannelRuntime[]): Promise<void> {
-  const skipped: Skipped[] = [];
+  const skipped: SkipReason[] = [];
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
-    const obstacle = obstacleOf(runtime) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
+    const obstacle = findObstacle(runtime) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
@@ -99,7 +99,7 @@ export async function assertOpenChannel(deps: Pick<Deps, 'store'>, runtimes: rea
  * Returns the reason why a channel takes no submission now, as far as this process knows; undefined if it takes one.
  * A half-open circuit may let one through.
  */
-export function obstacleOf({ circuit, creates, isPaused }: ChannelRuntime): Skipped | undefined {
+export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): SkipReason | undefined {
   if (isPaused()) return { why: 'paused' };
   if (circuit.state() === 'open') return { why: 'fault' };
   const waitMs = creates.waitMs();
@@ -114,10 +114,10 @@ async function isFull({ store }: Pick<Deps, 'store'>, { channel: { settings } }:
  * If a channel may accept the order later, a retry is worthwhile. The order is at fault only if no channel ever would.
  * A paused channel counts only if there is no other.
  */
-function noneAccepted(skipped: readonly Skipped[]): Problem {
+function noneAccepted(skipped: readonly SkipReason[]): Problem {
   const waits = skipped.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
   if (skipped.length === 0 || skipped.some(({ why }) => why === 'fault')) return noChannel();
-  if (waits.length > 0) return throttled(Math.min(...waits));
+  if (waits.length > 0) return throttleRefusal(Math.min(...waits));
   return skipped.some(({ why }) => why === 'paused') ? noChannel() : unfit();
 }
 
@@ -127,7 +127,7 @@ async function beginAttempt(
   task: NewTask,
   runtime: ChannelRuntime,
   number: number,
-): Promise<'begun' | Skipped> {
+): Promise<'begun' | SkipReason> {
   const { settings } = runtime.channel;
   const refused = await admit(runtime);
   if (refused !== undefined) return refused;
@@ -155,7 +155,7 @@ async function admitStarted(
   task: NewTask,
   runtime: ChannelRuntime,
   number: number,
-): Promise<'begun' | Skipped> {
+): Promise<'begun' | SkipReason> {
   const { id: channel } = runtime.channel.settings;
   const refused = await admit(runtime);
   if (refused === undefined) {
@@ -167,23 +167,23 @@ async function admitStarted(
 }
 
 /** Takes one submission of the channel, or says why there is none. */
-async function admit({ creates, isPaused }: ChannelRuntime): Promise<Skipped | undefined> {
+async function admit({ creates, isPaused }: ChannelRuntime): Promise<SkipReason | undefined> {
   if (isPaused()) return { why: 'paused' };
   const waitMs = await creates.admit();
   if (waitMs === Infinity) return { why: 'fault' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
 }
 
-interface Try extends AttemptInputs {
+interface AttemptContext extends AttemptInputs {
   readonly runtime: ChannelRuntime;
   readonly number: number;
 }
 
-async function tryChannel(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
+async function tryChannel(deps: Deps, task: NewTask, inputs: AttemptContext): Promise<AttemptResult> {
   const { settings } = inputs.runtime.channel;
   const attributes = { 'reelgate.task.channel': settings.id, 'reelgate.task.attempt': inputs.number };
   return inSpan(inputs.span, `submit ${settings.id}`, { kind: 'client', attributes }, async (span) => {
-    const tried = await submit(deps, task, { ...inputs, span });
+    const tried = await submitAndRecord(deps, task, { ...inputs, span });
     describe(span, tried.submission);
     return tried;
   });
@@ -196,7 +196,7 @@ function describe(span: Span, submission: Submission): void {
   if (submission.outcome === 'unknown') span.fail('outcome_unknown');
 }
 
-async function submit(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
+async function submitAndRecord(deps: Deps, task: NewTask, inputs: AttemptContext): Promise<AttemptResult> {
   const { runtime, number } = inputs;
   const { channel, circuit } = runtime;
   const { settings } = channel;
@@ -210,9 +210,9 @@ async function submit(deps: Deps, task: NewTask, inputs: Try): Promise<Tried> {
   deps.count.attempt(settings.id, submission.outcome, { ms, error });
   reportToCircuit(circuit, submission);
   logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
-  const left = await recordOutcome(deps, task, { settings, number }, submission);
-  if (left !== undefined) showTask(deps, left);
-  return { submission, task: left };
+  const writtenTask = await recordOutcome(deps, task, { settings, number }, submission);
+  if (writtenTask !== undefined) showTask(deps, writtenTask);
+  return { submission, task: writtenTask };
 }
 
 /** The words of the upstream may quote the order, so they stand in the record of the attempt and in no line. */
@@ -229,7 +229,7 @@ function logOutcome({ log }: Pick<Deps, 'log'>, fields: object, submission: Subm
 async function plan(
   deps: Deps,
   task: NewTask,
-  { runtime: { channel, circuit }, resolved, staged, number }: Try,
+  { runtime: { channel, circuit }, resolved, staged, number }: AttemptContext,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const { settings } = channel;

@@ -38,7 +38,7 @@ async function withOverrun() {
   await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now(), usage: USAGE });
   await world.clock.advance(MINUTE_MS);
   await settleFinished(world.deps);
-  expect(await world.deps.store.waits(task.id)).toBe(true);
+  expect(await world.deps.store.isWaiting(task.id)).toBe(true);
   return { world, task };
 }
 
@@ -54,7 +54,7 @@ describe('a decision on an unfinished task', () => {
     expect(await resolve(world, task, resolution)).toMatchObject(end);
 
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id: task.id }]);
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
     expect(await world.deps.store.events(task.id)).toContainEqual(
       expect.objectContaining({ type: 'attention_resolved', detailJson: JSON.stringify({ resolution, actor: 'ann' }) }),
     );
@@ -79,7 +79,7 @@ describe('a decision on an unfinished task', () => {
 
     expect(await resolve(world, task, 'retry')).toMatchObject({ state: 'queued', nextPollAt: world.clock.now() });
 
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
     expect(holdOf(world, task)?.state).toBe('held');
   });
 
@@ -103,9 +103,9 @@ describe('a decision that the store fails to write', () => {
 
     await expect(resolve(world, task, resolution)).rejects.toThrow('the store is away');
 
-    expect(await world.deps.store.waits(task.id)).toBe(true);
+    expect(await world.deps.store.isWaiting(task.id)).toBe(true);
     await resolve(world, task, resolution);
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
     expect(await actsOn(world, task)).toHaveLength(1);
   });
 });
@@ -158,7 +158,7 @@ describe('decisions of two persons at the same moment', () => {
         message: expect.stringMatching(message),
       });
 
-      expect([await world.deps.store.waits(task.id), await actsOn(world, task)]).toEqual([true, []]);
+      expect([await world.deps.store.isWaiting(task.id), await actsOn(world, task)]).toEqual([true, []]);
       await resolve(world, task, first);
       expect(await actsOn(world, task)).toEqual([first]);
     },
@@ -180,7 +180,7 @@ describe('a decision on usage far above the hold', () => {
     const confirmed = [{ args: [task.id, USAGE, { confirmed: true, channel: 'main' }] }];
     expect(settled).toMatchObject(resolution === 'completed' ? confirmed : []);
     expect(holdOf(world, task)).toMatchObject(resolution === 'completed' ? { state, usage: USAGE } : { state });
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
   });
 
   test('as retry asks billing again', async () => {
@@ -197,7 +197,7 @@ describe('a decision on usage far above the hold', () => {
 
     await expect(resolve(world, task, 'retry')).rejects.toMatchObject({ kind: 'conflict' });
 
-    expect(await world.deps.store.waits(task.id)).toBe(true);
+    expect(await world.deps.store.isWaiting(task.id)).toBe(true);
     expect(holdOf(world, task)?.state).toBe('held');
   });
 
@@ -207,7 +207,7 @@ describe('a decision on usage far above the hold', () => {
 
     await expect(resolve(world, task, 'completed')).rejects.toThrow('billing is away');
 
-    expect(await world.deps.store.waits(task.id)).toBe(true);
+    expect(await world.deps.store.isWaiting(task.id)).toBe(true);
   });
 });
 

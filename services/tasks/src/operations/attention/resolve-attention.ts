@@ -78,7 +78,7 @@ export async function resolveAttention(
 ): Promise<Task> {
   const task = await deps.store.find(taskId);
   if (task === undefined) throw taskNotFound();
-  if (!(await deps.store.waits(taskId))) throw notWaiting();
+  if (!(await deps.store.isWaiting(taskId))) throw notWaiting();
   const by = { resolution, actor, why: reason };
   if (isTerminal(task.state)) await FINISHED[resolution](deps, task);
   const counts = isTerminal(task.state)

@@ -16,11 +16,11 @@ test('a task past the hard deadline asks for a decision, and keeps its polls and
 
   await world.clock.advance(DAY_MS);
   await watchDeadlines(world.deps, DEADLINES);
-  expect(await world.deps.store.open()).toEqual([]);
+  expect(await world.deps.store.listOpenAttention()).toEqual([]);
 
   await world.clock.advance(1);
   await watchDeadlines(world.deps, DEADLINES);
-  expect(await world.deps.store.open()).toMatchObject([{ taskId: task.id, reason: 'hard_deadline' }]);
+  expect(await world.deps.store.listOpenAttention()).toMatchObject([{ taskId: task.id, reason: 'hard_deadline' }]);
   expect(await world.deps.store.find(task.id)).toMatchObject({
     state: 'queued',
     admission: 'accepted',
@@ -76,7 +76,7 @@ test('more tasks than one pass takes all ask for a decision', async () => {
 
   for (let pass = 0; pass < 2; pass += 1) await watchDeadlines(world.deps, DEADLINES);
 
-  expect(await world.deps.store.open()).toHaveLength(250);
+  expect(await world.deps.store.listOpenAttention()).toHaveLength(250);
 });
 
 test('a task past the soft deadline alerts the operator once, and does not wait for a decision', async () => {
@@ -98,7 +98,7 @@ test('a task past the soft deadline alerts the operator once, and does not wait 
     'accepted',
     'soft_deadline',
   ]);
-  expect(await world.deps.store.open()).toEqual([]);
+  expect(await world.deps.store.listOpenAttention()).toEqual([]);
   expect(world.billing.holds.get(task.id)?.state).toBe('held');
   expect(await world.deps.store.inFlight('total')).toBe(1);
 });

@@ -18,7 +18,7 @@ export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineM
   const { store, clock, count, log } = deps;
   const now = clock.now();
   let passed = 0;
-  for (const { id, state, mapping, requestId } of await store.late('soft', now - softDeadlineMs, BATCH_MAX)) {
+  for (const { id, state, mapping, requestId } of await store.listLate('soft', now - softDeadlineMs, BATCH_MAX)) {
     if (!(await store.passDeadline(id, 'soft', now))) continue;
     passed += 1;
     count.softDeadline();
@@ -27,10 +27,10 @@ export async function watchDeadlines(deps: Deps, { softDeadlineMs, hardDeadlineM
       'an unfinished task is past the soft deadline',
     );
   }
-  for (const { id } of await store.late('hard', now - hardDeadlineMs, BATCH_MAX)) {
+  for (const { id } of await store.listLate('hard', now - hardDeadlineMs, BATCH_MAX)) {
     if (await store.passDeadline(id, 'hard', now)) passed += 1;
   }
-  for (const task of await store.overdue(BATCH_MAX))
+  for (const task of await store.listOverdue(BATCH_MAX))
     await inTask(task, () =>
       raiseAttention(deps, task, 'hard_deadline', 'the task is past the hard deadline and is not finished'),
     );

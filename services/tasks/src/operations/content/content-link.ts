@@ -2,7 +2,7 @@ import { signPath } from '@reelgate/platform/links/signed-path';
 import { Problem } from '@reelgate/platform/problem';
 import { getTask } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';
-import { finishedVideo, resultExpired } from './finished-video.ts';
+import { requireFinishedVideo, resultExpired } from './finished-video.ts';
 
 const LIFETIME_MS = { min: 1000, max: 24 * 3_600_000, otherwise: 3_600_000 };
 
@@ -20,13 +20,13 @@ export interface ContentLink {
 }
 
 /** Makes a URL of a video that needs no key. It is not stored: its signature holds its end. */
-export async function contentLink(
+export async function signContentLink(
   deps: Pick<ContentDeps, 'store' | 'clock' | 'publicUrl' | 'linkKey'>,
   { accountId, taskId, lifetimeMs = LIFETIME_MS.otherwise }: LinkRequest,
 ): Promise<ContentLink> {
   assertLifetime(lifetimeMs);
   const now = deps.clock.now();
-  const { object, expiresAt = Infinity } = finishedVideo(await getTask(deps, accountId, taskId), now);
+  const { object, expiresAt = Infinity } = requireFinishedVideo(await getTask(deps, accountId, taskId), now);
   const end = Math.floor(Math.min(now + lifetimeMs, expiresAt) / 1000);
   // less than a second is left of the video
   if (end * 1000 <= now) throw resultExpired();

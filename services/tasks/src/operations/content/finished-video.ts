@@ -14,7 +14,7 @@ export interface FinishedVideo {
 }
 
 /** The video of a task, or the refusal that the public content route gives. */
-export function finishedVideo(task: Task, now: number): FinishedVideo {
+export function requireFinishedVideo(task: Task, now: number): FinishedVideo {
   const { id, state, result, expiresAt, order } = task;
   if (!isTerminal(state))
     throw notCompleted(`the task is ${state}; it has bytes only once it is completed`, pollAfterMs(task, now));

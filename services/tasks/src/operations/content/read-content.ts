@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ByteSpan, OpenedBytes } from '../../clients/media-bytes.ts';
 import { getTask } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';
-import { finishedVideo, resultExpired } from './finished-video.ts';
+import { requireFinishedVideo, resultExpired } from './finished-video.ts';
 import type { FinishedVideo } from './finished-video.ts';
 
 /** The most bytes of a piece. */
@@ -35,8 +35,8 @@ export async function* readContent(
   signal: AbortSignal,
 ): AsyncGenerator<ContentPart> {
   const task = await getTask(deps, request.accountId, request.taskId);
-  const video = finishedVideo(task, deps.clock.now());
-  const span = spanOf(request, video);
+  const video = requireFinishedVideo(task, deps.clock.now());
+  const span = toByteSpan(request, video);
   const giveBack = deps.reads.take(request.accountId);
   try {
     const opened = await deps.bytes.open(video.object, span, signal);
@@ -45,7 +45,7 @@ export async function* readContent(
     opened.stream.on('error', () => undefined);
     try {
       yield { facts: { video, sha256: opened.sha256, ...span } };
-      if (span.length > 0) yield* piecesOf(deps, video, opened, span.length);
+      if (span.length > 0) yield* streamPieces(deps, video, opened, span.length);
     } finally {
       opened.stream.destroy();
     }
@@ -54,7 +54,7 @@ export async function* readContent(
   }
 }
 
-function spanOf({ offset, length }: ContentRequest, { bytes }: FinishedVideo): ByteSpan {
+function toByteSpan({ offset, length }: ContentRequest, { bytes }: FinishedVideo): ByteSpan {
   if (offset < 0n || offset > BigInt(bytes))
     throw badSpan('offset', `must be from 0 to ${bytes}, the bytes of the video; it is ${offset}`);
   if (length < 0n) throw badSpan('length', `must be at least 0; it is ${length}`);
@@ -62,7 +62,7 @@ function spanOf({ offset, length }: ContentRequest, { bytes }: FinishedVideo): B
   return { offset: Number(offset), length: length === 0n || length > BigInt(left) ? left : Number(length) };
 }
 
-async function* piecesOf(
+async function* streamPieces(
   { log }: ContentDeps,
   { taskId }: FinishedVideo,
   { stream }: OpenedBytes,

@@ -9,7 +9,7 @@ import type { TokenMaker } from '../../clients/tokens.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
-import { keyInUse, keyReused, overloaded, tooManyTasks } from '../task-refusals.ts';
+import { keyInUse, keyReused, overloadRefusal, tooManyTasks } from '../task-refusals.ts';
 import { assertOrder } from './assert-order.ts';
 import type { OrderCaller } from './assert-order.ts';
 import { resolveOrder } from './resolve-order.ts';
@@ -31,15 +31,15 @@ export interface CreateRequest extends OrderCaller {
   readonly span?: Span | undefined;
 }
 
-export type Admitted = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
+export type AdmitResult = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
 
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
-export async function admitCreate(deps: Deps, request: CreateRequest): Promise<Admitted> {
+export async function admitCreate(deps: Deps, request: CreateRequest): Promise<AdmitResult> {
   assertOrder(deps, request, request.order);
   assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
-  if (deps.isOverloaded()) throw overloaded();
+  if (deps.isOverloaded()) throw overloadRefusal();
   const resolved = await resolveOrder(deps, request, request.order);
   return { resolved, facts: priceFacts(request.order, resolved.source?.seconds) };
 }
@@ -61,7 +61,7 @@ export async function findEarlier(deps: Deps, { accountId, idempotency }: Create
  * The counters that a create takes, each with its limit. A maker comes after what it made, in every create, so that
  * creates never wait for each other in a circle.
  */
-export function capsOf(
+export function listCaps(
   { limits }: Pick<Deps, 'limits'>,
   { tokenId, inFlightLimit, makers }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit' | 'makers'>,
 ): NewTask['caps'] {

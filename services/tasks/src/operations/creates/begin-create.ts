@@ -2,15 +2,15 @@ import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { channelScope } from '../../domain/in-flight-scope.ts';
-import { mediaOf } from '../../domain/order.ts';
-import type { Begun, NewTask } from '../../store/task-store.ts';
-import { obstacleOf } from '../attempts/submit-attempts.ts';
+import { listMedia } from '../../domain/order.ts';
+import type { BeginResult, NewTask } from '../../store/task-store.ts';
+import { findObstacle } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 
 const BEGIN = { attributes: { 'db.operation.name': 'INSERT', 'db.collection.name': 'tasks' } };
 
-export interface Beginning {
+export interface BeginContext {
   readonly task: NewTask;
   readonly resolved: ResolvedOrder;
   readonly signal: AbortSignal | undefined;
@@ -24,20 +24,24 @@ export interface Beginning {
  */
 export async function beginCreate(
   deps: Pick<Deps, 'store'>,
-  create: Beginning,
-): Promise<{ readonly begun: Begun; readonly task: NewTask }> {
-  const attempt = firstAttempt(create.resolved);
+  create: BeginContext,
+): Promise<{ readonly begun: BeginResult; readonly task: NewTask }> {
+  const attempt = chooseFirstAttempt(create.resolved);
   if (attempt !== undefined) {
     const task = { ...create.task, attempt };
-    const begun = await begin(deps, create, task);
+    const begun = await writeNewTask(deps, create, task);
     const isChannelFull = typeof begun === 'object' && begun.capped === channelScope(attempt.channel);
     if (!isChannelFull) return { begun, task };
   }
   // A refusal for a full channel comes after one for the hold.
-  return { begun: await begin(deps, create, create.task), task: create.task };
+  return { begun: await writeNewTask(deps, create, create.task), task: create.task };
 }
 
-async function begin({ store }: Pick<Deps, 'store'>, { signal, span }: Beginning, task: NewTask): Promise<Begun> {
+async function writeNewTask(
+  { store }: Pick<Deps, 'store'>,
+  { signal, span }: BeginContext,
+  task: NewTask,
+): Promise<BeginResult> {
   try {
     return await inSpan(span, 'tasks begin', BEGIN, () => store.begin(task, signal));
   } catch (error) {
@@ -46,9 +50,9 @@ async function begin({ store }: Pick<Deps, 'store'>, { signal, span }: Beginning
 }
 
 /** The attempt on the first channel, unless media must be staged before it or the channel takes no submission now. */
-function firstAttempt({ order, source, runtimes: [first] }: ResolvedOrder): NewTask['attempt'] {
-  if (first === undefined || source !== undefined || mediaOf(order).length > 0) return undefined;
-  if (obstacleOf(first) !== undefined) return undefined;
+function chooseFirstAttempt({ order, source, runtimes: [first] }: ResolvedOrder): NewTask['attempt'] {
+  if (first === undefined || source !== undefined || listMedia(order).length > 0) return undefined;
+  if (findObstacle(first) !== undefined) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
   return { channel, inFlightMax };
 }

@@ -2,7 +2,7 @@ import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import { assertOpenChannel } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { admitCreate, capsOf, refuseCapped } from './admit-create.ts';
+import { admitCreate, listCaps, refuseCapped } from './admit-create.ts';
 import type { CreateRequest } from './admit-create.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
   const { facts, resolved } = admitted;
-  const scope = await findFull(deps, capsOf(deps, request));
+  const scope = await findFull(deps, listCaps(deps, request));
   if (scope !== undefined) return refuseCapped(deps, request, { facts, scope }, signal);
   await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
   await assertOpenChannel(deps, resolved.runtimes);

@@ -11,7 +11,7 @@ import type { Order } from '../../domain/order.ts';
 import type { Task } from '../../domain/task.ts';
 import { openProcessLiveness } from '../../workers/process-liveness.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
-import type { Created } from './create-task.ts';
+import type { CreateResult } from './create-task.ts';
 import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
 
 const open = useWorlds();
@@ -80,7 +80,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-const create = (world: World, order: Order): Promise<Created> =>
+const create = (world: World, order: Order): Promise<CreateResult> =>
   world.create(order, { idempotency: { key: 'k', fingerprint: 'f' } });
 
 /** The calls across a port that the whole scenario makes. */
@@ -168,7 +168,7 @@ describe.each(SCENARIOS)('a process death while $name', (scenario) => {
       await world.clock.advance(MINUTE_MS);
       await reconcileUnknown(world.deps);
       const task = await onlyTask(world);
-      const waiting = (await world.deps.store.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+      const waiting = (await world.deps.store.listOpenAttention()).map(({ taskId, reason }) => `${taskId} ${reason}`);
       expect({ at, waiting }).toEqual({
         at,
         waiting: task?.admission === 'unknown' ? [`${task.id} unknown_outcome`] : [],

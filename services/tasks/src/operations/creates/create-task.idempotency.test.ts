@@ -4,12 +4,12 @@ import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
 import type { CreateRequest } from './admit-create.ts';
-import type { Created } from './create-task.ts';
+import type { CreateResult } from './create-task.ts';
 
 const open = useWorlds();
 const DAY_MS = 24 * 3600 * 1000;
 const idempotency = { key: 'order-7', fingerprint: 'digest of it' };
-const create = (world: World, changes: Partial<CreateRequest> = {}): Promise<Created> =>
+const create = (world: World, changes: Partial<CreateRequest> = {}): Promise<CreateResult> =>
   world.create(anOrder(), { idempotency, ...changes });
 
 /** Submissions wait from now on until they are released. */

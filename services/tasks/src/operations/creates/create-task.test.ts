@@ -351,7 +351,7 @@ describe('a refused create', () => {
     expect(
       await Promise.all(['total', 'token:token_1', 'channel:main'].map((scope) => world.deps.store.inFlight(scope))),
     ).toEqual([0, 0, 0]);
-    expect(await world.deps.store.unsettled(EVERY)).toEqual([]);
+    expect(await world.deps.store.listUnsettled(EVERY)).toEqual([]);
     expect((await world.create(anOrder(), { idempotency: { key: 'k', fingerprint: 'f' } })).replayed).toBe(false);
   });
 
@@ -362,7 +362,7 @@ describe('a refused create', () => {
 
     await expect(world.create()).rejects.toMatchObject({ reason: 'invalid_request' });
 
-    expect((await world.deps.store.unsettled(EVERY)).map(({ admission }) => admission)).toEqual(['refused']);
+    expect((await world.deps.store.listUnsettled(EVERY)).map(({ admission }) => admission)).toEqual(['refused']);
   });
 
   test('has no hold even when the answer to the hold was lost', async () => {

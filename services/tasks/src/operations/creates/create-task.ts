@@ -13,14 +13,14 @@ import { stageReferences } from '../staging/stage-references.ts';
 import { stageSource } from '../staging/stage-source.ts';
 import type { SourceMedia } from '../staging/stage-source.ts';
 import { keyInUse, sourceGone } from '../task-refusals.ts';
-import { admitCreate, capsOf, findEarlier, refuseCapped } from './admit-create.ts';
+import { admitCreate, listCaps, findEarlier, refuseCapped } from './admit-create.ts';
 import type { CreateRequest } from './admit-create.ts';
 import { beginCreate } from './begin-create.ts';
-import type { Beginning } from './begin-create.ts';
+import type { BeginContext } from './begin-create.ts';
 import { refuseCreate } from './refuse-create.ts';
 import type { ResolvedOrder } from './resolve-order.ts';
 
-export interface Created {
+export interface CreateResult {
   /** As it was when it was created. */
   readonly task: Task;
   readonly replayed: boolean;
@@ -34,9 +34,9 @@ export interface Created {
  * answer. Without a key no caller could retrieve the answer, so the create is given up as long as its order is not
  * submitted.
  */
-export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<Created> {
+export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<CreateResult> {
   const admitted = await admitCreate(deps, request);
-  if ('earlier' in admitted) return replayOf(admitted.earlier, request);
+  if ('earlier' in admitted) return answerReplay(admitted.earlier, request);
   const { span = NO_SPAN } = request;
   const task = newTask(deps, request, admitted.facts);
   span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': task.accountId });
@@ -48,11 +48,11 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
   }
 }
 
-interface NewCreate extends Beginning {
+interface CreateContext extends BeginContext {
   readonly facts: PriceFacts;
 }
 
-async function createNew(deps: Deps, request: CreateRequest, create: NewCreate): Promise<Created> {
+async function createNew(deps: Deps, request: CreateRequest, create: CreateContext): Promise<CreateResult> {
   const { facts, signal, span } = create;
   const { begun, task } = await beginCreate(deps, create);
   if (begun === 'key_taken') return replayAfterRace(deps, request);
@@ -65,7 +65,7 @@ async function createNew(deps: Deps, request: CreateRequest, create: NewCreate):
   try {
     await placeHold(deps, { taskId: task.id, accountId, tokenId: task.tokenId, facts }, { signal: bounds, span });
     isHeld = true;
-    created = await submit(deps, { ...create, task, signal: bounds });
+    created = await stageAndSubmit(deps, { ...create, task, signal: bounds });
   } catch (error) {
     // What an upstream may have accepted is never refused here. The sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
@@ -85,7 +85,7 @@ async function placeHold({ billing }: Deps, ...call: Parameters<Deps['billing'][
   }
 }
 
-async function submit(deps: Deps, create: NewCreate): Promise<Task | undefined> {
+async function stageAndSubmit(deps: Deps, create: CreateContext): Promise<Task | undefined> {
   const { task, resolved, facts, signal, span } = create;
   signal?.throwIfAborted();
   const staged = await stageReferences(deps, task, resolved.order, { signal, span });
@@ -96,7 +96,7 @@ async function submit(deps: Deps, create: NewCreate): Promise<Task | undefined> 
   // Only a generation can be a source.
   if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
     await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
-  const { runtimes, source } = await withSourceMedia(deps, create);
+  const { runtimes, source } = await stageSourceMedia(deps, create);
   signal?.throwIfAborted();
   const media = { byIndex: staged.byIndex, source };
   const inputs = { resolved: { ...resolved, runtimes }, staged: media, span };
@@ -106,9 +106,9 @@ async function submit(deps: Deps, create: NewCreate): Promise<Task | undefined> 
 /**
  * Stages the media of the source for the channels that need them. If they are gone, only the other channels are left.
  */
-async function withSourceMedia(
+async function stageSourceMedia(
   deps: Deps,
-  { task, resolved: { source, runtimes }, signal, span }: NewCreate,
+  { task, resolved: { source, runtimes }, signal, span }: CreateContext,
 ): Promise<Pick<ResolvedOrder, 'runtimes'> & { readonly source: SourceMedia | undefined }> {
   const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
   if (source === undefined || byTask.length === runtimes.length) return { runtimes, source: undefined };
@@ -117,14 +117,14 @@ async function withSourceMedia(
   return { runtimes: media === undefined ? byTask : runtimes, source: media };
 }
 
-async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<Created> {
+async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<CreateResult> {
   const earlier = await findEarlier(deps, request);
   if (earlier === undefined) throw keyInUse();
-  return replayOf(earlier, request);
+  return answerReplay(earlier, request);
 }
 
 /** The answer of a repeated create. Its trace is linked to that of the task. */
-function replayOf(earlier: Task, { span }: CreateRequest): Created {
+function answerReplay(earlier: Task, { span }: CreateRequest): CreateResult {
   span?.set({ 'reelgate.task.id': earlier.id });
   span?.link(earlier.trace);
   return { task: earlier, replayed: true };
@@ -144,7 +144,7 @@ function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask
     owner: deps.processId,
     seconds: facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
-    caps: capsOf(deps, request),
+    caps: listCaps(deps, request),
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
     webhookUrl,

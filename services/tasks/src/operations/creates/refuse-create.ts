@@ -18,7 +18,7 @@ export async function refuseCreate(
   { error, isHeld, span }: { readonly error: unknown; readonly isHeld: boolean; readonly span: Span },
 ): Promise<void> {
   const { id: taskId } = task;
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   const at = deps.clock.now();
   const refused = await deps.store.refuse(taskId, failure, at).catch((fault: unknown) => {
     // While the database is away, only this process knows that no upstream accepted the order.
@@ -39,7 +39,7 @@ export async function refuseCreate(
   }
 }
 
-function failureOf(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   if (error instanceof CallEnded)
     return { code: 'caller_left', message: 'the caller disconnected and had sent no Idempotency-Key' };
   const problem = error instanceof Problem ? error : undefined;

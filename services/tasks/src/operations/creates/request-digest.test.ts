@@ -3,7 +3,7 @@ import { aCall } from '../../../testing/jobs/new-jobs.ts';
 import { aSound, aText, anImage, anOrder } from '../../../testing/orders.ts';
 import type { JobCall } from '../../domain/job.ts';
 import type { MediaItem, Order } from '../../domain/order.ts';
-import { callDigest, orderDigest } from './request-digest.ts';
+import { digestCall, digestOrder } from './request-digest.ts';
 
 const image: MediaItem = { media: 'image', role: 'first_frame', url: 'https://files.example/1' };
 const withMedium = (changes: Partial<MediaItem> = {}): Order =>
@@ -50,7 +50,7 @@ describe('the digest of an order', () => {
     ['a number beyond 2^53', withExtra('{"seed":9007199254740993}'), withExtra('{"seed":9007199254740992}')],
     ['a number that resembles one of ours', withExtra('{"seed":1}'), withExtra('{"seed":{"number":"1"}}')],
   ])('changes when %s changes', (_what, one, other) => {
-    expect(orderDigest(one)).not.toBe(orderDigest(other));
+    expect(digestOrder(one)).not.toBe(digestOrder(other));
   });
 
   test.each<[string, Order, Order]>([
@@ -67,23 +67,23 @@ describe('the digest of an order', () => {
     ],
     ['how a character is written', withExtra('{"style":"\\u00e4"}'), withExtra('{"style":"ä"}')],
   ])('does not depend on %s', (_what, one, other) => {
-    expect(orderDigest(one)).toBe(orderDigest(other));
+    expect(digestOrder(one)).toBe(digestOrder(other));
   });
 
   test('changes with the URL that is told of the end, and is the same as before without one', () => {
-    const digests = [undefined, 'https://a.example', 'https://b.example'].map((url) => orderDigest(anOrder(), url));
+    const digests = [undefined, 'https://a.example', 'https://b.example'].map((url) => digestOrder(anOrder(), url));
 
     expect(new Set(digests).size).toBe(3);
-    expect(digests[0]).toBe(orderDigest(anOrder()));
+    expect(digests[0]).toBe(digestOrder(anOrder()));
   });
 
   test('is computed even when the unknown fields cannot be parsed', () => {
-    expect(orderDigest(withExtra('{'))).not.toBe(orderDigest(withExtra('[')));
-    expect(orderDigest(withExtra('['.repeat(200_000)))).toMatch(/^order:/);
+    expect(digestOrder(withExtra('{'))).not.toBe(digestOrder(withExtra('[')));
+    expect(digestOrder(withExtra('['.repeat(200_000)))).toMatch(/^order:/);
   });
 
   test('reveals nothing of the order', () => {
-    expect(orderDigest(anOrder({ content: [aText('a fox'), anImage('first_frame')] }))).toMatch(/^order:[\w-]{43}$/);
+    expect(digestOrder(anOrder({ content: [aText('a fox'), anImage('first_frame')] }))).toMatch(/^order:[\w-]{43}$/);
   });
 });
 
@@ -99,20 +99,20 @@ describe('the digest of a call', () => {
     ['body', { body: { inline: 'AAAA' } }],
     ['object', { body: { object: 'prv_1' } }],
   ])('changes with the %s', (_what, changes) => {
-    expect(callDigest(aCall(changes), false)).not.toBe(callDigest(aCall(), false));
+    expect(digestCall(aCall(changes), false)).not.toBe(digestCall(aCall(), false));
   });
 
   test('changes with the URL that is told of the end', () => {
-    expect(callDigest(aCall(), false, 'https://a.example')).not.toBe(callDigest(aCall(), false));
+    expect(digestCall(aCall(), false, 'https://a.example')).not.toBe(digestCall(aCall(), false));
   });
 
   test('changes when the call is repeatable', () => {
-    expect(callDigest(aCall(), true)).not.toBe(callDigest(aCall(), false));
+    expect(digestCall(aCall(), true)).not.toBe(digestCall(aCall(), false));
   });
 
   test('ignores the order and case of headers, and keeps the order of their values', () => {
     const withHeaders = (...headers: readonly (readonly [string, string])[]): string =>
-      callDigest(aCall({ headers }), false);
+      digestCall(aCall({ headers }), false);
 
     expect(withHeaders(['b', '1'], ['A', '2'])).toBe(withHeaders(['a', '2'], ['b', '1']));
     expect(withHeaders(['a', '1'], ['a', '2'])).not.toBe(withHeaders(['a', '2'], ['a', '1']));

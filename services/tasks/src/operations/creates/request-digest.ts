@@ -9,22 +9,22 @@ type Reviver = (key: string, value: unknown, context: { readonly source?: string
  * the order of the keys in `extra_json`, and the URL that is told of the end. Bytes that are stored elsewhere count by
  * the id of their object.
  */
-export function orderDigest({ extraJson, ...order }: Order, webhookUrl?: string): string {
+export function digestOrder({ extraJson, ...order }: Order, webhookUrl?: string): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
-  return digestOf('order', { ...order, extra, webhookUrl });
+  return computeDigest('order', { ...order, extra, webhookUrl });
 }
 
 /** The fingerprint of a job. The order of headers with different names does not change it. */
-export function callDigest({ headers, ...call }: JobCall, repeatable: boolean, webhookUrl?: string): string {
+export function digestCall({ headers, ...call }: JobCall, repeatable: boolean, webhookUrl?: string): string {
   const inOrder = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .toSorted(([one], [other]) => compare(one, other));
-  return digestOf('call', { ...call, headers: inOrder, repeatable, webhookUrl });
+  return computeDigest('call', { ...call, headers: inOrder, repeatable, webhookUrl });
 }
 
-function digestOf(what: string, value: object): string {
+function computeDigest(what: string, value: object): string {
   return `${what}:${createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
+    .update(JSON.stringify(sortKeys(value)))
     .digest('base64url')}`;
 }
 
@@ -33,22 +33,22 @@ function digestOf(what: string, value: object): string {
  * numbers that JavaScript cannot tell apart. Text that is not JSON is returned as it is.
  */
 function canonicalJson(text: string): string {
-  const tagged: Reviver = (_key, value, { source }) => (typeof value === 'number' ? { number: source } : { value });
+  const tagType: Reviver = (_key, value, { source }) => (typeof value === 'number' ? { number: source } : { value });
   try {
-    return JSON.stringify(sorted(JSON.parse(text, tagged as never)));
+    return JSON.stringify(sortKeys(JSON.parse(text, tagType as never)));
   } catch {
     return text;
   }
 }
 
 /** Sorts the keys of every object in a value. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toSorted(([one], [other]) => compare(one, other))
-      .map(([name, inner]) => [name, sorted(inner)]),
+      .map(([name, inner]) => [name, sortKeys(inner)]),
   );
 }
 

@@ -28,7 +28,7 @@ export interface JobRequest {
   readonly webhookUrl?: string | undefined;
 }
 
-export interface CreatedJob {
+export interface CreateJobResult {
   readonly job: Job;
   readonly replayed: boolean;
   /** The lease of that worker. */
@@ -39,7 +39,7 @@ export interface CreatedJob {
  * Accepts a call to be made later. When this resolves, the call is durable, counted and stored under its key. If it
  * fails, or if the caller leaves first, nothing is stored.
  */
-export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreatedJob> {
+export async function createJob(deps: JobDeps, request: JobRequest, signal?: AbortSignal): Promise<CreateJobResult> {
   assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { job: earlier, replayed: true };

@@ -14,7 +14,7 @@ export interface JobDeps {
   readonly media: Pick<Media, 'removePrivate'>;
   readonly calls: Calls;
   /** The decisions that a person must make, and their history. */
-  readonly attention: Pick<AttentionStore, 'waits' | 'resolve'> & Pick<ReadStore, 'events'>;
+  readonly attention: Pick<AttentionStore, 'isWaiting' | 'resolve'> & Pick<ReadStore, 'events'>;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

@@ -111,7 +111,7 @@ describe.each(SCENARIOS)('a process death with $name', (scenario) => {
         expect({ at, calls: upstream.calls <= (scenario.repeatable ? 2 : 1) }).toEqual({ at, calls: true });
         // a completed job was called, and a job with an unknown outcome waits for a decision
         if (ended.state === 'completed') expect({ at, called: upstream.calls > 0 }).toEqual({ at, called: true });
-        const waiting = (await world.tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+        const waiting = (await world.tasks.listOpenAttention()).map(({ taskId, reason }) => `${taskId} ${reason}`);
         expect({ at, waiting }).toEqual({
           at,
           waiting: ended.failure?.code === 'outcome_unknown' ? [`${job.id} unknown_outcome`] : [],
@@ -150,7 +150,7 @@ describe('a process death during a sweep', () => {
         state: 'failed',
         failure: { code: 'outcome_unknown' },
       });
-      expect(await world.tasks.open()).toHaveLength(1);
+      expect(await world.tasks.listOpenAttention()).toHaveLength(1);
       expect(await world.tasks.inFlight('jobs:total')).toBe(0);
     }
   });

@@ -28,7 +28,7 @@ const stateOf = async ({ deps }: JobWorld, { jobId }: JobLease) => {
   return [job?.state, job?.failure?.code];
 };
 const attention = async ({ tasks }: JobWorld): Promise<string[]> =>
-  (await tasks.open()).map(({ taskId, reason }) => `${taskId} ${reason}`);
+  (await tasks.listOpenAttention()).map(({ taskId, reason }) => `${taskId} ${reason}`);
 
 describe('createJob', () => {
   test('gives the job an id with its own prefix, and wakes the workers', async () => {

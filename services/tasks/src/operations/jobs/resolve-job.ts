@@ -26,7 +26,7 @@ export async function resolveJob(
         'the call may have taken place and cannot be retried; ' +
         'decide as completed to charge the hold, or as failed to release it',
     });
-  if (!(await attention.waits(job.id))) throw notWaiting();
+  if (!(await attention.isWaiting(job.id))) throw notWaiting();
   const ended = await calls.end(job.id, MONEY[resolution]);
   if (ended !== MONEY[resolution]) throw alreadySettled(ended);
   if (!(await attention.resolve(job.id, { resolution, actor, why: reason, at: clock.now() }))) throw notWaiting();

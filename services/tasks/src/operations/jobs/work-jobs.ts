@@ -62,14 +62,18 @@ export async function startJob({ jobs, clock, log }: JobDeps, lease: JobLease): 
   log.info({ taskId: lease.jobId }, 'a job was started');
 }
 
-export interface GivenUp {
+export interface ReturnOptions {
   /** It is certain that the upstream was not called. */
   readonly untouched: boolean;
   readonly delayMs: number;
 }
 
 /** Takes back a job that its worker gives up. Returns whether the lease was still valid. */
-export async function returnJob(deps: JobDeps, lease: JobLease, { untouched, delayMs }: GivenUp): Promise<boolean> {
+export async function returnJob(
+  deps: JobDeps,
+  lease: JobLease,
+  { untouched, delayMs }: ReturnOptions,
+): Promise<boolean> {
   const job = await deps.jobs.findJob(lease.jobId);
   if (job === undefined) return false;
   if (!untouched) return endLostJob(deps, job, lease, 'the worker gave the job up');

@@ -7,7 +7,7 @@ export interface PausedChannels {
   read(): Promise<void>;
 }
 
-export function pausedChannels(store: Pick<PauseStore, 'pauses'>): PausedChannels {
+export function openPausedChannels(store: Pick<PauseStore, 'pauses'>): PausedChannels {
   let paused: ReadonlySet<string> = new Set();
   let begun = 0;
   let latest = 0;

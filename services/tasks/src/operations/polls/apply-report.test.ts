@@ -32,7 +32,8 @@ async function withTask(...reports: readonly Report[]) {
   return { world, id, now, apply };
 }
 
-const reasons = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
+const reasons = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.listOpenAttention()).map(({ reason }) => reason);
 const outboxOf = ({ sql }: World): Promise<readonly object[]> => sql.read('SELECT id, type FROM outbox');
 
 describe('a task that waits for a decision because its upstream did not know it', () => {
@@ -170,7 +171,7 @@ describe('an unknown status', () => {
       progress: 30,
       nextPollAt: world.clock.now() + 2400,
     });
-    expect(await world.deps.store.open()).toMatchObject([
+    expect(await world.deps.store.listOpenAttention()).toMatchObject([
       { taskId: id, reason: 'unknown_status', detail: expect.stringContaining('"paused"'), since: world.clock.now() },
     ]);
     expect(world.announced).toHaveLength(1);

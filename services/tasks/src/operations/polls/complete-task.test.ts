@@ -38,7 +38,8 @@ async function withTask(order: Order = anOrder()) {
   return { world, id, now, succeed };
 }
 
-const waiting = async ({ deps }: World): Promise<string[]> => (await deps.store.open()).map(({ reason }) => reason);
+const waiting = async ({ deps }: World): Promise<string[]> =>
+  (await deps.store.listOpenAttention()).map(({ reason }) => reason);
 
 describe('a finished video', () => {
   test('is completed only after its bytes are stored', async () => {

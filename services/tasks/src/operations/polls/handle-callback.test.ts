@@ -14,7 +14,7 @@ const CHANNELS = [channelSettings({ callbacks: true })];
 const NOT_KNOWN: PollResult = { found: false, gone: true, error: 'invalid task_id (2013)' };
 
 const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
-  deps.callbacks.urlOf({ taskId: id, number }).split('/').at(-1)!;
+  deps.callbacks.buildUrl({ taskId: id, number }).split('/').at(-1)!;
 const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
 const polls = ({ journal }: World): number => journal.names().filter((name) => name === 'main.poll').length;
 
@@ -35,7 +35,7 @@ test('an attempt contains its own callback address', async () => {
   const { world, task } = await withTask();
 
   expect(world.upstream.submitted.map(({ attempt }) => attempt.callbackUrl)).toEqual([
-    world.deps.callbacks.urlOf({ taskId: task.id, number: 1 }),
+    world.deps.callbacks.buildUrl({ taskId: task.id, number: 1 }),
   ]);
 });
 
@@ -119,7 +119,7 @@ describe('a callback for a task with a lost answer', () => {
       nextPollAt: world.clock.now(),
       mapping: { channel: 'main', upstreamId: 'up-found' },
     });
-    expect(await world.deps.store.open()).toEqual([]);
+    expect(await world.deps.store.listOpenAttention()).toEqual([]);
     expect([wakes(world), world.upstream.submitted.length]).toEqual([1, 1]);
   });
 

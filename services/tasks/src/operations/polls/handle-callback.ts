@@ -26,19 +26,19 @@ export type HandleCallback = (token: string, hint: string, span?: Span) => Promi
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
   return async (token, hint, span) => {
-    const attempt = deps.callbacks.attemptOf(token);
+    const attempt = deps.callbacks.readAttempt(token);
     if (attempt === undefined)
       throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
     const task = await deps.store.find(attempt.taskId);
     if (task?.mapping === undefined || isTerminal(task.state)) return;
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
-      traceHeard(deps, task, span);
+      traceCallback(deps, task, span);
     }
     if (task.admission !== 'unknown' || searching.has(task.id) || searching.size >= POLLS_MAX) return;
     searching.add(task.id);
     try {
-      if (await findHinted(deps, task, attempt.number, hint)) traceHeard(deps, task, span);
+      if (await adoptHintedWork(deps, task, attempt.number, hint)) traceCallback(deps, task, span);
     } finally {
       searching.delete(task.id);
     }
@@ -46,18 +46,23 @@ export function callbackHandler(deps: Deps): HandleCallback {
 }
 
 /** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */
-function traceHeard(deps: Deps, task: Task, { carrier }: Pick<Span, 'carrier'> = { carrier: undefined }): void {
+function traceCallback(deps: Deps, task: Task, { carrier }: Pick<Span, 'carrier'> = { carrier: undefined }): void {
   workSpan(deps, task, 'callback heard', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
 }
 
 /** Returns whether the task adopted the work. */
-async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: number, hint: string): Promise<boolean> {
-  const runtime = runtimeOf(deps, mapping);
+async function adoptHintedWork(
+  deps: Deps,
+  { id: taskId, mapping }: Task,
+  number: number,
+  hint: string,
+): Promise<boolean> {
+  const runtime = findRuntime(deps, mapping);
   if (runtime === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return false;
   const { settings } = runtime.channel;
   // The URL of an earlier, refused attempt says nothing about the attempt whose answer was lost.
   if ((await deps.store.attempts(taskId)).at(-1)?.number !== number) return false;
-  if ((await deps.store.knownUpstreamIds(settings.upstreamAccount, [hint])).has(hint)) {
+  if ((await deps.store.findKnownUpstreamIds(settings.upstreamAccount, [hint])).has(hint)) {
     deps.log.warn({ taskId, channel: settings.id }, 'a callback names the work of another task');
     return false;
   }
@@ -71,7 +76,7 @@ async function findHinted(deps: Deps, { id: taskId, mapping }: Task, number: num
 }
 
 /** The channel of the work. After a reload the same name may mean another upstream account, with other ids. */
-function runtimeOf({ channels }: Deps, mapping: Task['mapping']): ChannelRuntime | undefined {
+function findRuntime({ channels }: Deps, mapping: Task['mapping']): ChannelRuntime | undefined {
   const runtime = channels.find(mapping?.channel ?? '');
   return runtime?.channel.settings.upstreamAccount === mapping?.upstreamAccount ? runtime : undefined;
 }

@@ -26,7 +26,7 @@ export async function postponePoll(
     task.id,
     task.state,
     {
-      ...unchanged(task),
+      ...keepProgress(task),
       pollErrors: errors,
       doubt: doubted,
       at,
@@ -45,7 +45,7 @@ export async function pollAsPlanned(
 ): Promise<void> {
   const at = deps.clock.now();
   await deps.store.progress(task.id, task.state, {
-    ...unchanged(task),
+    ...keepProgress(task),
     pollErrors: task.pollErrors,
     doubt: task.doubt,
     at,
@@ -53,9 +53,9 @@ export async function pollAsPlanned(
   });
 }
 
-type Unchanged = 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt' | 'pollSpans';
+type KeptField = 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt' | 'pollSpans';
 
-function unchanged(task: Task): Pick<Progress, Unchanged> {
+function keepProgress(task: Task): Pick<Progress, KeptField> {
   return {
     state: task.state,
     upstreamStatus: task.upstreamStatus,

@@ -5,7 +5,7 @@ import {
   MINUTE_MS,
   REFUSED_BY,
   answerBucket,
-  minuteOf,
+  floorToMinute,
   noChannelCounts,
   noCounts,
 } from '../../domain/minute-counts.ts';
@@ -70,7 +70,7 @@ export function openMinuteCounter(clock: Clock, store: MinuteStore, processId: s
   const minutes = new Map<number, Minute>();
   let latest: Minute | undefined;
   const current = (): Minute => {
-    const minute = minuteOf(clock.now());
+    const minute = floorToMinute(clock.now());
     if (latest?.minute === minute) return latest;
     latest = minutes.get(minute) ?? { minute, whole: noCounts(), channels: new Map(), changed: new Set() };
     minutes.set(minute, latest);
@@ -92,11 +92,11 @@ export function openMinuteCounter(clock: Clock, store: MinuteStore, processId: s
     return counts;
   };
   return {
-    count: countsOf(clock, add, ofChannel),
+    count: buildCounts(clock, add, ofChannel),
     write: async () => {
       const taken = [...minutes.values()].map((minute) => ({ minute, names: [...minute.changed] }));
       for (const { minute } of taken) minute.changed.clear();
-      const rows = taken.flatMap(({ minute, names }) => names.map((name) => rowOf(minute, name)));
+      const rows = taken.flatMap(({ minute, names }) => names.map((name) => toMinuteRow(minute, name)));
       try {
         if (rows.length > 0) await store.writeMinutes(processId, rows);
       } catch (error) {
@@ -110,12 +110,12 @@ export function openMinuteCounter(clock: Clock, store: MinuteStore, processId: s
   };
 }
 
-function countsOf(
+function buildCounts(
   clock: Clock,
   add: (name: keyof MinuteCounts, count?: number) => void,
   ofChannel: (channel: string) => ChannelCounts | undefined,
 ): MinuteCounter['count'] {
-  const failedWith = (counts: ChannelCounts | undefined, error: string | undefined): void => {
+  const noteError = (counts: ChannelCounts | undefined, error: string | undefined): void => {
     if (counts !== undefined && error !== undefined)
       counts.lastError = { text: error.slice(0, ERROR_SHOWN_MAX), at: clock.now() };
   };
@@ -140,7 +140,7 @@ function countsOf(
         const bucket = answerBucket(ms);
         counts.answers[bucket] = (counts.answers[bucket] ?? 0) + 1;
       }
-      failedWith(counts, error);
+      noteError(counts, error);
     },
     finished: ({ mapping }, { state, failure, causedBy }) => {
       add(state);
@@ -154,11 +154,11 @@ function countsOf(
       if (error === undefined) return;
       const counts = ofChannel(channel);
       if (counts !== undefined) counts.failedPolls += 1;
-      failedWith(counts, error);
+      noteError(counts, error);
     },
   };
 }
 
-function rowOf({ minute, whole, channels }: Minute, channel: string): MinuteRow {
+function toMinuteRow({ minute, whole, channels }: Minute, channel: string): MinuteRow {
   return { minute, channel, json: JSON.stringify(channel === '' ? whole : channels.get(channel)) };
 }

@@ -3,13 +3,13 @@ import {
   MINUTE_MS,
   addChannelCounts,
   addCounts,
-  minuteOf,
+  floorToMinute,
   noChannelCounts,
   noCounts,
 } from '../../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
-import type { BacklogStore, Waiting } from '../../store/backlog-store.ts';
+import type { BacklogStore, WaitingCount } from '../../store/backlog-store.ts';
 import type { MinuteStore } from '../../store/operator-store.ts';
 import { CHANNELS_MAX } from './minute-counter.ts';
 
@@ -33,8 +33,8 @@ export interface Pulse {
   readonly unfinished: number;
   /** Since when the oldest due poll waits. */
   readonly dueSince: number | undefined;
-  readonly unsettled: Waiting;
-  readonly attention: Waiting;
+  readonly unsettled: WaitingCount;
+  readonly attention: WaitingCount;
 }
 
 /** Reads what happened in the last hour, in all processes together, and what waits now. */
@@ -42,15 +42,15 @@ export async function readPulse({ operators, backlog, channels, clock }: PulseDe
   const now = clock.now();
   const ids = channels.all().map(({ channel }) => channel.settings.id);
   const [rows, open, due, unsettled, attention] = await Promise.all([
-    operators.minutesSince(minuteOf(now) - (MINUTES - 1) * MINUTE_MS, ROWS_MAX),
+    operators.minutesSince(floorToMinute(now) - (MINUTES - 1) * MINUTE_MS, ROWS_MAX),
     backlog.openTasks(),
     backlog.dueSince(ids, now),
-    backlog.unsettled(),
-    backlog.attention(),
+    backlog.countUnsettled(),
+    backlog.countAttention(),
   ]);
   return {
     now,
-    ...summed(rows),
+    ...sumMinutes(rows),
     unfinished: open.reduce((sum, { count }) => sum + count, 0),
     dueSince: due.size === 0 ? undefined : Math.min(...due.values()),
     unsettled,
@@ -58,19 +58,19 @@ export async function readPulse({ operators, backlog, channels, clock }: PulseDe
   };
 }
 
-function summed(rows: readonly MinuteRow[]): Pick<Pulse, 'minutes' | 'channels'> {
+function sumMinutes(rows: readonly MinuteRow[]): Pick<Pulse, 'minutes' | 'channels'> {
   const minutes = new Map<number, MinuteCounts>();
   const channels = new Map<string, Map<number, ChannelCounts>>();
   for (const { minute, channel, json } of rows.toReversed())
-    if (channel === '') addCounts(entryOf(minutes, minute, noCounts), JSON.parse(json) as Partial<MinuteCounts>);
+    if (channel === '') addCounts(findOrAdd(minutes, minute, noCounts), JSON.parse(json) as Partial<MinuteCounts>);
     else if (channels.has(channel) || channels.size < CHANNELS_MAX) {
-      const ofChannel = entryOf(channels, channel, () => new Map<number, ChannelCounts>());
-      addChannelCounts(entryOf(ofChannel, minute, noChannelCounts), JSON.parse(json) as Partial<ChannelCounts>);
+      const ofChannel = findOrAdd(channels, channel, () => new Map<number, ChannelCounts>());
+      addChannelCounts(findOrAdd(ofChannel, minute, noChannelCounts), JSON.parse(json) as Partial<ChannelCounts>);
     }
   return { minutes, channels };
 }
 
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+function findOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -1,4 +1,4 @@
-import { timelineOf } from '../../domain/rules/timeline.ts';
+import { buildTimeline } from '../../domain/rules/timeline.ts';
 import type { TimelineEntry } from '../../domain/rules/timeline.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
@@ -13,5 +13,5 @@ export interface Timeline {
 export async function readTimeline(deps: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Timeline> {
   const task = await getTask(deps, accountId, taskId);
   const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
-  return { task, entries: timelineOf({ task, attempts, events }) };
+  return { task, entries: buildTimeline({ task, attempts, events }) };
 }

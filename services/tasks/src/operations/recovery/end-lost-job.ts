@@ -1,4 +1,4 @@
-import { afterLoss } from '../../domain/job.ts';
+import { decideAfterLoss } from '../../domain/job.ts';
 import type { Job, JobLease } from '../../domain/job.ts';
 import { logReturned } from '../jobs/log-returned.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
@@ -22,7 +22,7 @@ const DETAIL =
 export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: string): Promise<boolean> {
   const { jobs, clock, log, count } = deps;
   const at = clock.now();
-  if (afterLoss(job) === 'queue') {
+  if (decideAfterLoss(job) === 'queue') {
     const returned = await jobs.requeueJob(lease, { starts: job.starts, at, dueAt: at, why });
     if (returned) {
       workSpan(deps, job, 'recover job', { attributes: { 'reelgate.resumed': true } }).end();

@@ -24,7 +24,7 @@ async function lose(world: World, count = 1, order: Order = anOrder()): Promise<
 const admissions = async ({ deps }: World): Promise<string[]> =>
   (await deps.store.list({ hidden: true }, { limit: 100, ascending: true })).map(({ admission }) => admission);
 const waiting = async ({ deps }: World): Promise<string[]> =>
-  (await deps.store.open()).map(({ detail }) => detail.replace(/^.*, and /, ''));
+  (await deps.store.listOpenAttention()).map(({ detail }) => detail.replace(/^.*, and /, ''));
 
 describe('work on the list of the upstream', () => {
   test('that is the only match is adopted by the task, which is polled at once', async () => {

@@ -20,13 +20,13 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
   for (const [channelId, tasks] of Map.groupBy(
-    await withAdmission(deps, 'unknown'),
+    await listAllWithAdmission(deps, 'unknown'),
     ({ mapping }) => mapping?.channel ?? '',
   )) {
     // The longer a search finds nothing, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
-    const search = await searchOf(deps, channelId, tasks);
-    for (const task of tasks) found += await inTask(task, () => settle(deps, task, search));
+    const search = await searchUpstream(deps, channelId, tasks);
+    for (const task of tasks) found += await inTask(task, () => adoptOrRaise(deps, task, search));
   }
   return found;
 }
@@ -39,7 +39,7 @@ interface Search {
   readonly claims: ReadonlyMap<ListedWork, ReadonlySet<string>> | undefined;
 }
 
-async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
+async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
   const channel = deps.channels.find(channelId)?.channel;
   const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
   const works =
@@ -49,11 +49,14 @@ async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): 
   if (channel === undefined || works === undefined) return { channel, claims: undefined };
   // Read in this order: the owner of listed work had a row earlier, so now it is being submitted, unknown or known.
   const { upstreamAccount } = channel.settings;
-  const unsure = [...(await withAdmission(deps, 'submitting')), ...(await withAdmission(deps, 'unknown'))];
+  const unsure = [
+    ...(await listAllWithAdmission(deps, 'submitting')),
+    ...(await listAllWithAdmission(deps, 'unknown')),
+  ];
   const claimants = unsure.filter(
     ({ mapping }) => mapping === undefined || mapping.upstreamAccount === upstreamAccount,
   );
-  const known = await deps.store.knownUpstreamIds(
+  const known = await deps.store.findKnownUpstreamIds(
     upstreamAccount,
     works.map(({ upstreamId }) => upstreamId),
   );
@@ -67,20 +70,20 @@ async function searchOf(deps: Deps, channelId: string, tasks: readonly Task[]): 
   return { channel, claims: new Map(claims) };
 }
 
-async function withAdmission(
+async function listAllWithAdmission(
   { store }: Pick<Deps, 'store'>,
   admission: 'submitting' | 'unknown',
 ): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const more = await store.withAdmission(admission, { limit: PAGE, after: tasks.at(-1)?.id ?? '' });
+    const more = await store.listWithAdmission(admission, { limit: PAGE, after: tasks.at(-1)?.id ?? '' });
     tasks.push(...more);
     if (more.length < PAGE) break;
   }
   return tasks;
 }
 
-async function settle(deps: Deps, task: Task, { channel, claims }: Search): Promise<number> {
+async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search): Promise<number> {
   const fitting = [...(claims ?? [])].filter(([, claimants]) => claimants.has(task.id));
   const only = fitting.length === 1 && fitting[0]?.[1].size === 1 ? fitting[0][0] : undefined;
   if (

@@ -20,7 +20,7 @@ const RECOVER = { name: 'recover create', attributes: { 'reelgate.resumed': true
  * Returns how many there were.
  */
 export async function recoverCreates(deps: Deps, deadOwners: readonly string[]): Promise<number> {
-  const abandoned = await deps.store.abandoned(deadOwners, BATCH_MAX);
+  const abandoned = await deps.store.listAbandoned(deadOwners, BATCH_MAX);
   const hadNoHold = askForHolds(deps);
   for (const task of abandoned) await inTask(task, () => recover(deps, task, hadNoHold));
   return abandoned.length;
@@ -32,7 +32,7 @@ export async function recoverCreates(deps: Deps, deadOwners: readonly string[]):
  */
 export async function recoverOwnCreates(deps: Deps): Promise<void> {
   const givenUp = [...deps.creating].flatMap(([id, now]) => (now === 'given_up' ? [id] : []));
-  const rows = await deps.store.submittedBy(deps.processId, OWN_MAX);
+  const rows = await deps.store.listOwnedCreateIds(deps.processId, OWN_MAX);
   const hadNoHold = askForHolds(deps);
   for (const id of rows) {
     const now = deps.creating.get(id);
@@ -47,10 +47,10 @@ export async function recoverOwnCreates(deps: Deps): Promise<void> {
 async function recover(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
   // If its process lives after all, it can start no further attempt from here on, so what is read below stays true.
   if (!(await deps.store.disown(task.id))) return;
-  await inWorkSpan(deps, task, RECOVER, () => settle(deps, task, hadNoHold));
+  await inWorkSpan(deps, task, RECOVER, () => refuseOrLeaveUnknown(deps, task, hadNoHold));
 }
 
-async function settle(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
+async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
   const at = deps.clock.now();
   const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
   if (started === undefined || (await hadNoHold(task.id))) {
@@ -58,13 +58,13 @@ async function settle(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<voi
     return;
   }
   const upstreamAccount = deps.channels.find(started.channel)?.channel.settings.upstreamAccount ?? '';
-  const left = await deps.store.leaveUnknown(task.id, {
+  const unknownTask = await deps.store.leaveUnknown(task.id, {
     number: started.number,
     mapping: { channel: started.channel, upstreamAccount },
     error: INTERRUPTED,
     at,
   });
-  if (left !== undefined) showTask(deps, left);
+  if (unknownTask !== undefined) showTask(deps, unknownTask);
   deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
 }
 

@@ -1,9 +1,9 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import { eitherSignal } from '@reelgate/platform/passed-deadline';
+import { combineSignals } from '@reelgate/platform/passed-deadline';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { MediaCategory } from '../../clients/media.ts';
-import { isMedia, isUpstreamFile, roleOf } from '../../domain/order.ts';
+import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { MediaItem, Order } from '../../domain/order.ts';
 import type { ProbedVideos } from '../../domain/price-facts.ts';
 import type { StagedMedia } from '../../domain/task.ts';
@@ -35,7 +35,7 @@ export async function stageReferences(
   const byIndex = await stageAll(deps, task, wanted, options);
   const total = (role: string): number =>
     wanted.reduce(
-      (sum, { item, index }) => sum + (roleOf(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
+      (sum, { item, index }) => sum + (resolveRole(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
       0,
     );
   for (const role of ['reference_video', 'reference_audio']) {
@@ -50,7 +50,7 @@ export async function stageReferences(
     }
   }
   const hasUpstreamBase = order.content.some(
-    (item) => isMedia(item) && isUpstreamFile(item) && roleOf(item) === 'base_video',
+    (item) => isMedia(item) && isUpstreamFile(item) && resolveRole(item) === 'base_video',
   );
   return {
     byIndex,
@@ -67,7 +67,7 @@ export interface StageOptions {
   readonly span?: Span | undefined;
 }
 
-interface Wanted {
+interface IndexedItem {
   readonly item: MediaItem;
   readonly index: number;
 }
@@ -80,11 +80,11 @@ type TaskName = { readonly id: string; readonly accountId: string };
 async function stageAll(
   deps: Pick<Deps, 'media'>,
   task: TaskName,
-  wanted: readonly Wanted[],
+  wanted: readonly IndexedItem[],
   { signal, span }: StageOptions,
 ): Promise<ReadonlyMap<number, StagedMedia>> {
   const refused = new AbortController();
-  const bounds = { signal: eitherSignal(signal, refused.signal), span };
+  const bounds = { signal: combineSignals(signal, refused.signal), span };
   const stagings = wanted.map(async (each) => {
     try {
       return [each.index, await stageOne(deps, task, each, bounds)] as const;
@@ -102,13 +102,13 @@ async function stageAll(
 async function stageOne(
   { media }: Pick<Deps, 'media'>,
   task: TaskName,
-  { item, index }: Wanted,
+  { item, index }: IndexedItem,
   { signal, span: parent }: StageOptions,
 ): Promise<StagedMedia> {
   const request = {
     accountId: task.accountId,
     taskId: task.id,
-    category: categoryOf(item),
+    category: toMediaCategory(item),
     url: item.url,
     object: item.object,
     declaredType: item.declaredType,
@@ -136,6 +136,6 @@ export function inStageSpan<T>(
   return inSpan(parent, 'stage media', { attributes: { 'reelgate.media.category': category } }, work);
 }
 
-export function categoryOf(item: MediaItem): MediaCategory {
+export function toMediaCategory(item: MediaItem): MediaCategory {
   return item.role === 'base_video' ? 'base_video' : item.media;
 }

@@ -3,7 +3,7 @@ import type { MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { categoryOf, inStageSpan } from './stage-references.ts';
+import { toMediaCategory, inStageSpan } from './stage-references.ts';
 import type { StageOptions } from './stage-references.ts';
 
 /** The references and the result of a source, staged for the task that renders it. */
@@ -25,7 +25,7 @@ export async function stageSource(
 ): Promise<SourceMedia | undefined> {
   const wanted = order.content.flatMap((item, index) =>
     isMedia(item) && !isUpstreamFile(item)
-      ? [{ index, category: categoryOf(item), object: staged[index]?.object }]
+      ? [{ index, category: toMediaCategory(item), object: staged[index]?.object }]
       : [],
   );
   const again = async (category: MediaCategory, object: string | undefined): Promise<StagedMedia> => {

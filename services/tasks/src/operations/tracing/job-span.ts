@@ -11,7 +11,7 @@ export interface JobEnd {
 /** Writes the span of a job that has ended, as `writeTaskSpan` does for a task. */
 export function writeJobSpan({ tracing }: { readonly tracing: Tracing }, job: Job, { state, at, code }: JobEnd): void {
   if (job.trace === undefined) return;
-  tracing.written(job.trace, `job ${job.endpoint}`, {
+  tracing.writeSpan(job.trace, `job ${job.endpoint}`, {
     parent: job.traceParent,
     from: job.createdAt,
     to: at,

@@ -26,17 +26,17 @@ export async function writeTaskSpan(
     store.attempts(task.id).catch(() => []),
     sourceTrace(store, task).catch(() => undefined),
   ]);
-  tracing.written(task.trace, `task ${task.order.kind}`, {
+  tracing.writeSpan(task.trace, `task ${task.order.kind}`, {
     parent: task.traceParent,
     from: task.createdAt,
     to: end.at,
-    attributes: { ...attributesOf(task), ...attributesOfEnd(end), 'reelgate.task.attempt': attempts.length },
+    attributes: { ...toTaskAttributes(task), ...toEndAttributes(end), 'reelgate.task.attempt': attempts.length },
     links: source === undefined ? [] : [source],
     failed: end.code,
   });
 }
 
-function attributesOf(task: EndedTask): Attributes {
+function toTaskAttributes(task: EndedTask): Attributes {
   const { id, accountId, order, seconds } = task;
   const polled = 'polls' in task ? task : undefined;
   return {
@@ -54,7 +54,7 @@ function attributesOf(task: EndedTask): Attributes {
   };
 }
 
-function attributesOfEnd({ state, code }: TaskEnd): Attributes {
+function toEndAttributes({ state, code }: TaskEnd): Attributes {
   return { 'reelgate.task.state': state, 'reelgate.task.outcome': code ?? state };
 }
 

@@ -126,7 +126,7 @@ describe('a task whose create is recorded', () => {
     const world = await open();
     const task = await create(world);
     const call = world.tracing.root('callback', { class: 'call' });
-    const token = world.deps.callbacks.urlOf({ taskId: task.id, number: 1 }).split('/').at(-1)!;
+    const token = world.deps.callbacks.buildUrl({ taskId: task.id, number: 1 }).split('/').at(-1)!;
     const handle = callbackHandler(world.deps);
 
     for (let time = 0; time < 3; time += 1) await handle(token, '', call);

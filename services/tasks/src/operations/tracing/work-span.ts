@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { errorTypeOf } from '@reelgate/platform/trace/error-type';
+import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import type { Task } from '../../domain/task.ts';
@@ -56,7 +56,7 @@ export async function inWorkSpan<T>(
   try {
     return await work(span);
   } catch (thrown) {
-    span.fail(errorTypeOf(thrown));
+    span.fail(readErrorType(thrown));
     throw thrown;
   } finally {
     span.end();

@@ -21,7 +21,7 @@ export interface ExpectedPieces {
 }
 
 /** Yields the pieces as they come, and throws before its end if they are not as expected. */
-export async function* checkedPieces(
+export async function* checkPieces(
   clock: Clock,
   expected: ExpectedPieces,
   onFault: (error: unknown) => void,
@@ -33,7 +33,7 @@ export async function* checkedPieces(
   try {
     for (;;) {
       const waitMs = Math.min(IDLE_MS_MAX, end - clock.now());
-      const next = await inTime(clock, waitMs, iterator.next(), expected.ended);
+      const next = await awaitPiece(clock, waitMs, iterator.next(), expected.ended);
       if (next.done === true) break;
       bytes += next.value.byteLength;
       assertRoom(bytes, expected);
@@ -48,7 +48,7 @@ export async function* checkedPieces(
 }
 
 /** The next piece, or a refusal when the time is over or no reader is left. */
-async function inTime<T>(clock: Clock, ms: number, next: Promise<T>, ended: AbortSignal): Promise<T> {
+async function awaitPiece<T>(clock: Clock, ms: number, next: Promise<T>, ended: AbortSignal): Promise<T> {
   const waiting = new AbortController();
   const stop = (): void => {
     waiting.abort();

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import type { MediaBytes, Reservation, StoredUpload, UploadOrder } from '../../clients/media-bytes.ts';
+import type { MediaBytes, Reservation, StoredUpload, UploadRequest } from '../../clients/media-bytes.ts';
 import type { StreamPermits } from '../content/stream-permits.ts';
-import { checkedPieces } from './checked-pieces.ts';
+import { checkPieces } from './checked-pieces.ts';
 
 export interface UploadDeps {
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface UploadDeps {
   readonly uploads: StreamPermits;
 }
 
-export interface Upload extends UploadOrder {
+export interface Upload extends UploadRequest {
   /** Lower-case hexadecimal; empty: not compared. */
   readonly sha256: string;
   readonly pieces: AsyncIterable<Uint8Array>;
@@ -32,9 +32,9 @@ const FIELDS: Readonly<Record<string, string>> = {
 export async function uploadMedia(deps: UploadDeps, upload: Upload, signal: AbortSignal): Promise<StoredUpload> {
   const giveBack = deps.uploads.take(upload.accountId);
   try {
-    const reserved = await begin(deps, upload);
+    const reserved = await reserveUpload(deps, upload);
     try {
-      return await store(deps, upload, reserved, signal);
+      return await storeUpload(deps, upload, reserved, signal);
     } catch (error) {
       await endUpload(deps, reserved);
       throw error;
@@ -44,7 +44,7 @@ export async function uploadMedia(deps: UploadDeps, upload: Upload, signal: Abor
   }
 }
 
-async function begin({ bytes }: UploadDeps, upload: UploadOrder): Promise<Reservation> {
+async function reserveUpload({ bytes }: UploadDeps, upload: UploadRequest): Promise<Reservation> {
   try {
     return await bytes.beginUpload(upload);
   } catch (error) {
@@ -54,7 +54,7 @@ async function begin({ bytes }: UploadDeps, upload: UploadOrder): Promise<Reserv
   }
 }
 
-async function store(
+async function storeUpload(
   deps: UploadDeps,
   { accountId, ...upload }: Upload,
   { upload: id, bytesMax }: Reservation,
@@ -62,7 +62,7 @@ async function store(
 ): Promise<StoredUpload> {
   const ended = new AbortController();
   let fault: { readonly error: unknown } | undefined;
-  const checked = checkedPieces(deps.clock, { ...upload, bytesMax, ended: ended.signal }, (error) => {
+  const checked = checkPieces(deps.clock, { ...upload, bytesMax, ended: ended.signal }, (error) => {
     fault = { error };
   });
   const stream = Readable.from(checked, { objectMode: false }).on('error', () => undefined);

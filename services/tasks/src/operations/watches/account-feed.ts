@@ -25,7 +25,7 @@ export interface AccountFeed extends Notifier {
   catchUp(): number | undefined;
   offer(task: Task): void;
   /** The reader has sent this version by itself: older ones need not follow. */
-  sent(task: Task): void;
+  markSent(task: Task): void;
 }
 
 /** `completeUpTo`: everything that changed before this time has been offered. */
@@ -67,7 +67,7 @@ export function openAccountFeed(filter: ChangeFilter, completeUpTo: () => number
       }
       notify();
     },
-    sent: ({ id, updatedAt }) => {
+    markSent: ({ id, updatedAt }) => {
       const held = waiting.get(id);
       if (held !== undefined && held.task.updatedAt <= updatedAt) waiting.delete(id);
     },

@@ -16,24 +16,24 @@ const NUMBERS = 36;
 
 /** The cursor of a task is its version. */
 export function toTaskCursor(version: number): string {
-  return sealed(`1t${version.toString(NUMBERS)}`);
+  return encodeCursor(`1t${version.toString(NUMBERS)}`);
 }
 
 export function fromTaskCursor(cursor: string): number | undefined {
   if (cursor === '') return undefined;
-  const [, version] = TASK.exec(opened(cursor)) ?? [];
+  const [, version] = TASK.exec(decodeCursor(cursor)) ?? [];
   if (version === undefined) throw badCursor('WatchTask');
   return Number.parseInt(version, NUMBERS);
 }
 
 export function toAccountCursor({ since, sentUpTo }: AccountCursor): string {
   const beginning = sentUpTo === undefined ? '' : `,${sentUpTo.at.toString(NUMBERS)},${sentUpTo.id}`;
-  return sealed(`1a${since.toString(NUMBERS)}${beginning}`);
+  return encodeCursor(`1a${since.toString(NUMBERS)}${beginning}`);
 }
 
 export function fromAccountCursor(cursor: string): AccountCursor | undefined {
   if (cursor === '') return undefined;
-  const [, since, at, id] = ACCOUNT.exec(opened(cursor)) ?? [];
+  const [, since, at, id] = ACCOUNT.exec(decodeCursor(cursor)) ?? [];
   if (since === undefined) throw badCursor('WatchTasks');
   return {
     since: Number.parseInt(since, NUMBERS),
@@ -42,11 +42,11 @@ export function fromAccountCursor(cursor: string): AccountCursor | undefined {
 }
 
 /** Keeps callers from reading a meaning into the text. */
-function sealed(text: string): string {
+function encodeCursor(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-function opened(cursor: string): string {
+function decodeCursor(cursor: string): string {
   return cursor.length > LENGTH_MAX ? '' : Buffer.from(cursor, 'base64url').toString();
 }
 

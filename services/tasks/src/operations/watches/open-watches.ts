@@ -11,7 +11,7 @@ const HEARTBEAT_MS = 10_000;
 export type WatchMethod = 'WatchTask' | 'WatchTasks' | 'WatchEvents';
 
 /** A message of a watch. Without a task it is a heartbeat. */
-export interface Watched {
+export interface WatchMessage {
   readonly task?: Task | undefined;
   readonly cursor: string;
 }

@@ -35,13 +35,13 @@ export interface WatchHub {
   /** A task may have changed. */
   hint(task: { readonly taskId: string; readonly accountId: string }): void;
   /** Resolves when the read that is under way has been delivered. */
-  delivered(): Promise<void>;
+  waitForDelivery(): Promise<void>;
   /** Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read. */
   pass(): Promise<number>;
 }
 
 export interface HubDeps {
-  readonly store: Pick<ChangeStore, 'versions' | 'changesOf'> & Pick<ReadStore, 'list'>;
+  readonly store: Pick<ChangeStore, 'versions' | 'listChanges'> & Pick<ReadStore, 'list'>;
   readonly clock: Clock;
   /** Starts a pass at once. */
   readonly wake: () => void;
@@ -86,13 +86,13 @@ export function openWatchHub(deps: HubDeps): WatchHub {
       hints.add(taskId);
       wake();
     },
-    delivered: () => state.reading.catch(() => undefined),
+    waitForDelivery: () => state.reading.catch(() => undefined),
     pass: async () => {
-      const ids = [...new Set([...first(READ_MAX, tasks.opening()), ...hints])].slice(0, READ_MAX);
+      const ids = [...new Set([...takeFirst(READ_MAX, tasks.opening()), ...hints])].slice(0, READ_MAX);
       if (ids.length > 0) await read(state, ids);
       const age = clock.now() - state.sweptAt;
       if (age >= SWEEP_MS || age < 0) await sweep(state);
-      return hints.size + first(1, tasks.opening()).length;
+      return hints.size + takeFirst(1, tasks.opening()).length;
     },
   };
 }
@@ -109,9 +109,9 @@ async function openAccount(state: HubState, filter: ChangeFilter): Promise<Accou
 /** Keeps the sweep from reporting what changed shortly before the first watch of an account. */
 async function skipEarlier(state: HubState, accountId: string): Promise<void> {
   const { store, accounts } = state;
-  let after: ChangePosition = { at: sweepsFrom(state), id: '' };
+  let after: ChangePosition = { at: computeSweepStart(state), id: '' };
   for (;;) {
-    const changes = await store.changesOf([accountId], after, CHANGES_MAX);
+    const changes = await store.listChanges([accountId], after, CHANGES_MAX);
     // Another watch has been opened in the meantime, and these changes may be news to it.
     if (accounts.has(accountId)) return;
     for (const change of changes) accounts.skip(change);
@@ -145,12 +145,12 @@ async function readAndDeliver({ store, tasks, accounts, hints }: HubState, ids: 
 async function sweep(state: HubState): Promise<void> {
   const { store, clock, tasks, accounts } = state;
   const begunAt = clock.now();
-  const since = sweepsFrom(state);
+  const since = computeSweepStart(state);
   for (const ids of chunks(READ_MAX, tasks.ids())) {
     const versions = await store.versions(ids);
     await readAll(
       state,
-      ids.filter((id) => tasks.has(id) && versions.get(id) !== tasks.versionOf(id)),
+      ids.filter((id) => tasks.has(id) && versions.get(id) !== tasks.readVersion(id)),
     );
   }
   for (const accountIds of chunks(ACCOUNTS_MAX, accounts.ids())) await sweepAccounts(state, accountIds, since);
@@ -159,14 +159,14 @@ async function sweep(state: HubState): Promise<void> {
 }
 
 /** If the clock was set back, the new changes are older than the last sweep. */
-function sweepsFrom({ sweptAt, clock }: HubState): number {
+function computeSweepStart({ sweptAt, clock }: HubState): number {
   return Math.min(sweptAt, clock.now()) - OVERLAP_MS;
 }
 
 async function sweepAccounts(state: HubState, accountIds: readonly string[], since: number): Promise<void> {
   let after: ChangePosition = { at: since, id: '' };
   for (;;) {
-    const changes = await state.store.changesOf(accountIds, after, CHANGES_MAX);
+    const changes = await state.store.listChanges(accountIds, after, CHANGES_MAX);
     await readAll(
       state,
       changes.filter((change) => !state.accounts.isDelivered(change)).map(({ id }) => id),
@@ -181,7 +181,7 @@ async function readAll(state: HubState, ids: readonly string[]): Promise<void> {
   for (const batch of chunks(READ_MAX, ids)) await read(state, batch);
 }
 
-function first<T>(count: number, of: Iterable<T>): readonly T[] {
+function takeFirst<T>(count: number, of: Iterable<T>): readonly T[] {
   return [...Iterator.from(of).take(count)];
 }
 

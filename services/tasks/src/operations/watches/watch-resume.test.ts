@@ -4,7 +4,7 @@ import type { Seeded } from '../../../../../test/harness/seeded.ts';
 import { openWatchWorld } from '../../../testing/watches/watch-world.ts';
 import type { WatchWorld } from '../../../testing/watches/watch-world.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Watched } from './open-watches.ts';
+import type { WatchMessage } from './open-watches.ts';
 import { OVERLAP_MS } from './watch-hub.ts';
 
 const SEEDS = 20;
@@ -19,11 +19,11 @@ class Caller {
   readonly versions = new Map<string, number>();
   readonly olderThanSeen: string[] = [];
   private cursor = '';
-  private stream: AsyncGenerator<Watched> | undefined;
-  private pending: Promise<IteratorResult<Watched>> | undefined;
-  private readonly open: (cursor: string) => AsyncGenerator<Watched>;
+  private stream: AsyncGenerator<WatchMessage> | undefined;
+  private pending: Promise<IteratorResult<WatchMessage>> | undefined;
+  private readonly open: (cursor: string) => AsyncGenerator<WatchMessage>;
 
-  constructor(open: (cursor: string) => AsyncGenerator<Watched>) {
+  constructor(open: (cursor: string) => AsyncGenerator<WatchMessage>) {
     this.open = open;
   }
 
@@ -46,7 +46,7 @@ class Caller {
     this.pending = undefined;
   }
 
-  private note({ task, cursor }: Watched): void {
+  private note({ task, cursor }: WatchMessage): void {
     this.cursor = cursor;
     if (task === undefined) return;
     if (task.updatedAt < (this.versions.get(task.id) ?? 0)) this.olderThanSeen.push(task.id);

@@ -1,6 +1,6 @@
 import { isTerminal } from '../../domain/task.ts';
 import { fromTaskCursor, toTaskCursor } from './cursors.ts';
-import type { OpenWatches, Watched } from './open-watches.ts';
+import type { OpenWatches, WatchMessage } from './open-watches.ts';
 import type { WatchHub } from './watch-hub.ts';
 
 export interface TaskWatchDeps {
@@ -23,7 +23,7 @@ export async function* watchTask(
   { hub, watches }: TaskWatchDeps,
   { accountId, taskId, cursor }: TaskWatch,
   signal: AbortSignal,
-): AsyncGenerator<Watched> {
+): AsyncGenerator<WatchMessage> {
   let version = fromTaskCursor(cursor);
   const feed = hub.openTask(accountId, taskId);
   const watch = watches.open('WatchTask', feed, signal);

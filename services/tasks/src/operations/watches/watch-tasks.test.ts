@@ -3,7 +3,7 @@ import { openWatchWorld } from '../../../testing/watches/watch-world.ts';
 import type { Reader, WatchWorld } from '../../../testing/watches/watch-world.ts';
 import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import type { ChangeFilter } from '../../store/task-store.ts';
-import type { Watched } from './open-watches.ts';
+import type { WatchMessage } from './open-watches.ts';
 
 const SWEEP_MS = 3500;
 const HEARTBEAT_MS = 10_000;
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const watch = (cursor?: string, filter?: Partial<ChangeFilter>): Promise<Reader> =>
   world.read((signal) => world.watchTasks(cursor, filter, signal));
-const nameOf = ({ task }: Watched): string => (task === undefined ? 'heartbeat' : `${task.id} ${task.progress}`);
+const nameOf = ({ task }: WatchMessage): string => (task === undefined ? 'heartbeat' : `${task.id} ${task.progress}`);
 const seen = ({ got }: Reader): string[] => got.map(nameOf);
 const cursorOf = ({ got }: Reader): string => got.at(-1)!.cursor;
 
@@ -166,8 +166,8 @@ describe('a cursor', () => {
     for (let index = 0; index < 250; index += 1) world.write({ id: `task_${String(index).padStart(3, '0')}` });
     await world.clock.advance(5 * MINUTE_MS);
     const cut = world.watchTasks();
-    const first: Watched[] = [];
-    for (let index = 0; index < 130; index += 1) first.push((await cut.next()).value as Watched);
+    const first: WatchMessage[] = [];
+    for (let index = 0; index < 130; index += 1) first.push((await cut.next()).value as WatchMessage);
     await cut.return(undefined);
     await world.clock.advance(5 * MINUTE_MS);
     world.write({ id: 'task_200', state: 'completed', progress: 100 });
@@ -192,8 +192,8 @@ describe('a cursor', () => {
       const stream = world.watchTasks(cursor);
       const { value } = await stream.next();
       await stream.return(undefined);
-      expect(sinceOf((value as Watched).cursor)).toBeGreaterThanOrEqual(sinceOf(cursor));
-      ({ cursor } = value as Watched);
+      expect(sinceOf((value as WatchMessage).cursor)).toBeGreaterThanOrEqual(sinceOf(cursor));
+      ({ cursor } = value as WatchMessage);
     }
   });
 
@@ -208,19 +208,19 @@ describe('a cursor', () => {
 });
 
 describe('a reader that is slow', () => {
-  const untaken = async (changes: number): Promise<AsyncGenerator<Watched>> => {
+  const untaken = async (changes: number): Promise<AsyncGenerator<WatchMessage>> => {
     const slow = world.watchTasks();
     const { value } = await slow.next();
-    expect(nameOf(value as Watched)).toBe('heartbeat');
+    expect(nameOf(value as WatchMessage)).toBe('heartbeat');
     for (let index = 0; index < changes; index += 1) world.change({ id: `task_${index}`, progress: 1 });
     await world.settle();
     for (let index = 0; index < changes; index += 1) world.change({ id: `task_${index}`, progress: 2 });
     await world.settle();
     return slow;
   };
-  const take = async (slow: AsyncGenerator<Watched>, count: number): Promise<Watched[]> => {
-    const got: Watched[] = [];
-    while (got.length < count) got.push((await slow.next()).value as Watched);
+  const take = async (slow: AsyncGenerator<WatchMessage>, count: number): Promise<WatchMessage[]> => {
+    const got: WatchMessage[] = [];
+    while (got.length < count) got.push((await slow.next()).value as WatchMessage);
     return got;
   };
 
@@ -262,7 +262,7 @@ test('a watch that falls behind while it begins gives each task in its newest ve
 
   const newest = new Map<string, number>();
   while ([...newest.values()].filter((progress) => progress === 1).length < 1500) {
-    const { task } = (await slow.next()).value as Watched;
+    const { task } = (await slow.next()).value as WatchMessage;
     if (task !== undefined) newest.set(task.id, task.progress);
   }
   await slow.return(undefined);

@@ -4,7 +4,7 @@ import type { ChangeFilter, ChangePosition, ChangeStore } from '../../store/task
 import type { AccountFeed } from './account-feed.ts';
 import { fromAccountCursor, toAccountCursor } from './cursors.ts';
 import type { AccountCursor } from './cursors.ts';
-import type { OpenWatch, OpenWatches, Watched } from './open-watches.ts';
+import type { OpenWatch, OpenWatches, WatchMessage } from './open-watches.ts';
 import { OVERLAP_MS } from './watch-hub.ts';
 import type { WatchHub } from './watch-hub.ts';
 
@@ -13,8 +13,8 @@ const PAGE_MAX = 100;
 const UNFINISHED: readonly State[] = ['queued', 'in_progress'];
 
 export interface TasksWatchDeps {
-  readonly hub: Pick<WatchHub, 'openAccount' | 'closeAccount' | 'delivered'>;
-  readonly store: Pick<ChangeStore, 'changedTasks'>;
+  readonly hub: Pick<WatchHub, 'openAccount' | 'closeAccount' | 'waitForDelivery'>;
+  readonly store: Pick<ChangeStore, 'listChangedTasks'>;
   readonly watches: OpenWatches;
   readonly count: { readonly fellBehind: () => void };
 }
@@ -35,16 +35,17 @@ export async function* watchTasks(
   filter: ChangeFilter,
   cursor: string,
   signal: AbortSignal,
-): AsyncGenerator<Watched> {
+): AsyncGenerator<WatchMessage> {
   const from = fromAccountCursor(cursor);
   const feed = await deps.hub.openAccount(filter);
   const watch = deps.watches.open('WatchTasks', feed, signal);
   const stream = { ...deps, feed, watch, signal };
   try {
-    if (from?.sentUpTo !== undefined || from === undefined) yield* unfinished(stream, from ?? { since: feed.since() });
-    if (from !== undefined) yield* changesSince(stream, from.since);
+    if (from?.sentUpTo !== undefined || from === undefined)
+      yield* streamUnfinished(stream, from ?? { since: feed.since() });
+    if (from !== undefined) yield* streamChangesSince(stream, from.since);
     yield { cursor: toAccountCursor({ since: feed.since() }) };
-    for (;;) yield* nextOf(stream);
+    for (;;) yield* streamNext(stream);
   } finally {
     watch.close();
     deps.hub.closeAccount(feed);
@@ -52,12 +53,12 @@ export async function* watchTasks(
 }
 
 /** Yields what the feed has, or a heartbeat, or nothing after a wait. */
-async function* nextOf(stream: Stream): AsyncGenerator<Watched> {
+async function* streamNext(stream: Stream): AsyncGenerator<WatchMessage> {
   const { feed, watch, count } = stream;
   const dropped = feed.catchUp();
   if (dropped !== undefined) {
     count.fellBehind();
-    yield* changesSince(stream, dropped);
+    yield* streamChangesSince(stream, dropped);
     return;
   }
   const change = feed.take();
@@ -71,43 +72,43 @@ async function* nextOf(stream: Stream): AsyncGenerator<Watched> {
 }
 
 /** The cursors say how far the beginning has come, so that a resumed watch leaves none of it out. */
-async function* unfinished(stream: Stream, { since, sentUpTo }: AccountCursor): AsyncGenerator<Watched> {
+async function* streamUnfinished(stream: Stream, { since, sentUpTo }: AccountCursor): AsyncGenerator<WatchMessage> {
   const { filter } = stream.feed;
   const asked = filter.states === undefined || filter.states.length === 0 ? UNFINISHED : filter.states;
   const states = asked.filter((state) => !isTerminal(state));
   if (states.length === 0) return;
-  for await (const task of pages(stream, { ...filter, states }, sentUpTo ?? { at: 0, id: '' }))
-    yield { task, cursor: toAccountCursor({ since, sentUpTo: positionOf(task) }) };
+  for await (const task of streamPages(stream, { ...filter, states }, sentUpTo ?? { at: 0, id: '' }))
+    yield { task, cursor: toAccountCursor({ since, sentUpTo: toPosition(task) }) };
 }
 
-async function* changesSince(stream: Stream, from: number): AsyncGenerator<Watched> {
+async function* streamChangesSince(stream: Stream, from: number): AsyncGenerator<WatchMessage> {
   const { feed } = stream;
   const upTo = feed.since();
-  for await (const task of pages(stream, feed.filter, { at: Math.min(from, upTo) - OVERLAP_MS, id: '' })) {
+  for await (const task of streamPages(stream, feed.filter, { at: Math.min(from, upTo) - OVERLAP_MS, id: '' })) {
     // Never earlier than the cursor of the caller: a watch that is interrupted again and again would go backwards.
     yield { task, cursor: toAccountCursor({ since: Math.max(from, Math.min(task.updatedAt, upTo)) }) };
   }
 }
 
-async function* pages(stream: Stream, filter: ChangeFilter, from: ChangePosition): AsyncGenerator<Task> {
+async function* streamPages(stream: Stream, filter: ChangeFilter, from: ChangePosition): AsyncGenerator<Task> {
   const { hub, store, feed, watch, signal } = stream;
   let after = from;
   for (;;) {
-    const page = await store.changedTasks(filter, after, PAGE_MAX);
+    const page = await store.listChangedTasks(filter, after, PAGE_MAX);
     // A read of the hub that began before this one may bring older versions; they must not follow those of the page.
-    await hub.delivered();
+    await hub.waitForDelivery();
     signal.throwIfAborted();
     for (const task of page) {
-      feed.sent(task);
+      feed.markSent(task);
       watch.sending();
       yield task;
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_MAX) return;
-    after = positionOf(last);
+    after = toPosition(last);
   }
 }
 
-function positionOf({ updatedAt, id }: Task): ChangePosition {
+function toPosition({ updatedAt, id }: Task): ChangePosition {
   return { at: updatedAt, id };
 }

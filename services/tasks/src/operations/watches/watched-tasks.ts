@@ -8,7 +8,7 @@ export interface WatchedTasks {
   /** The tasks with a watch that waits for its first read. */
   opening(): Iterable<string>;
   /** The version that the watches of a task have; undefined before the first read. */
-  versionOf(taskId: string): number | undefined;
+  readVersion(taskId: string): number | undefined;
   /** The watch takes part in no read that has begun already, because that may show an older version than its cursor. */
   open(taskId: string, feed: TaskFeed): void;
   close(taskId: string, feed: TaskFeed): void;
@@ -24,7 +24,7 @@ export function openWatchedTasks(): WatchedTasks {
     has: (taskId) => watched.has(taskId),
     ids: () => watched.keys(),
     opening: () => opening.keys(),
-    versionOf: (taskId) => watched.get(taskId)?.version,
+    readVersion: (taskId) => watched.get(taskId)?.version,
     open: (taskId, feed) => {
       const feeds = opening.get(taskId);
       if (feeds === undefined) opening.set(taskId, new Set([feed]));

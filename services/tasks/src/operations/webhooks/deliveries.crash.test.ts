@@ -84,7 +84,7 @@ async function expectAllDelivered(world: DeliveryWorld, internet: Internet): Pro
       EVENTS.map((id) => `${id} delivered`),
     );
     for (const { id, attempts } of found)
-      expect((await world.deps.webhooks.attemptsOf(id)).map(({ number }) => number)).toEqual(
+      expect((await world.deps.webhooks.listAttempts(id)).map(({ number }) => number)).toEqual(
         Array.from({ length: attempts }, (_, index) => index + 1),
       );
   }

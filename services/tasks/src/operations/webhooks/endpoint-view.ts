@@ -16,16 +16,16 @@ export interface EndpointView {
 }
 
 /** Endpoints with their hints and their health, in the same order. */
-export async function viewsOf(
+export async function readEndpointViews(
   { webhooks }: Pick<WebhookDeps, 'webhooks'>,
   endpoints: readonly Endpoint[],
 ): Promise<readonly EndpointView[]> {
   const ids = endpoints.map(({ id }) => id);
-  const [secrets, health] = await Promise.all([webhooks.findSecrets(ids), webhooks.healthOf(ids)]);
-  return endpoints.map((endpoint) => viewOf(endpoint, secrets.get(endpoint.id), health.get(endpoint.id)));
+  const [secrets, health] = await Promise.all([webhooks.findSecrets(ids), webhooks.readHealth(ids)]);
+  return endpoints.map((endpoint) => toEndpointView(endpoint, secrets.get(endpoint.id), health.get(endpoint.id)));
 }
 
-export function viewOf(
+export function toEndpointView(
   endpoint: Endpoint,
   secret: SealedSecret | undefined,
   health: Health | undefined = HEALTHY,
@@ -42,7 +42,7 @@ export function viewOf(
   };
 }
 
-export function defaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
+export function toDefaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
   return {
     id: DEFAULT_ENDPOINT,
     accountId,

@@ -17,22 +17,22 @@ export interface SubjectDeps {
 export type Subject = { readonly task: Task } | { readonly job: Job };
 
 /** The subjects of events by their ids, as far as they are kept and their owner may see them. */
-export async function subjectsOf(
+export async function findSubjects(
   { tasks, jobs }: SubjectDeps,
   events: readonly Pick<ClientEvent, 'accountId' | 'type' | 'subjectId'>[],
 ): Promise<ReadonlyMap<string, Subject>> {
   const found = new Map<string, Subject>();
   const owners = new Map(events.map(({ subjectId, accountId }) => [subjectId, accountId]));
-  for (const taskIds of chunks(TASKS_MAX, idsOf(events, 'video.')))
+  for (const taskIds of chunks(TASKS_MAX, listSubjectIds(events, 'video.')))
     for (const task of await tasks.list({ taskIds }, { limit: taskIds.length }))
       if (owners.get(task.id) === task.accountId) found.set(task.id, { task });
-  for (const jobIds of chunks(JOBS_MAX, idsOf(events, 'job.')))
+  for (const jobIds of chunks(JOBS_MAX, listSubjectIds(events, 'job.')))
     for (const job of await Promise.all(jobIds.map((jobId) => jobs.findJob(jobId))))
       if (job !== undefined && owners.get(job.id) === job.accountId) found.set(job.id, { job });
   return found;
 }
 
-function idsOf(
+function listSubjectIds(
   events: readonly Pick<ClientEvent, 'type' | 'subjectId'>[],
   family: 'video.' | 'job.',
 ): readonly string[] {

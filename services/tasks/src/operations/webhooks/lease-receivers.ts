@@ -2,11 +2,11 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Secret } from '@reelgate/platform/secret';
 import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
-import { secretOwnerOf } from '../../domain/webhook.ts';
+import { toSecretOwnerId } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
 import type { DeliveryStore, EventStore, LeasedReceiver, ReceiverLease } from '../../store/webhook-store.ts';
 import { traceToPassOn } from '../tracing/work-span.ts';
-import { subjectsOf } from './event-subjects.ts';
+import { findSubjects } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
@@ -27,7 +27,7 @@ const DELIVERY_BYTES = 512;
 
 export interface LeaseDeps extends SubjectDeps {
   readonly webhooks: Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases'> & Pick<EventStore, 'findEvents'>;
-  readonly secrets: Pick<WebhookSecrets, 'ofMany'>;
+  readonly secrets: Pick<WebhookSecrets, 'openManySecrets'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly newId: NewId;
 }
@@ -80,7 +80,7 @@ export async function leaseReceivers(
     deliveries: DELIVERIES_MAX,
     failuresMax: FAILURES_MAX,
   });
-  return { receivers: leased.length === 0 ? [] : await withContent(deps, leased), leaseMs };
+  return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs };
 }
 
 /** Renews the leases of a worker. Returns the receivers whose lease is lost. */
@@ -92,65 +92,68 @@ export async function renewReceivers(
   return { lost: leases.map(({ receiverId }) => receiverId).filter((id) => !kept.has(id)), leaseMs: LEASE_MS };
 }
 
-async function withContent(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<readonly DueReceiver[]> {
-  const secrets = await deps.secrets.ofMany(leased);
-  const secretsOf = ({ accountId, endpointId }: LeasedReceiver): readonly Secret[] =>
-    secrets.get(secretOwnerOf(accountId, endpointId)) ?? [];
+async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver[]): Promise<readonly DueReceiver[]> {
+  const secrets = await deps.secrets.openManySecrets(leased);
+  const listSigningSecrets = ({ accountId, endpointId }: LeasedReceiver): readonly Secret[] =>
+    secrets.get(toSecretOwnerId(accountId, endpointId)) ?? [];
   // Without a secret nothing can be signed. Such a receiver waits for the end of its lease, then is tried again.
-  const readable = leased.filter((receiver) => secretsOf(receiver).length > 0);
-  const kept = await deps.webhooks.findEvents(eventIdsOf(readable));
-  const eventOf = (delivery: Delivery): ClientEvent => kept.get(delivery.eventId) ?? eventFrom(delivery);
-  const full = readable.filter((receiver) => payloadOf(receiver) === 'full');
-  const subjects = await subjectsOf(
+  const readable = leased.filter((receiver) => listSigningSecrets(receiver).length > 0);
+  const kept = await deps.webhooks.findEvents(listEventIds(readable));
+  const findEvent = (delivery: Delivery): ClientEvent => kept.get(delivery.eventId) ?? rebuildEvent(delivery);
+  const full = readable.filter((receiver) => choosePayload(receiver) === 'full');
+  const subjects = await findSubjects(
     deps,
-    full.flatMap(({ deliveries }) => deliveries.map(eventOf)),
+    full.flatMap(({ deliveries }) => deliveries.map(findEvent)),
   );
   const budget = { left: ANSWER_BYTES_MAX };
   return readable.map((receiver) => ({
     receiverId: receiver.id,
     lease: receiver.lease,
     accountId: receiver.accountId,
-    payload: payloadOf(receiver),
+    payload: choosePayload(receiver),
     failures: receiver.health.failures,
     circuit: receiver.circuit,
-    secrets: secretsOf(receiver),
-    deliveries: within(
+    secrets: listSigningSecrets(receiver),
+    deliveries: takeWithinBudget(
       budget,
       receiver.deliveries.map((delivery) => ({
         deliveryId: delivery.id,
         attempt: delivery.attempts + 1,
         url: delivery.url,
-        event: eventOf(delivery),
-        subject: payloadOf(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined,
-        ...tracesOf(deps, eventOf(delivery)),
+        event: findEvent(delivery),
+        subject: choosePayload(receiver) === 'full' ? subjects.get(delivery.subjectId) : undefined,
+        ...toDeliveryTraces(deps, findEvent(delivery)),
       })),
     ),
   }));
 }
 
-function tracesOf(deps: Pick<LeaseDeps, 'clock'>, { origin }: ClientEvent): Pick<DueDelivery, 'trace' | 'linkedTrace'> {
+function toDeliveryTraces(
+  deps: Pick<LeaseDeps, 'clock'>,
+  { origin }: ClientEvent,
+): Pick<DueDelivery, 'trace' | 'linkedTrace'> {
   if (origin?.trace === undefined) return {};
   const trace = traceToPassOn(deps, { createdAt: origin.createdAt, trace: origin.trace });
   return trace === undefined ? { linkedTrace: origin.trace } : { trace };
 }
 
-function eventIdsOf(receivers: readonly LeasedReceiver[]): readonly string[] {
+function listEventIds(receivers: readonly LeasedReceiver[]): readonly string[] {
   return [...new Set(receivers.flatMap(({ deliveries }) => deliveries.map(({ eventId }) => eventId)))];
 }
 
 /** The event of a delivery that is sent again after its event was removed. */
-function eventFrom({ eventId, accountId, eventType, subjectId, createdAt }: Delivery): ClientEvent {
+function rebuildEvent({ eventId, accountId, eventType, subjectId, createdAt }: Delivery): ClientEvent {
   return { id: eventId, accountId, type: eventType, subjectId, createdAt };
 }
 
-function payloadOf({ endpoint }: Pick<LeasedReceiver, 'endpoint'>): Payload {
+function choosePayload({ endpoint }: Pick<LeasedReceiver, 'endpoint'>): Payload {
   return endpoint?.payload ?? 'thin';
 }
 
 /** Leaves out what the answer has no room for. It stays due, and follows under the next lease of its receiver. */
-function within(budget: { left: number }, deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
+function takeWithinBudget(budget: { left: number }, deliveries: readonly DueDelivery[]): readonly DueDelivery[] {
   return deliveries.filter((delivery, index) => {
-    const bytes = bytesOf(delivery);
+    const bytes = estimateBytes(delivery);
     if (index > 0 && bytes > budget.left) return false;
     budget.left -= bytes;
     return true;
@@ -158,10 +161,10 @@ function within(budget: { left: number }, deliveries: readonly DueDelivery[]): r
 }
 
 /** About as many bytes as in the message. A subject in JSON is at least as large. */
-function bytesOf({ url, subject }: DueDelivery): number {
-  return DELIVERY_BYTES + Buffer.byteLength(url) + (subject === undefined ? 0 : jsonBytes(subject));
+function estimateBytes({ url, subject }: DueDelivery): number {
+  return DELIVERY_BYTES + Buffer.byteLength(url) + (subject === undefined ? 0 : countJsonBytes(subject));
 }
 
-function jsonBytes(subject: Subject): number {
+function countJsonBytes(subject: Subject): number {
   return Buffer.byteLength(JSON.stringify('task' in subject ? subject.task : subject.job));
 }

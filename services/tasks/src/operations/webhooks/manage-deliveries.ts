@@ -37,7 +37,7 @@ export async function listDeliveries(
 export async function showDelivery({ webhooks }: Deps, accountId: string, deliveryId: string): Promise<ShownDelivery> {
   const delivery = await webhooks.findDelivery(accountId, deliveryId);
   if (delivery === undefined) throw deliveryNotFound();
-  return { delivery, attempts: await webhooks.attemptsOf(deliveryId) };
+  return { delivery, attempts: await webhooks.listAttempts(deliveryId) };
 }
 
 /** The deliveries about a task or a job with their attempts, the newest first. A page shows them all. */
@@ -47,7 +47,7 @@ export async function listDeliveriesAbout(
   subjectId: string,
 ): Promise<readonly ShownDelivery[]> {
   const deliveries = await webhooks.listDeliveriesAbout(accountId, subjectId, ABOUT_MAX);
-  const attempts = await webhooks.attemptsOfAll(deliveries.map(({ id }) => id));
+  const attempts = await webhooks.listAttemptsByDelivery(deliveries.map(({ id }) => id));
   return deliveries.map((delivery) => ({ delivery, attempts: attempts.get(delivery.id) ?? [] }));
 }
 

@@ -1,7 +1,7 @@
 import type { Secret } from '@reelgate/platform/secret';
 import type { Endpoint, EventType, Payload } from '../../domain/webhook.ts';
-import { checkedEventTypes } from './checked-event-types.ts';
-import { viewOf, viewsOf } from './endpoint-view.ts';
+import { parseEventTypes } from './checked-event-types.ts';
+import { toEndpointView, readEndpointViews } from './endpoint-view.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import { mustFindEndpoint } from './read-endpoints.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
@@ -16,14 +16,14 @@ export interface NewEndpoint {
 }
 
 /** An endpoint with its secret, which only this answer shows. */
-export interface WithSecret {
+export interface EndpointWithSecret {
   readonly endpoint: EndpointView;
   readonly secret: Secret;
 }
 
-export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): Promise<WithSecret> {
+export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): Promise<EndpointWithSecret> {
   assertWebhookUrl(deps.allow, request.url, 'url');
-  const eventTypes = checkedEventTypes(request.eventTypes, 'event_types');
+  const eventTypes = parseEventTypes(request.eventTypes, 'event_types');
   const now = deps.clock.now();
   const endpoint: Endpoint = {
     ...request,
@@ -36,7 +36,7 @@ export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): P
   const max = deps.limits.endpointsPerAccount;
   if (!(await deps.webhooks.addEndpoint(endpoint, stored, max))) throw tooManyEndpoints(max);
   deps.log.info({ endpointId: endpoint.id, accountId: endpoint.accountId }, 'a webhook endpoint was created');
-  return { endpoint: viewOf(endpoint, stored), secret };
+  return { endpoint: toEndpointView(endpoint, stored), secret };
 }
 
 /** A change of an endpoint. An absent setting stays as it is. */
@@ -57,15 +57,15 @@ export async function updateEndpoint(
 ): Promise<EndpointView> {
   if (change.name === '') throw invalidRequest('name', 'must not be empty');
   assertWebhookUrl(deps.allow, change.url, 'url');
-  const eventTypes = change.eventTypes && checkedEventTypes(change.eventTypes, 'event_types');
+  const eventTypes = change.eventTypes && parseEventTypes(change.eventTypes, 'event_types');
   const found = await mustFindEndpoint(deps, accountId, endpointId);
-  const differences = differencesOf(found, { ...change, eventTypes });
+  const differences = findDifferences(found, { ...change, eventTypes });
   const updated =
     Object.keys(differences).length === 0
       ? found
       : await deps.webhooks.updateEndpoint(accountId, endpointId, { ...differences, at: deps.clock.now() });
   if (differences.enabled === true) deps.announceDispatched();
-  const [view] = await viewsOf(deps, updated === undefined ? [] : [updated]);
+  const [view] = await readEndpointViews(deps, updated === undefined ? [] : [updated]);
   if (view === undefined) throw endpointNotFound();
   return view;
 }
@@ -77,30 +77,30 @@ export async function deleteEndpoint(deps: WebhookDeps, accountId: string, endpo
 
 type Differences = Omit<Parameters<WebhookDeps['webhooks']['updateEndpoint']>[2], 'at'>;
 
-function differencesOf(
+function findDifferences(
   endpoint: Endpoint,
   change: Omit<EndpointChange, 'eventTypes'> & Pick<Differences, 'eventTypes'>,
 ): Differences {
   const eventTypes =
     change.eventTypes && isSame(change.eventTypes, endpoint.eventTypes) ? undefined : change.eventTypes;
   const all: Differences = {
-    name: changed(endpoint.name, change.name),
-    url: changed(endpoint.url, change.url),
+    name: keepIfChanged(endpoint.name, change.name),
+    url: keepIfChanged(endpoint.url, change.url),
     eventTypes,
-    payload: changed(endpoint.payload, change.payload),
-    enabled: switched(endpoint, change),
+    payload: keepIfChanged(endpoint.payload, change.payload),
+    enabled: decideEnabled(endpoint, change),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 /** The new value; undefined: it is as before, or as it is. */
-function changed<T>(before: T, after: T | undefined): T | undefined {
+function keepIfChanged<T>(before: T, after: T | undefined): T | undefined {
   return after === before ? undefined : after;
 }
 
 /** A new URL or the wish enables even an enabled endpoint, whose failures are then forgotten. */
-function switched({ url, disabled: was }: Endpoint, change: EndpointChange): boolean | undefined {
-  const isMoved = changed(url, change.url) !== undefined;
+function decideEnabled({ url, disabled: was }: Endpoint, change: EndpointChange): boolean | undefined {
+  const isMoved = keepIfChanged(url, change.url) !== undefined;
   if (change.disabled === undefined) return isMoved ? true : undefined;
   return isMoved || !change.disabled || was === undefined ? !change.disabled : undefined;
 }

@@ -1,6 +1,6 @@
-import { DEFAULT_ENDPOINT, secretOwnerOf } from '../../domain/webhook.ts';
+import { DEFAULT_ENDPOINT, toSecretOwnerId } from '../../domain/webhook.ts';
 import type { Endpoint } from '../../domain/webhook.ts';
-import { defaultView, viewsOf } from './endpoint-view.ts';
+import { toDefaultView, readEndpointViews } from './endpoint-view.ts';
 import type { EndpointView } from './endpoint-view.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
 import { endpointNotFound, invalidRequest } from './webhook-refusals.ts';
@@ -18,10 +18,10 @@ export async function mustFindEndpoint({ webhooks }: Deps, accountId: string, en
 
 export async function getEndpoint(deps: Deps, accountId: string, endpointId: string): Promise<EndpointView> {
   if (endpointId === DEFAULT_ENDPOINT) {
-    const ownerId = secretOwnerOf(accountId, endpointId);
-    return defaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
+    const ownerId = toSecretOwnerId(accountId, endpointId);
+    return toDefaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
   }
-  const [view] = await viewsOf(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
   if (view === undefined) throw endpointNotFound();
   return view;
 }
@@ -35,5 +35,5 @@ export async function listEndpoints(
   if (after !== undefined && !ENDPOINT_ID.test(after))
     throw invalidRequest('after', 'must be the id of a webhook endpoint, such as the last id of the previous page');
   const found = await deps.webhooks.listEndpoints(accountId, { limit: limit + 1, after });
-  return { endpoints: await viewsOf(deps, found.slice(0, limit)), hasMore: found.length > limit };
+  return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
 }

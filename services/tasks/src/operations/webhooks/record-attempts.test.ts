@@ -59,8 +59,8 @@ describeOnEngines('recorded attempts', (open) => {
 
     const [delivery] = await deliveriesOf(world);
     expect(delivery).toMatchObject({ attempts: 1 });
-    expect(await world.deps.webhooks.attemptsOf(delivery!.id)).toHaveLength(1);
-    expect((await world.deps.webhooks.healthOf(['whe_1'])).get('whe_1')).toMatchObject({ failures: 1 });
+    expect(await world.deps.webhooks.listAttempts(delivery!.id)).toHaveLength(1);
+    expect((await world.deps.webhooks.readHealth(['whe_1'])).get('whe_1')).toMatchObject({ failures: 1 });
     expect(world.told).toEqual(['dispatched', 'to_repeat']);
   });
 

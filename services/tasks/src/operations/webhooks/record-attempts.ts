@@ -20,7 +20,7 @@ export interface DeliveryCounts {
 }
 
 export interface RecordDeps {
-  readonly webhooks: Pick<DeliveryStore, 'heldReceivers' | 'findDeliveries' | 'recordAttempts'>;
+  readonly webhooks: Pick<DeliveryStore, 'findHeldReceivers' | 'findDeliveries' | 'recordAttempts'>;
   readonly clock: Pick<Clock, 'now'>;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
@@ -37,7 +37,7 @@ export interface WorkerRecord {
   readonly returned: boolean;
 }
 
-type Held = Omit<LeasedReceiver, 'deliveries'>;
+type HeldReceiver = Omit<LeasedReceiver, 'deliveries'>;
 
 /** Writes attempts and what follows from them. Returns the receivers whose lease is lost. */
 export async function recordAttempts(deps: RecordDeps, reported: readonly WorkerRecord[]): Promise<readonly string[]> {
@@ -45,43 +45,43 @@ export async function recordAttempts(deps: RecordDeps, reported: readonly Worker
   if (new Set(reported.map(({ receiverId }) => receiverId)).size < reported.length)
     throw invalidRequest('records', 'must hold at most one record for a receiver');
   const now = clock.now();
-  const held = await webhooks.heldReceivers(reported);
+  const held = await webhooks.findHeldReceivers(reported);
   const deliveries = await webhooks.findDeliveries(
     reported.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)),
   );
   const records = reported.flatMap((record) => {
     const receiver = held.get(record.receiverId);
-    return receiver === undefined ? [] : [judged(deps, record, receiver, { deliveries, now })];
+    return receiver === undefined ? [] : [judgeRecord(deps, record, receiver, { deliveries, now })];
   });
   const lost = new Set(await webhooks.recordAttempts(records));
   for (const record of records) {
     const receiver = held.get(record.receiverId);
-    if (receiver !== undefined && !lost.has(record.receiverId)) report(deps, record, receiver, deliveries);
+    if (receiver !== undefined && !lost.has(record.receiverId)) countAndLog(deps, record, receiver, deliveries);
   }
   return reported.map(({ receiverId }) => receiverId).filter((id) => !held.has(id) || lost.has(id));
 }
 
-function judged(
+function judgeRecord(
   { chance }: Pick<RecordDeps, 'chance'>,
   { receiverId, lease, attempts, returned }: WorkerRecord,
-  receiver: Held,
+  receiver: HeldReceiver,
   { deliveries, now }: { readonly deliveries: ReadonlyMap<string, Delivery>; readonly now: number },
 ): ReceiverRecord {
   const own = new Map([...deliveries].filter(([, delivery]) => delivery.receiverId === receiverId));
   return { receiverId, lease, returned, at: now, ...judgeAttempts(receiver, own, attempts, { now, chance }) };
 }
 
-function report(
+function countAndLog(
   { log, count }: Pick<RecordDeps, 'log' | 'count'>,
   { attempts, disable }: ReceiverRecord,
-  { accountId, endpointId, endpoint }: Held,
+  { accountId, endpointId, endpoint }: HeldReceiver,
   deliveries: ReadonlyMap<string, Delivery>,
 ): void {
   for (const { deliveryId, attempt, state, dueAt } of attempts) {
     const { number, status, error, durationMs } = attempt;
     count.webhookAttempt(OUTCOMES[state], durationMs);
     if (state === 'delivered') continue;
-    const host = hostOf(endpoint?.url ?? deliveries.get(deliveryId)?.url ?? '');
+    const host = readHost(endpoint?.url ?? deliveries.get(deliveryId)?.url ?? '');
     log.info(
       { accountId, endpointId, deliveryId, attempt: number, host, status, error, durationMs, state, dueAt },
       'an attempt to deliver a webhook failed',
@@ -93,6 +93,6 @@ function report(
 }
 
 /** The path of a receiver can be its credential, as with Slack and Discord. */
-function hostOf(url: string): string | undefined {
+function readHost(url: string): string | undefined {
   return URL.parse(url)?.host;
 }

@@ -27,12 +27,12 @@ async function reseal({ webhooks, sealer, clock, log }: Deps, secret: SealedSecr
   const kept = old !== undefined && old.until > clock.now() ? old : undefined;
   const isOldCurrent = kept === undefined ? old === undefined : sealer.isCurrent(kept.sealed);
   if (sealer.isCurrent(sealed) && isOldCurrent) return false;
-  const current = resealed(sealed);
+  const current = resealText(sealed);
   if (current === undefined) {
     log.error({ ownerId }, 'no accepted signing key opens the secret of a webhook endpoint; its owner can rotate it');
     return false;
   }
-  const before = kept && resealed(kept.sealed);
+  const before = kept && resealText(kept.sealed);
   return webhooks.replaceSecret(
     {
       ...secret,
@@ -42,7 +42,7 @@ async function reseal({ webhooks, sealer, clock, log }: Deps, secret: SealedSecr
     sealed,
   );
 
-  function resealed(text: string): string | undefined {
+  function resealText(text: string): string | undefined {
     const opened = sealer.open(text, ownerId);
     return opened && sealer.seal(opened, ownerId);
   }

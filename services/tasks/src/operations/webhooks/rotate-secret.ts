@@ -1,12 +1,12 @@
-import { DEFAULT_ENDPOINT, secretOwnerOf } from '../../domain/webhook.ts';
+import { DEFAULT_ENDPOINT, toSecretOwnerId } from '../../domain/webhook.ts';
 import type { SealedSecret } from '../../domain/webhook.ts';
-import { defaultView, viewsOf } from './endpoint-view.ts';
+import { toDefaultView, readEndpointViews } from './endpoint-view.ts';
 import type { EndpointView } from './endpoint-view.ts';
-import type { WithSecret } from './manage-endpoints.ts';
+import type { EndpointWithSecret } from './manage-endpoints.ts';
 import { mustFindEndpoint } from './read-endpoints.ts';
 import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
-import { endpointNotFound, rotatedMeanwhile } from './webhook-refusals.ts';
+import { endpointNotFound, rotationConflict } from './webhook-refusals.ts';
 
 /** The time in milliseconds for which the old secret also signs deliveries, if its owner asks for it. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
@@ -19,25 +19,25 @@ export async function rotateSecret(
   deps: WebhookDeps,
   name: EndpointName,
   { keepOld }: { readonly keepOld: boolean },
-): Promise<WithSecret> {
+): Promise<EndpointWithSecret> {
   const isDefault = name.endpointId === DEFAULT_ENDPOINT;
   if (!isDefault) await mustFindEndpoint(deps, name.accountId, name.endpointId);
-  const ownerId = secretOwnerOf(name.accountId, name.endpointId);
+  const ownerId = toSecretOwnerId(name.accountId, name.endpointId);
   const was = (await deps.webhooks.findSecrets([ownerId])).get(ownerId);
   if (was === undefined && !isDefault) throw endpointNotFound();
 
   const { secret, stored: made } = deps.secrets.make(name);
-  const stored = was === undefined ? made : replacing(was, made, keepOld);
+  const stored = was === undefined ? made : toReplacement(was, made, keepOld);
   const isWritten =
     was === undefined
       ? (await deps.webhooks.addSecret(stored)).sealed === stored.sealed
       : await deps.webhooks.replaceSecret(stored, was.sealed);
-  if (!isWritten) throw rotatedMeanwhile();
+  if (!isWritten) throw rotationConflict();
   deps.log.info({ endpointId: name.endpointId, accountId: name.accountId, keepOld }, 'a webhook secret was rotated');
-  return { endpoint: isDefault ? defaultView(name.accountId, stored) : await ownView(deps, name), secret };
+  return { endpoint: isDefault ? toDefaultView(name.accountId, stored) : await readOwnView(deps, name), secret };
 }
 
-function replacing(was: SealedSecret, made: SealedSecret, keepOld: boolean): SealedSecret {
+function toReplacement(was: SealedSecret, made: SealedSecret, keepOld: boolean): SealedSecret {
   return {
     ...made,
     createdAt: was.createdAt,
@@ -45,8 +45,8 @@ function replacing(was: SealedSecret, made: SealedSecret, keepOld: boolean): Sea
   };
 }
 
-async function ownView(deps: WebhookDeps, { accountId, endpointId }: EndpointName): Promise<EndpointView> {
-  const [view] = await viewsOf(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+async function readOwnView(deps: WebhookDeps, { accountId, endpointId }: EndpointName): Promise<EndpointView> {
+  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
   if (view === undefined) throw endpointNotFound();
   return view;
 }

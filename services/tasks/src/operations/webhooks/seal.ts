@@ -30,8 +30,8 @@ interface SealingKey {
 
 /** Seals with a key that is derived from the signing key, and opens with those of every accepted signing key. */
 export function sealer({ signatures }: AcceptedKeys, random: Random): Sealer {
-  const current = sealingKey(signatures[0]);
-  const accepted = signatures.map(sealingKey);
+  const current = deriveSealingKey(signatures[0]);
+  const accepted = signatures.map(deriveSealingKey);
   return {
     seal: (secret, ownerId) => {
       const nonce = new Uint8Array(NONCE_BYTES);
@@ -43,13 +43,13 @@ export function sealer({ signatures }: AcceptedKeys, random: Random): Sealer {
     open: (sealed, ownerId) => {
       const { name, bytes = '' } = SEALED.exec(sealed)?.groups ?? {};
       const key = accepted.find((one) => one.name === name);
-      return key === undefined ? undefined : opened(key, Buffer.from(bytes, 'base64url'), ownerId);
+      return key === undefined ? undefined : decryptSecret(key, Buffer.from(bytes, 'base64url'), ownerId);
     },
     isCurrent: (sealed) => SEALED.exec(sealed)?.groups?.['name'] === current.name,
   };
 }
 
-function opened({ key }: SealingKey, sealed: Buffer, ownerId: string): Secret | undefined {
+function decryptSecret({ key }: SealingKey, sealed: Buffer, ownerId: string): Secret | undefined {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   try {
@@ -65,7 +65,7 @@ function opened({ key }: SealingKey, sealed: Buffer, ownerId: string): Secret | 
   }
 }
 
-function sealingKey(signingKey: SigningKey): SealingKey {
+function deriveSealingKey(signingKey: SigningKey): SealingKey {
   const secret = deriveSecret(signingKey, PURPOSE);
   return {
     key: createSecretKey(secret.reveal(), 'base64url'),

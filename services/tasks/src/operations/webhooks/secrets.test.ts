@@ -24,7 +24,7 @@ async function withEndpoint() {
 }
 
 const signing = ({ deps }: WebhookWorld, { accountId, endpointId }: typeof DEFAULT) =>
-  deps.secrets.of(accountId, endpointId).then(texts);
+  deps.secrets.openSecrets(accountId, endpointId).then(texts);
 
 describe('the secret of an endpoint', () => {
   test('has 32 random bytes, and its hint shows eight characters of it', async () => {
@@ -65,7 +65,7 @@ describe('the secret of an endpoint', () => {
     const { world, name } = await withEndpoint();
     const deps = world.withKeys(acceptOnly(NEW_KEY));
 
-    expect(await deps.secrets.of('acme', name.endpointId)).toEqual([]);
+    expect(await deps.secrets.openSecrets('acme', name.endpointId)).toEqual([]);
     expect(world.lines.at(-1)).toContain('no accepted signing key opens the secret of a webhook endpoint');
   });
 });
@@ -103,7 +103,11 @@ describe('the secret of default', () => {
 test('the secrets of several endpoints come in one answer, without those that do not exist', async () => {
   const { world, name, secret } = await withEndpoint();
 
-  const found = await world.deps.secrets.ofMany([name, DEFAULT, { accountId: 'acme', endpointId: 'whe_none' }]);
+  const found = await world.deps.secrets.openManySecrets([
+    name,
+    DEFAULT,
+    { accountId: 'acme', endpointId: 'whe_none' },
+  ]);
 
   expect([...found.keys()].toSorted()).toEqual(['default:acme', name.endpointId]);
   expect(texts(found.get(name.endpointId))).toEqual([secret.reveal()]);
@@ -161,7 +165,7 @@ describe('a rotation', () => {
 
     const { secret } = await rotateSecret(deps, name, { keepOld: true });
 
-    expect(texts(await deps.secrets.of('acme', name.endpointId))).toEqual([secret.reveal()]);
+    expect(texts(await deps.secrets.openSecrets('acme', name.endpointId))).toEqual([secret.reveal()]);
   });
 
   test.each([
@@ -185,12 +189,12 @@ describe('after a change of the signing key', () => {
     const { secret: second } = await rotateSecret(world.deps, name, { keepOld: true });
     const both = world.withKeys(BOTH);
     const expected = [second.reveal(), first.reveal()];
-    expect(texts(await both.secrets.of('acme', name.endpointId))).toEqual(expected);
+    expect(texts(await both.secrets.openSecrets('acme', name.endpointId))).toEqual(expected);
 
     expect(await resealSecrets(both)).toBe(1);
 
     const next = world.withKeys(acceptOnly(NEW_KEY));
-    expect(texts(await next.secrets.of('acme', name.endpointId))).toEqual(expected);
+    expect(texts(await next.secrets.openSecrets('acme', name.endpointId))).toEqual(expected);
     expect(await resealSecrets(both)).toBe(0);
   });
 
@@ -211,7 +215,7 @@ describe('after a change of the signing key', () => {
   test('every page of secrets is sealed anew', async () => {
     const world = await open();
     const accounts = Array.from({ length: 401 }, (_, at) => `account-${at}`);
-    await world.deps.secrets.ofMany(accounts.map((accountId) => ({ ...DEFAULT, accountId })));
+    await world.deps.secrets.openManySecrets(accounts.map((accountId) => ({ ...DEFAULT, accountId })));
 
     expect(await resealSecrets(world.withKeys(BOTH))).toBe(401);
   });

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Random } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { Secret } from '@reelgate/platform/secret';
-import { DEFAULT_ENDPOINT, secretOwnerOf } from '../../domain/webhook.ts';
+import { DEFAULT_ENDPOINT, toSecretOwnerId } from '../../domain/webhook.ts';
 import type { SealedSecret } from '../../domain/webhook.ts';
 import type { EndpointStore } from '../../store/webhook-store.ts';
 import type { Sealer } from './seal.ts';
@@ -30,9 +30,9 @@ export interface WebhookSecrets {
    * The secrets that sign the deliveries of an endpoint now, the newest first. That of `default` is made when it is
    * first asked for. None: the endpoint is removed, or no accepted key opens its secret.
    */
-  of(accountId: string, endpointId: string): Promise<readonly Secret[]>;
+  openSecrets(accountId: string, endpointId: string): Promise<readonly Secret[]>;
   /** The same for several endpoints, by the owner of the secret. An endpoint without secrets is left out. */
-  ofMany(names: readonly EndpointName[]): Promise<ReadonlyMap<string, readonly Secret[]>>;
+  openManySecrets(names: readonly EndpointName[]): Promise<ReadonlyMap<string, readonly Secret[]>>;
 }
 
 export interface SecretDeps {
@@ -44,8 +44,8 @@ export interface SecretDeps {
 }
 
 export function webhookSecrets(deps: SecretDeps): WebhookSecrets {
-  const ofMany: WebhookSecrets['ofMany'] = async (names) => {
-    const owners = new Map(names.map((name) => [secretOwnerOf(name.accountId, name.endpointId), name]));
+  const openManySecrets: WebhookSecrets['openManySecrets'] = async (names) => {
+    const owners = new Map(names.map((name) => [toSecretOwnerId(name.accountId, name.endpointId), name]));
     const stored = await deps.webhooks.findSecrets([...owners.keys()]);
     const secrets = new Map<string, readonly Secret[]>();
     for (const [ownerId, name] of owners) {
@@ -57,9 +57,9 @@ export function webhookSecrets(deps: SecretDeps): WebhookSecrets {
   };
   return {
     make: (name) => newSecret(deps, name),
-    of: async (accountId, endpointId) =>
-      (await ofMany([{ accountId, endpointId }])).get(secretOwnerOf(accountId, endpointId)) ?? [],
-    ofMany,
+    openSecrets: async (accountId, endpointId) =>
+      (await openManySecrets([{ accountId, endpointId }])).get(toSecretOwnerId(accountId, endpointId)) ?? [],
+    openManySecrets,
   };
 }
 
@@ -84,7 +84,7 @@ function newSecret({ sealer, random, clock }: SecretDeps, { accountId, endpointI
   random(bytes);
   const text = Buffer.from(bytes).toString('base64');
   const secret = new Secret(PREFIX + text);
-  const ownerId = secretOwnerOf(accountId, endpointId);
+  const ownerId = toSecretOwnerId(accountId, endpointId);
   const now = clock.now();
   return {
     secret,

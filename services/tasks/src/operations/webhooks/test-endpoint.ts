@@ -1,8 +1,8 @@
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { signatureOf } from '@reelgate/platform/webhooks/sign';
-import { overloaded } from '../task-refusals.ts';
-import { checkedEventType } from './checked-event-types.ts';
+import { signDelivery } from '@reelgate/platform/webhooks/sign';
+import { overloadRefusal } from '../task-refusals.ts';
+import { parseEventType } from './checked-event-types.ts';
 import { mustFindEndpoint } from './read-endpoints.ts';
 import { sampleEvent } from './sample-event.ts';
 import type { EndpointName } from './secrets.ts';
@@ -28,9 +28,9 @@ export async function testEndpoint(
   eventType: string,
   { signal, span }: { readonly signal?: AbortSignal; readonly span?: Span } = {},
 ): Promise<number> {
-  const type = checkedEventType(eventType, 'event_type');
+  const type = parseEventType(eventType, 'event_type');
   const { url } = await mustFindEndpoint(deps, accountId, endpointId);
-  const secrets = await deps.secrets.of(accountId, endpointId);
+  const secrets = await deps.secrets.openSecrets(accountId, endpointId);
   if (secrets.length === 0) throw new Error(`no secret of ${endpointId} can be opened`);
   const { id, body } = sampleEvent(deps, accountId, type);
   const timestamp = Math.floor(deps.clock.now() / MS);
@@ -38,7 +38,7 @@ export async function testEndpoint(
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatureOf(secrets, { id, timestamp, body }),
+    'webhook-signature': signDelivery(secrets, { id, timestamp, body }),
   };
   const attributes = { 'reelgate.account.id': accountId, 'reelgate.event.id': id, 'reelgate.event.type': type };
   const answer = await inSpan(span, 'deliver webhook', { kind: 'client', attributes }, async (delivering) => {
@@ -49,6 +49,6 @@ export async function testEndpoint(
   });
   deps.log.info({ accountId, endpointId, eventId: id, ...answer }, 'a test webhook was sent');
   if (!('fault' in answer)) return answer.status;
-  if (answer.fault === 'busy') throw overloaded();
+  if (answer.fault === 'busy') throw overloadRefusal();
   throw notReached(FAULTS[answer.fault] ?? NOT_REACHED);
 }

@@ -5,7 +5,7 @@ import { completed } from '../../../testing/store/opened-store.ts';
 import { openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import { watchEvents } from './watch-events.ts';
-import type { EventWatch, WatchedEvent } from './watch-events.ts';
+import type { EventWatch, EventMessage } from './watch-events.ts';
 
 const HEARTBEAT_MS = 10_000;
 const numbered = (count: number): string[] =>
@@ -15,14 +15,14 @@ function watch(
   { deps }: DeliveryWorld,
   wanted: Partial<EventWatch> = {},
   signal = new AbortController().signal,
-): AsyncGenerator<WatchedEvent> {
+): AsyncGenerator<EventMessage> {
   return watchEvents(deps, { accountId: 'acme', cursor: '', withSubject: false, ...wanted }, signal);
 }
-const shown = ({ event, cursor }: WatchedEvent): string => event?.id ?? `heartbeat ${cursor}`;
+const shown = ({ event, cursor }: EventMessage): string => event?.id ?? `heartbeat ${cursor}`;
 
-async function take(stream: AsyncGenerator<WatchedEvent>, count: number): Promise<string[]> {
+async function take(stream: AsyncGenerator<EventMessage>, count: number): Promise<string[]> {
   const got: string[] = [];
-  while (got.length < count) got.push(shown(((await stream.next()) as IteratorYieldResult<WatchedEvent>).value));
+  while (got.length < count) got.push(shown(((await stream.next()) as IteratorYieldResult<EventMessage>).value));
   return got;
 }
 
@@ -119,7 +119,7 @@ describeOnEngines('a stream of events', (open) => {
     const { value } = (await watch(world, {
       cursor: 'evt_0',
       withSubject: true,
-    }).next()) as IteratorYieldResult<WatchedEvent>;
+    }).next()) as IteratorYieldResult<EventMessage>;
 
     expect(value).toMatchObject({ event: { subjectId: 'task_1' }, subject: { task: { state: 'completed' } } });
   });

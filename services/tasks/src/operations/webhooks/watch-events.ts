@@ -4,7 +4,7 @@ import type { EventStore } from '../../store/webhook-store.ts';
 import type { StreamPermits } from '../content/stream-permits.ts';
 import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
 import type { EventFeed, EventHub } from './event-hub.ts';
-import { subjectsOf } from './event-subjects.ts';
+import { findSubjects } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
 
 const PAGE_MAX = 100;
@@ -12,7 +12,7 @@ const PAGE_MAX = 100;
 const BEGINNING = { id: 'evt_0', seq: 0 };
 
 export interface EventWatchDeps extends SubjectDeps {
-  readonly webhooks: Pick<EventStore, 'placeOf' | 'lastEvent' | 'eventsAfter'>;
+  readonly webhooks: Pick<EventStore, 'findPlace' | 'lastEvent' | 'eventsAfter'>;
   readonly hub: EventHub;
   readonly watches: OpenWatches;
   readonly permits: StreamPermits;
@@ -29,7 +29,7 @@ export interface EventWatch {
 }
 
 /** A message of an event stream. Without an event it is a heartbeat. */
-export interface WatchedEvent {
+export interface EventMessage {
   readonly event?: DispatchedEvent | undefined;
   readonly subject?: Subject | undefined;
   readonly cursor: string;
@@ -53,16 +53,16 @@ export async function* watchEvents(
   deps: EventWatchDeps,
   wanted: EventWatch,
   signal: AbortSignal,
-): AsyncGenerator<WatchedEvent> {
+): AsyncGenerator<EventMessage> {
   const { hub, watches, permits } = deps;
   const { accountId, cursor } = wanted;
   const giveBack = permits.take(accountId);
   const feed = hub.open(accountId);
   const watch = watches.open('WatchEvents', feed, signal);
   try {
-    const stream: Stream = { ...deps, wanted, feed, watch, position: await begins(deps, wanted) };
+    const stream: Stream = { ...deps, wanted, feed, watch, position: await findStartPosition(deps, wanted) };
     if (cursor === '') yield { cursor: stream.position.id };
-    for (;;) yield* nextOf(stream);
+    for (;;) yield* streamNext(stream);
   } finally {
     watch.close();
     hub.close(accountId, feed);
@@ -70,25 +70,25 @@ export async function* watchEvents(
   }
 }
 
-async function begins({ webhooks }: EventWatchDeps, { accountId, cursor }: EventWatch): Promise<Position> {
+async function findStartPosition({ webhooks }: EventWatchDeps, { accountId, cursor }: EventWatch): Promise<Position> {
   if (cursor === '') return (await webhooks.lastEvent(accountId)) ?? BEGINNING;
   if (cursor === BEGINNING.id) return BEGINNING;
-  const seq = await webhooks.placeOf(accountId, cursor);
+  const seq = await webhooks.findPlace(accountId, cursor);
   if (seq === undefined) throw eventExpired();
   return { id: cursor, seq };
 }
 
 /** Yields the new events, or a heartbeat, or nothing after a wait. */
-async function* nextOf(stream: Stream): AsyncGenerator<WatchedEvent> {
+async function* streamNext(stream: Stream): AsyncGenerator<EventMessage> {
   const { feed, watch } = stream;
-  if (feed.takeNews()) yield* news(stream);
+  if (feed.takeNews()) yield* streamNews(stream);
   else if (watch.isHeartbeatDue()) {
     watch.sending();
     yield { cursor: stream.position.id };
   } else await watch.wait();
 }
 
-async function* news(stream: Stream): AsyncGenerator<WatchedEvent> {
+async function* streamNews(stream: Stream): AsyncGenerator<EventMessage> {
   const { webhooks, wanted, watch } = stream;
   const { accountId, types, subjectId } = wanted;
   const isFiltered = types !== undefined || subjectId !== undefined;
@@ -96,7 +96,7 @@ async function* news(stream: Stream): AsyncGenerator<WatchedEvent> {
   const last = isFiltered ? await webhooks.lastEvent(accountId) : undefined;
   for (let isWhole = false; !isWhole;) {
     const page = await webhooks.eventsAfter({ accountId, types, subjectId }, stream.position.seq, PAGE_MAX);
-    const subjects = wanted.withSubject ? await subjectsOf(stream, page) : undefined;
+    const subjects = wanted.withSubject ? await findSubjects(stream, page) : undefined;
     for (const event of page) {
       stream.position = event;
       watch.sending();

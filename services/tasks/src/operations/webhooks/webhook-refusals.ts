@@ -1,13 +1,13 @@
 import { Problem } from '@reelgate/platform/problem';
 import { webhookUrlFault } from '../../domain/rules/webhook-url.ts';
-import { refusalOf } from '../task-refusals.ts';
+import { toRefusal } from '../task-refusals.ts';
 
 const RETRY_MS = 1000;
 
 /** Refuses the URL of a receiver. Absent: there is none to refuse. */
 export function assertWebhookUrl(allow: ReadonlySet<string>, url: string | undefined, field: string): void {
   const fault = url === undefined ? undefined : webhookUrlFault(url, field, allow);
-  if (fault !== undefined) throw refusalOf(fault);
+  if (fault !== undefined) throw toRefusal(fault);
 }
 
 export const invalidRequest = (field: string, message: string): Problem =>
@@ -42,7 +42,7 @@ export const endpointDisabled = (): Problem =>
   });
 
 /** Another rotation came first. Nothing was changed. */
-export const rotatedMeanwhile = (): Problem =>
+export const rotationConflict = (): Problem =>
   new Problem({
     kind: 'unavailable',
     reason: 'service_unavailable',

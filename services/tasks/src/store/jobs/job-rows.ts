@@ -39,6 +39,6 @@ export function fromCallJson(value: SqlValue | undefined): JobCall {
 }
 
 /** The id of the private media object that holds the bytes, if any. */
-export function objectOf(bytes: JobBytes | undefined): string | null {
+export function readObjectId(bytes: JobBytes | undefined): string | null {
   return bytes !== undefined && 'object' in bytes ? bytes.object : null;
 }

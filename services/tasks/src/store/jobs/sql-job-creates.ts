@@ -3,14 +3,14 @@ import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts
 import type { JobStore, NewJob } from '../job-store.ts';
 import type { Permit } from '../tasks/counter-shards.ts';
 import { optionalText, toJson } from '../tasks/task-rows.ts';
-import { begunIn, takeKey } from '../tasks/sql-admission.ts';
+import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
-import { COUNTED_COLUMNS, countDown, countedIn, parseList, rowsOf } from '../tasks/sql-in-flight.ts';
+import { COUNTED_COLUMNS, countDown, toCountedValues, parseList, findCounterRows } from '../tasks/sql-in-flight.ts';
 import type { CountedRow } from '../tasks/sql-in-flight.ts';
 import type { WriteNote } from '../tasks/sql-notes.ts';
 import type { WithPermits } from '../tasks/sql-permits.ts';
 import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
-import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, objectOf } from './job-rows.ts';
+import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow, readObjectId } from './job-rows.ts';
 
 /** The columns that the end of a job needs of its row. */
 const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url, request_id, trace, created_at`;
@@ -33,7 +33,7 @@ export function sqlJobCreates(
 ): Pick<JobStore, 'beginJob' | 'withdrawJob' | 'finishJob'> {
   return {
     beginJob: ({ id, caps, ...rest }, signal) =>
-      begunIn(
+      awaitBeginResult(
         withPermits({ id, caps, signal }, async (query, permits) => {
           const job = { id, ...rest };
           if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
@@ -69,7 +69,7 @@ function sqlJobEnd(sql: Sql, { note, writeEvent }: EndWrites): Pick<JobStore, 'f
           [
             finished.state,
             toJson(finished.answer),
-            objectOf(finished.answer?.body),
+            readObjectId(finished.answer?.body),
             toJson(finished.failure),
             finished.at,
             jobId,
@@ -127,9 +127,9 @@ async function insertJob(
       lease?.name ?? null,
       lease?.until ?? null,
       lease?.worker ?? null,
-      objectOf(call.body),
+      readObjectId(call.body),
       job.createdAt,
-      ...countedIn(permits),
+      ...toCountedValues(permits),
       job.trace ?? null,
       job.traceParent ?? null,
       job.webhookUrl ?? null,
@@ -142,5 +142,5 @@ async function insertJob(
 async function leaveCounters(query: SqlQuery, row: CountedJobRow): Promise<void> {
   const scopes =
     row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : parseList(row.in_flight_json);
-  await countDown(query, rowsOf(scopes, row.shards_json));
+  await countDown(query, findCounterRows(scopes, row.shards_json));
 }

@@ -33,10 +33,10 @@ type Leases = Pick<JobStore, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'startJ
 
 /** The leases of jobs: the worker that has a job, and the end of its lease. */
 export function sqlJobLeases(sql: Sql, note: WriteNote): Leases {
-  return { ...takenLeases(sql), ...leaseEnds(sql, note) };
+  return { ...sqlLeasing(sql), ...sqlLeasedMoves(sql, note) };
 }
 
-function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'lostJobs'> {
+function sqlLeasing(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'endLeases' | 'lostJobs'> {
   return {
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
@@ -83,7 +83,7 @@ function takenLeases(sql: Sql): Pick<Leases, 'leaseJobs' | 'renewLeases' | 'endL
   };
 }
 
-function leaseEnds(sql: Sql, note: WriteNote): Pick<Leases, 'startJob' | 'requeueJob'> {
+function sqlLeasedMoves(sql: Sql, note: WriteNote): Pick<Leases, 'startJob' | 'requeueJob'> {
   return {
     startJob: ({ jobId, lease }, at) =>
       sql.transaction(async (query) => {

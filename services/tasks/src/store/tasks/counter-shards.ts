@@ -79,7 +79,11 @@ export function deal({ count, shards }: CounterRows, { row, limit, shards: rows 
   const home = rows.indexOf(row);
   const dealt = shards.map((shard) => {
     const used = shard.row === row ? shard.count + 1 : shard.count;
-    return { row: shard.row, count: used, permits: used + shareOf(rows.indexOf(shard.row), home, spare, rows.length) };
+    return {
+      row: shard.row,
+      count: used,
+      permits: used + computeShare(rows.indexOf(shard.row), home, spare, rows.length),
+    };
   });
   return { count: counted + (rows.length === 0 ? 1 : 0) + sum(dealt, 'permits'), shards: dealt };
 }
@@ -88,7 +92,7 @@ export function deal({ count, shards }: CounterRows, { row, limit, shards: rows 
  * Computes the share of a shard in the spare permits. A remainder goes to the shards after the home shard, because
  * the next creates choose them.
  */
-function shareOf(index: number, home: number, spare: number, shards: number): number {
+function computeShare(index: number, home: number, spare: number, shards: number): number {
   if (index < 0) return 0;
   const distance = (index - home - 1 + shards) % shards;
   return Math.floor(spare / shards) + (distance < spare % shards ? 1 : 0);

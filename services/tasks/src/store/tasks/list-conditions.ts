@@ -18,21 +18,21 @@ export function idRange(
   const from = createdFrom === undefined ? undefined : firstIdAt('task', createdFrom);
   const before = createdBefore === undefined ? undefined : firstIdAt('task', createdBefore);
   return {
-    above: lastOf(from, ascending ? after : undefined),
-    below: firstOf(before, ascending ? undefined : after),
+    above: pickLaterId(from, ascending ? after : undefined),
+    below: pickEarlierId(before, ascending ? undefined : after),
   };
 }
 
-function lastOf(one: string | undefined, other: string | undefined): string | undefined {
+function pickLaterId(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
-function firstOf(one: string | undefined, other: string | undefined): string | undefined {
+function pickEarlierId(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other < one) ? other : one;
 }
 
 /** The condition of a range, with parameters after those of `values`, to which it adds its own. */
-export function inRange({ above, below }: IdRange, values: SqlValue[]): string {
+export function buildRangeCondition({ above, below }: IdRange, values: SqlValue[]): string {
   const parts: string[] = [];
   for (const [operator, id] of [
     ['>', above],

@@ -1,5 +1,5 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import type { Begun, NewTask } from '../task-store.ts';
+import type { BeginResult, NewTask } from '../task-store.ts';
 
 /** Rolls a create back whose idempotency key another call holds. */
 class KeyTaken extends Error {
@@ -24,7 +24,7 @@ export async function takeKey(
 }
 
 /** The outcome of a create that takes permits: `capped` names the full counter. */
-export async function begunIn(taking: Promise<string | undefined>): Promise<Begun> {
+export async function awaitBeginResult(taking: Promise<string | undefined>): Promise<BeginResult> {
   try {
     const capped = await taking;
     return capped === undefined ? 'begun' : { capped };

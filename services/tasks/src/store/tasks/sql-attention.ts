@@ -20,10 +20,10 @@ const OPEN = `SELECT waiting.task_id, waiting.reason, waiting.detail, waiting.si
 export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): AttentionStore {
   return {
     raise: (item) => sql.transaction((query) => raiseIn(query, note, item)),
-    waits: async (taskId) =>
+    isWaiting: async (taskId) =>
       (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
     resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, { note, writeAct }, taskId, by)),
-    open: async () =>
+    listOpenAttention: async () =>
       (await sql.read(OPEN, [OPEN_MAX])).map((row) => ({
         taskId: text(row['task_id']),
         reason: text(row['reason']),
@@ -38,7 +38,7 @@ export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): Att
   };
 }
 
-function actOf(subject: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1], reason: string) {
+function toAct(subject: string, { resolution, actor, at }: Parameters<AttentionStore['resolve']>[1], reason: string) {
   return { at, actor, action: 'attention_resolved', subject, reason, detail: { resolution } } as const;
 }
 
@@ -83,6 +83,6 @@ export async function resolveAttention(
   if (rows.length === 0) return false;
   const detail = { resolution, actor, ...(why === undefined || why === '' ? {} : { reason: why }) };
   await note(query, taskId, at, { type: 'attention_resolved', detail });
-  if (why !== undefined) await writeAct(query, actOf(taskId, by, why));
+  if (why !== undefined) await writeAct(query, toAct(taskId, by, why));
   return true;
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { text } from './task-rows.ts';
 import { AHEAD_MS } from '../task-store.ts';
-import type { BacklogStore, Waiting } from '../backlog-store.ts';
+import type { BacklogStore, WaitingCount } from '../backlog-store.ts';
 
 /** Beyond it, the number of waiting rows no longer grows. */
 const ATTENTION_MAX = 1000;
@@ -28,25 +28,25 @@ export function sqlBacklog(sql: Sql): BacklogStore {
     dueSince: async (channels, now) => {
       const due = new Map<string, number>();
       for (let start = 0; start < channels.length; start += CHANNELS_MOST)
-        for (const [channel, since] of await dueOf(sql, channels.slice(start, start + CHANNELS_MOST), now))
+        for (const [channel, since] of await readDueTimes(sql, channels.slice(start, start + CHANNELS_MOST), now))
           due.set(channel, since);
       return due;
     },
-    attention: async () => waitingIn((await sql.read(ATTENTION, [ATTENTION_MAX]))[0]),
-    unsettled: async () => waitingIn((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]),
+    countAttention: async () => toWaitingCount((await sql.read(ATTENTION, [ATTENTION_MAX]))[0]),
+    countUnsettled: async () => toWaitingCount((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]),
   };
 }
 
-function waitingIn(row: Readonly<Record<string, unknown>> | undefined): Waiting {
+function toWaitingCount(row: Readonly<Record<string, unknown>> | undefined): WaitingCount {
   const oldest = row?.['oldest'] ?? null;
   return { count: Number(row?.['count'] ?? 0), oldest: oldest === null ? undefined : Number(oldest) };
 }
 
 /** A task that its upstream called for has a due time before all others, so its time is found apart. */
-async function dueOf(sql: Sql, channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>> {
+async function readDueTimes(sql: Sql, channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>> {
   const size = CHANNELS_AT_ONCE.find((most) => most >= channels.length) ?? CHANNELS_MOST;
   const names = Array.from({ length: size }, (_, index) => channels[index] ?? channels[0] ?? '');
-  const rows = await sql.read(dueSelect(size), [now, now - AHEAD_MS, ...names]);
+  const rows = await sql.read(buildDueSelect(size), [now, now - AHEAD_MS, ...names]);
   return new Map(
     rows.flatMap((row) => {
       const times = [
@@ -58,7 +58,7 @@ async function dueOf(sql: Sql, channels: readonly string[], now: number): Promis
   );
 }
 
-function dueSelect(channels: number): string {
+function buildDueSelect(channels: number): string {
   const names = Array.from({ length: channels }, (_, index) => `SELECT CAST($${index + 3} AS TEXT) AS channel`);
   const first = (from: string, until: string): string => `(SELECT next_poll_at FROM tasks
     WHERE tasks.channel = asked.channel AND next_poll_at IS NOT NULL AND next_poll_at > ${from}

@@ -18,7 +18,7 @@ export function sqlChanges(sql: Sql): ChangeStore {
       return new Map(rows.map((row) => [text(row['id']), Number(row['updated_at'])]));
     },
 
-    changesOf: async (accountIds, after, limit) => {
+    listChanges: async (accountIds, after, limit) => {
       if (accountIds.length === 0) return [];
       // The index holds every column that is read. It does not show removals, so removed tasks are among the rows.
       const rows = await sql.read(
@@ -30,7 +30,7 @@ export function sqlChanges(sql: Sql): ChangeStore {
       return rows.map((row) => ({ id: text(row['id']), version: Number(row['updated_at']) }));
     },
 
-    changedTasks: async (filter, after, limit) => {
+    listChangedTasks: async (filter, after, limit) => {
       const { where, values } = conditions(filter);
       const page = (state: State): string =>
         `SELECT * FROM (
@@ -39,7 +39,7 @@ export function sqlChanges(sql: Sql): ChangeStore {
          ) AS ${state}_page`;
       // A page of each state, merged: each is read in the order of the index, so no sort grows with the history.
       const rows = await sql.read(
-        `SELECT * FROM (${pagedStates(filter).map(page).join(' UNION ALL ')}) AS pages
+        `SELECT * FROM (${selectStates(filter).map(page).join(' UNION ALL ')}) AS pages
          ORDER BY updated_at, id LIMIT $3`,
         [after.at, after.id, limit, ...values],
       );
@@ -48,7 +48,7 @@ export function sqlChanges(sql: Sql): ChangeStore {
   };
 }
 
-function pagedStates({ states }: ChangeFilter): readonly State[] {
+function selectStates({ states }: ChangeFilter): readonly State[] {
   return states === undefined || states.length === 0 ? STATES : [...new Set(states)];
 }
 

@@ -1,12 +1,12 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
-import { changesOf } from '@reelgate/platform/sql/transaction';
+import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
 import { TASK_COLUMNS, fromTaskRow, searchable } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
-import { begunIn, takeKey } from './sql-admission.ts';
-import { COUNTED_COLUMNS, countedIn, joined, leaveCounters, leaveSome } from './sql-in-flight.ts';
+import { awaitBeginResult, takeKey } from './sql-admission.ts';
+import { COUNTED_COLUMNS, toCountedValues, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { WithPermits } from './sql-permits.ts';
 import type { WriteNote } from './sql-notes.ts';
@@ -53,9 +53,10 @@ function sqlBegins(
     },
 
     begin: ({ id, caps, ...task }, signal) =>
-      begunIn(
-        withPermits({ id, caps: [...caps, ...capsOf(task.attempt)], signal, trace: task.trace }, (query, permits) =>
-          begin(query, { id, ...task }, permits),
+      awaitBeginResult(
+        withPermits(
+          { id, caps: [...caps, ...listChannelCaps(task.attempt)], signal, trace: task.trace },
+          (query, permits) => insertTask(query, { id, ...task }, permits),
         ),
       ),
 
@@ -120,7 +121,7 @@ function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | '
 function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAttempt'> {
   return {
     startAttempt: async (taskId, attempt) => {
-      const full = await withPermits({ id: taskId, caps: capsOf(attempt) }, (query, permits) =>
+      const full = await withPermits({ id: taskId, caps: listChannelCaps(attempt) }, (query, permits) =>
         startAttempt(query, taskId, attempt, permits),
       );
       return full === undefined;
@@ -138,7 +139,7 @@ function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' |
       ]);
       if (accepted === 1) return 'accepted';
       return sql.transaction(async (query) => {
-        const [changed] = await changesOf(query, [
+        const [changed] = await runStatements(query, [
           [ACCEPT_ON_OTHER_CHANNEL, task],
           [END_ATTEMPT_UNLESS_KNOWN, ended],
         ]);
@@ -229,8 +230,8 @@ async function startAttempt(
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const [own] = await Promise.all([
     query(
-      `UPDATE tasks SET in_flight_json = ${joined('in_flight_json', '$3')},
-       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${joined('shards_json', '$4')} END,
+      `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', '$3')},
+       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${buildListAppend('shards_json', '$4')} END,
        channel = $5
      WHERE id = $1 AND admission = 'submitting' AND owner = $2 RETURNING id`,
       [taskId, owner, JSON.stringify(channelScope(channel)), shard, channel],
@@ -252,12 +253,12 @@ async function insertStarted(
 }
 
 /** The counter of the attempt's channel. */
-function capsOf(attempt: Pick<NewAttempt, 'channel' | 'inFlightMax'> | undefined): NewTask['caps'] {
+function listChannelCaps(attempt: Pick<NewAttempt, 'channel' | 'inFlightMax'> | undefined): NewTask['caps'] {
   return attempt === undefined ? [] : [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
 }
 
 /** The key comes first: a create whose key another one has waits for it before it locks anything else. */
-async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: readonly Permit[]): Promise<void> {
+async function insertTask(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: readonly Permit[]): Promise<void> {
   const { idempotency, attempt } = task;
   await Promise.all([
     idempotency && takeKey(query, task, idempotency),
@@ -276,7 +277,7 @@ async function begin(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: read
       task.traceParent ?? null,
       attempt?.channel ?? null,
       task.webhookUrl ?? null,
-      ...countedIn(permits),
+      ...toCountedValues(permits),
     ]),
     attempt && insertStarted(query, task.id, { number: 1, channel: attempt.channel, at: task.createdAt }),
   ]);

@@ -13,7 +13,7 @@ const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
 
 export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
   return {
-    late: async (deadline, createdBefore, limit) =>
+    listLate: async (deadline, createdBefore, limit) =>
       (
         await sql.read(
           `SELECT ${TASK_COLUMNS} FROM tasks
@@ -34,7 +34,7 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
         if (deadline === 'hard') await leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
         return true;
       }),
-    overdue: async (limit) =>
+    listOverdue: async (limit) =>
       (
         await sql.read(
           `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${LIVES} AND deadline_passed = 2

@@ -27,9 +27,9 @@ export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
     attempts,
     events: async (taskId) => {
       const created = (await sql.read('SELECT created_at FROM tasks WHERE id = $1', [taskId])).map((row) =>
-        entry(Number(row['created_at']), 'created', {}),
+        toHistoryEntry(Number(row['created_at']), 'created', {}),
       );
-      const tried = (await attempts(taskId)).flatMap(entriesOf);
+      const tried = (await attempts(taskId)).flatMap(toHistoryEntries);
       const noted = (
         await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId])
       ).map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) }));
@@ -39,7 +39,7 @@ export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
   };
 }
 
-function entriesOf({
+function toHistoryEntries({
   number,
   channel,
   upstreamId,
@@ -48,11 +48,13 @@ function entriesOf({
   startedAt,
   endedAt = startedAt,
 }: Attempt): readonly HistoryEntry[] {
-  const started = entry(startedAt, 'attempt_started', { number, channel });
-  if (outcome === 'accepted') return [started, entry(endedAt, 'accepted', { number, channel, upstreamId })];
-  return outcome === 'refused' ? [started, entry(endedAt, 'attempt_refused', { number, channel, error })] : [started];
+  const started = toHistoryEntry(startedAt, 'attempt_started', { number, channel });
+  if (outcome === 'accepted') return [started, toHistoryEntry(endedAt, 'accepted', { number, channel, upstreamId })];
+  return outcome === 'refused'
+    ? [started, toHistoryEntry(endedAt, 'attempt_refused', { number, channel, error })]
+    : [started];
 }
 
-function entry(at: number, type: string, detail: object): HistoryEntry {
+function toHistoryEntry(at: number, type: string, detail: object): HistoryEntry {
   return { at, type, detailJson: JSON.stringify(detail) };
 }

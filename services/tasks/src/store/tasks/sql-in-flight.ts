@@ -9,13 +9,15 @@ export const COUNTED_COLUMNS = 'in_flight_json, shards_json';
 export type CountedRow = { readonly in_flight_json: SqlValue; readonly shards_json: SqlValue };
 
 /** The values of COUNTED_COLUMNS for a task that takes these permits. */
-export function countedIn(permits: readonly Permit[]): readonly [inFlightJson: string, shardsJson: string | null] {
+export function toCountedValues(
+  permits: readonly Permit[],
+): readonly [inFlightJson: string, shardsJson: string | null] {
   const shards = permits.flatMap(({ row, scope }) => (row === scope ? [] : [row]));
   return [JSON.stringify(permits.map(({ scope }) => scope)), shards.length === 0 ? null : JSON.stringify(shards)];
 }
 
 /** The rows that count the scopes. A list of shards grows with each attempt, so the last one of a counter counts. */
-export function rowsOf(scopes: readonly string[], shardsJson: SqlValue | undefined): readonly string[] {
+export function findCounterRows(scopes: readonly string[], shardsJson: SqlValue | undefined): readonly string[] {
   const shards = parseList(shardsJson);
   return scopes.map((scope) => shards.findLast((row) => scopeOfRow(row) === scope) ?? scope);
 }
@@ -38,7 +40,7 @@ export async function leaveCounters(query: SqlQuery, taskId: string, row: Counte
   if (scopes.length === 0) return;
   await Promise.all([
     query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]),
-    countDown(query, rowsOf(scopes, row.shards_json)),
+    countDown(query, findCounterRows(scopes, row.shards_json)),
   ]);
 }
 
@@ -56,11 +58,11 @@ export async function leaveSome(
     JSON.stringify(counted.filter((scope) => !scopes.includes(scope))),
     taskId,
   ]);
-  await countDown(query, rowsOf(left, row.shards_json));
+  await countDown(query, findCounterRows(left, row.shards_json));
 }
 
 /** An SQL expression that adds a name to a list. The parameter holds the name as JSON. */
-export function joined(column: string, parameter: string): string {
+export function buildListAppend(column: string, parameter: string): string {
   return `CASE WHEN COALESCE(${column}, '[]') = '[]' THEN '['
     ELSE substr(${column}, 1, length(${column}) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;
 }

@@ -6,7 +6,7 @@ import type { MoveStore } from '../task-store.ts';
 export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
 /** The leases of tasks: the process that polls a task. */
-export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'leasedBy' | 'dropLease'> {
+export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' | 'listLeasedIds' | 'dropLease'> {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
       (
@@ -26,7 +26,7 @@ export function sqlLeases(sql: Sql): Pick<MoveStore, 'claimDue' | 'dropLeases' |
       );
     },
 
-    leasedBy: async (channel, owner) =>
+    listLeasedIds: async (channel, owner) =>
       (
         await sql.read(
           `SELECT id FROM tasks

@@ -1,7 +1,7 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import type { State, Task } from '../../domain/task.ts';
 import type { ListFilter, Page, ReadStore, StepStore, TaskStep } from '../task-store.ts';
-import { idRange, inRange } from './list-conditions.ts';
+import { idRange, buildRangeCondition } from './list-conditions.ts';
 import type { IdRange } from './list-conditions.ts';
 import { TASK_COLUMNS, fromTaskRow, searchable, text } from './task-rows.ts';
 import { VISIBLE } from './visible.ts';
@@ -34,7 +34,7 @@ interface Walk {
 type StepPage = Omit<Page, 'offset'>;
 type Direction = 'ASC' | 'DESC';
 
-interface Examined {
+interface StepContext {
   readonly sql: Sql;
   readonly examinedMax: number;
   readonly unfinishedMax: number;
@@ -50,28 +50,28 @@ export function sqlListSteps(
   return {
     listStep: async (filter, page) => {
       const isNamed = filter.upstream !== undefined || (filter.taskIds ?? []).length > 0;
-      if (isNamed) return pageOf(await reads.list(filter, { ...page, limit: page.limit + 1 }), page);
-      if (await fewUnfinished(on, filter))
-        return pageOf(await listUnfinished(sql, filter, { ...page, limit: page.limit + 1 }), page);
+      if (isNamed) return toTaskStep(await reads.list(filter, { ...page, limit: page.limit + 1 }), page);
+      if (await hasFewUnfinished(on, filter))
+        return toTaskStep(await listUnfinished(sql, filter, { ...page, limit: page.limit + 1 }), page);
       return examine(on, filter, page);
     },
   };
 }
 
 /** A page of one task more than it may have, so that it is known whether more follow. */
-function pageOf(found: readonly Task[], { limit }: StepPage): TaskStep {
+function toTaskStep(found: readonly Task[], { limit }: StepPage): TaskStep {
   const tasks = found.slice(0, limit);
   return { tasks, continueAfter: found.length > limit ? tasks.at(-1)?.id : undefined };
 }
 
 /** Examines the next tasks of an account, of all accounts, or of the failures of an account. */
-async function examine(on: Examined, filter: ListFilter, page: StepPage): Promise<TaskStep> {
+async function examine(on: StepContext, filter: ListFilter, page: StepPage): Promise<TaskStep> {
   const range = idRange(filter, page);
   const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
-  const bound = await lastExamined(on, filter, range, order);
-  const walk = walkOf(filter, MATCH_VALUES + 1);
+  const bound = await findLastExamined(on, filter, range, order);
+  const walk = buildWalk(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...walk.values];
-  const within = inRange(bound === undefined ? range : upTo(range, order), values);
+  const within = buildRangeCondition(bound === undefined ? range : withoutFarEnd(range, order), values);
   if (bound !== undefined) values.push(bound);
   const end = bound === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} $${values.length}`;
   values.push(page.limit + 1);
@@ -80,25 +80,25 @@ async function examine(on: Examined, filter: ListFilter, page: StepPage): Promis
      ORDER BY id ${order} LIMIT $${values.length}`,
     values,
   );
-  const { tasks, continueAfter = bound } = pageOf(rows.map(fromTaskRow), page);
+  const { tasks, continueAfter = bound } = toTaskStep(rows.map(fromTaskRow), page);
   return { tasks, continueAfter };
 }
 
 /** Without the far end, in whose place the bound stands. SQLite would search the index by the wider one of the two. */
-function upTo({ above, below }: IdRange, order: Direction): IdRange {
+function withoutFarEnd({ above, below }: IdRange, order: Direction): IdRange {
   return order === 'ASC' ? { above } : { below };
 }
 
 /** The last task of a step, if more follow it. */
-async function lastExamined(
-  { sql, examinedMax }: Examined,
+async function findLastExamined(
+  { sql, examinedMax }: StepContext,
   filter: ListFilter,
   range: IdRange,
   order: Direction,
 ): Promise<string | undefined> {
-  const walk = indexOf(filter, 1);
+  const walk = chooseIndex(filter, 1);
   const values = [...walk.values];
-  const within = inRange(range, values);
+  const within = buildRangeCondition(range, values);
   values.push(examinedMax - 1);
   const [last, next] = await sql.read(
     `SELECT id FROM tasks WHERE ${walk.where}${within} ORDER BY id ${order} LIMIT 2 OFFSET $${values.length}`,
@@ -107,13 +107,13 @@ async function lastExamined(
   return next === undefined ? undefined : text(last?.['id']);
 }
 
-function walkOf(filter: ListFilter, first: number): Walk {
-  const { where, values } = indexOf(filter, first);
+function buildWalk(filter: ListFilter, first: number): Walk {
+  const { where, values } = chooseIndex(filter, first);
   return { where: filter.hidden === true ? where : `${where} AND ${VISIBLE}`, values };
 }
 
 /** Failures are few among the tasks of an account, so they have an index. A literal, because it is a partial one. */
-function indexOf({ accountId, states }: ListFilter, first: number): Walk {
+function chooseIndex({ accountId, states }: ListFilter, first: number): Walk {
   if (accountId === undefined) return { where: '1 = 1', values: [] };
   const ofAccount = `account_id = $${first}`;
   const isFailed = states?.length === 1 && states[0] === 'failed';
@@ -129,10 +129,10 @@ function matchValues({ states = [], model, kind, channel }: ListFilter): SqlValu
 }
 
 /** Reports whether the filter asks only for unfinished tasks, and all of them can be examined at once. */
-async function fewUnfinished({ sql, unfinishedMax }: Examined, filter: ListFilter): Promise<boolean> {
+async function hasFewUnfinished({ sql, unfinishedMax }: StepContext, filter: ListFilter): Promise<boolean> {
   const { states = [] } = filter;
   if (states.length === 0 || !states.every((state) => UNFINISHED.has(state))) return false;
-  const { where, values } = unfinishedOf(filter, 2);
+  const { where, values } = chooseUnfinishedIndex(filter, 2);
   const [row] = await sql.read(
     `SELECT COUNT(*) AS count FROM (SELECT id FROM tasks WHERE ${where} LIMIT $1) AS unfinished`,
     [unfinishedMax + 1, ...values],
@@ -143,11 +143,11 @@ async function fewUnfinished({ sql, unfinishedMax }: Examined, filter: ListFilte
 /** The unfinished tasks are found apart from all else, so that no plan goes along other tasks for them. */
 async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Promise<readonly Task[]> {
   const order: Direction = page.ascending === true ? 'ASC' : 'DESC';
-  const { where, values: owner } = unfinishedOf(filter, MATCH_VALUES + 1);
+  const { where, values: owner } = chooseUnfinishedIndex(filter, MATCH_VALUES + 1);
   const values = [...matchValues(filter), ...owner];
   const ofAccount = filter.accountId === undefined ? '' : ` AND account_id = $${MATCH_VALUES + 1}`;
   if (owner.length === 0 && filter.accountId !== undefined) values.push(searchable(filter.accountId));
-  const within = inRange(idRange(filter, page), values);
+  const within = buildRangeCondition(idRange(filter, page), values);
   values.push(page.limit);
   const rows = await sql.read(
     `WITH unfinished AS MATERIALIZED (
@@ -162,7 +162,7 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
 }
 
 /** For an owner the index of its states. Operators also see creates, which only the index of all unfinished tasks has. */
-function unfinishedOf({ accountId, hidden }: ListFilter, first: number): Walk {
+function chooseUnfinishedIndex({ accountId, hidden }: ListFilter, first: number): Walk {
   if (hidden === true || accountId === undefined) return { where: 'finished_at IS NULL', values: [] };
   return {
     where: `account_id = $${first} AND state IN ('queued', 'in_progress') AND ${VISIBLE}`,

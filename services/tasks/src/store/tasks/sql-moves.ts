@@ -14,12 +14,12 @@ import { SETTLED_MAX } from '../task-store.ts';
 import type { Finish, MoveStore, PhaseTimes } from '../task-store.ts';
 
 /** Makes the event of a finished task for other services. */
-export type FinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
+export type ToFinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
 
 const ENDED_BY_SERVICE = { resolution: 'ended', actor: 'service' };
 
 interface FinishWrites extends AttentionWrites {
-  readonly finishedEvent: FinishedEvent;
+  readonly finishedEvent: ToFinishedEvent;
   readonly writeEvent: WriteEvent;
 }
 

@@ -12,7 +12,7 @@ import { text } from './task-rows.ts';
  */
 
 /** The task or job that is counted, and its counters. */
-interface Counted {
+interface PermitRequest {
   readonly id: string;
   readonly caps: readonly Cap[];
   readonly signal?: AbortSignal | undefined;
@@ -25,7 +25,7 @@ interface Counted {
  * nothing is written.
  */
 export type WithPermits = (
-  counted: Counted,
+  counted: PermitRequest,
   work: (query: SqlQuery, permits: readonly Permit[]) => Promise<void>,
 ) => Promise<string | undefined>;
 
@@ -68,7 +68,7 @@ export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
     for (let tries = 1; ; tries += 1) {
       if ((await run(tryTake)) === undefined) return undefined;
       // One statement reads one moment, so a counter that it shows as full was full.
-      const full = await fullOf(sql, caps);
+      const full = await findFull(sql, caps);
       if (full !== undefined) return full;
       if (dealing === undefined || tries === TRIES_MAX) break;
       await dealing;
@@ -85,7 +85,7 @@ export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
 /** Commits the work, or rolls it back if it names a full counter. */
 async function inTransaction(
   sql: Sql,
-  { signal, trace }: Pick<Counted, 'signal' | 'trace'>,
+  { signal, trace }: Pick<PermitRequest, 'signal' | 'trace'>,
   work: (query: SqlQuery) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   try {
@@ -112,7 +112,7 @@ export async function inFlight(query: SqlQuery, scope: string): Promise<number> 
   return Number(row?.['count'] ?? 0);
 }
 
-async function fullOf(sql: Sql, caps: readonly Cap[]): Promise<string | undefined> {
+async function findFull(sql: Sql, caps: readonly Cap[]): Promise<string | undefined> {
   const counts = await Promise.all(caps.map(({ scope }) => inFlight(sql.read, scope)));
   return caps.find(({ limit }, index) => (counts[index] ?? 0) >= limit)?.scope;
 }

@@ -1,10 +1,10 @@
 import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
 import { TASK_COLUMNS, fromTaskRow, placeholders, searchable, text } from './task-rows.ts';
-import { conditions, idRange, inRange } from './list-conditions.ts';
+import { conditions, idRange, buildRangeCondition } from './list-conditions.ts';
 import { sqlHistory } from './sql-history.ts';
 import { inFlight } from './sql-permits.ts';
 import { VISIBLE } from './visible.ts';
-import type { ReadStore, Unsettled } from '../task-store.ts';
+import type { ReadStore, UnsettledTask } from '../task-store.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
@@ -12,7 +12,7 @@ const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admis
 export function sqlReads(sql: Sql): ReadStore {
   const tasks = async (where: string, values: readonly SqlValue[]) =>
     (await sql.read(`SELECT ${TASK_COLUMNS} FROM tasks WHERE ${where}`, values)).map(fromTaskRow);
-  const unsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly Unsettled[]> =>
+  const selectUnsettled = async (when: string, values: readonly SqlValue[]): Promise<readonly UnsettledTask[]> =>
     (
       await sql.read(
         `SELECT ${TASK_COLUMNS}, settle_failures FROM tasks
@@ -26,7 +26,7 @@ export function sqlReads(sql: Sql): ReadStore {
       (await tasks(`id = $1 AND account_id = $2 AND ${VISIBLE}`, [searchable(taskId), searchable(accountId)]))[0],
     list: (filter, { limit, after, offset = 0, ascending = false }) => {
       const { where, values } = conditions(filter);
-      const range = inRange(idRange(filter, { after, ascending }), values);
+      const range = buildRangeCondition(idRange(filter, { after, ascending }), values);
       values.push(limit, offset);
       return tasks(
         `${where}${range} ORDER BY id ${ascending ? 'ASC' : 'DESC'}
@@ -36,13 +36,13 @@ export function sqlReads(sql: Sql): ReadStore {
     },
     count: async (filter) => {
       const { where, values } = conditions(filter);
-      const range = inRange(idRange(filter), values);
+      const range = buildRangeCondition(idRange(filter), values);
       const [row] = await sql.read(`SELECT COUNT(*) AS count FROM tasks WHERE ${where}${range}`, values);
       return Number(row?.['count'] ?? 0);
     },
     ...sqlHistory(sql),
     inFlight: (scope) => inFlight(sql.read, scope),
-    abandoned: (deadOwners, limit) =>
+    listAbandoned: (deadOwners, limit) =>
       tasks(
         `admission = 'submitting'
          AND (NOT EXISTS (SELECT 1 FROM processes WHERE processes.id = tasks.owner)
@@ -50,21 +50,21 @@ export function sqlReads(sql: Sql): ReadStore {
          ORDER BY id LIMIT $1`,
         [limit, ...deadOwners],
       ),
-    submittedBy: async (owner, limit) =>
+    listOwnedCreateIds: async (owner, limit) =>
       (
         await sql.read("SELECT id FROM tasks WHERE admission = 'submitting' AND owner = $1 LIMIT $2", [owner, limit])
       ).map((row) => text(row['id'])),
-    withAdmission: (admission, { limit, after }) =>
+    listWithAdmission: (admission, { limit, after }) =>
       tasks(`${WITH_ADMISSION[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
-    unsettled: async ({ before, beyond, limit }) => [
-      ...(await unsettled('settle_at < $1', [before, limit])),
-      ...(await unsettled('settle_at > $1', [beyond, limit])),
+    listUnsettled: async ({ before, beyond, limit }) => [
+      ...(await selectUnsettled('settle_at < $1', [before, limit])),
+      ...(await selectUnsettled('settle_at > $1', [beyond, limit])),
     ],
-    knownUpstreamIds: (upstreamAccount, ids) => knownUpstreamIds(sql, upstreamAccount, ids),
+    findKnownUpstreamIds: (upstreamAccount, ids) => findKnownUpstreamIds(sql, upstreamAccount, ids),
   };
 }
 
-async function knownUpstreamIds(
+async function findKnownUpstreamIds(
   sql: Sql,
   upstreamAccount: string,
   ids: readonly string[],

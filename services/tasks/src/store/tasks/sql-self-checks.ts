@@ -24,7 +24,7 @@ const LATE = `SELECT late.id, late.channel, late.created_at, late.admission, wai
 export function sqlSelfChecks(sql: Sql): SelfCheckStore {
   return {
     outbox: async () =>
-      backlogIn(
+      toBacklog(
         await sql.read(
           `SELECT COUNT(*) AS count, MIN(created_at) AS oldest
            FROM (SELECT created_at FROM outbox ORDER BY id LIMIT $1) staged`,
@@ -60,6 +60,6 @@ export function sqlSelfChecks(sql: Sql): SelfCheckStore {
   };
 }
 
-function backlogIn([row]: readonly SqlRow[]): Awaited<ReturnType<SelfCheckStore['outbox']>> {
+function toBacklog([row]: readonly SqlRow[]): Awaited<ReturnType<SelfCheckStore['outbox']>> {
   return { count: Number(row?.['count'] ?? 0), oldestAt: optionalNumber(row?.['oldest']) };
 }

@@ -7,7 +7,7 @@ import { sqlCreates } from './sql-creates.ts';
 import { sqlDeadlines } from './sql-deadlines.ts';
 import { sqlListSteps } from './sql-list-steps.ts';
 import { sqlMoves } from './sql-moves.ts';
-import type { FinishedEvent } from './sql-moves.ts';
+import type { ToFinishedEvent } from './sql-moves.ts';
 import { sqlNotes } from './sql-notes.ts';
 import { sqlProcesses } from './sql-processes.ts';
 import { sqlReads } from './sql-reads.ts';
@@ -19,7 +19,7 @@ import { sqlEventWrites } from '../webhooks/sql-event-writes.ts';
 export function sqlTaskStore(
   sql: Sql,
   newId: NewId,
-  finishedEvent: FinishedEvent,
+  finishedEvent: ToFinishedEvent,
   shardsMax = shardsOn(sql),
 ): TaskStore {
   const note = sqlNotes(newId);

@@ -24,14 +24,14 @@ export function fromTaskRow(row: SqlRow): Task {
     updatedAt: Number(row['updated_at']),
     finishedAt: optionalNumber(row['finished_at']),
     expiresAt: optionalNumber(row['expires_at']),
-    mapping: mappingOf(row),
+    mapping: readMapping(row),
     staged: json<Readonly<Record<number, StagedMedia>>>(row['staged_json']),
     result: json<Result>(row['result_json']),
     failure: json<Failure>(row['failure_json']),
     usage: json<Usage>(row['usage_json']),
     nextPollAt: optionalNumber(row['next_poll_at']),
     pollErrors: Number(row['poll_errors']),
-    doubt: doubtOf(row),
+    doubt: readDoubt(row),
     requestId: optionalText(row['request_id']),
     trace: optionalText(row['trace']),
     traceParent: optionalText(row['trace_parent']),
@@ -41,12 +41,12 @@ export function fromTaskRow(row: SqlRow): Task {
   };
 }
 
-function doubtOf(row: SqlRow): Doubt | undefined {
+function readDoubt(row: SqlRow): Doubt | undefined {
   const reason = optionalText(row['doubt']);
   return reason === undefined ? undefined : { reason: reason as Doubt['reason'], polls: Number(row['doubt_looks']) };
 }
 
-function mappingOf(row: SqlRow): Mapping | undefined {
+function readMapping(row: SqlRow): Mapping | undefined {
   const channel = optionalText(row['channel']);
   const upstreamAccount = optionalText(row['upstream_account']);
   return channel === undefined || upstreamAccount === undefined

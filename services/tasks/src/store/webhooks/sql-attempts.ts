@@ -33,7 +33,7 @@ const DISABLE = `UPDATE webhook_endpoints SET disabled_at = $2, disabled_reason 
   WHERE id = $1 AND disabled_at IS NULL`;
 
 /** A delivery as far as attempts change it. */
-interface Progress {
+interface DeliveryProgress {
   readonly id: string;
   readonly receiverId: string;
   state: string;
@@ -67,12 +67,12 @@ async function recordAll(query: SqlWork, records: readonly ReceiverRecord[]): Pr
     findDeliveries(query, records),
   ]);
   const live = records.filter(({ receiverId }) => held.has(receiverId));
-  const known = await knownAttempts(query, live, deliveries);
-  const made = live.flatMap((record) => apply(record, deliveries, known));
+  const known = await findKnownAttempts(query, live, deliveries);
+  const made = live.flatMap((record) => applyAttempts(record, deliveries, known));
   await Promise.all([
     ...insertAttempts(query, made),
     ...updateDeliveries(query, [...new Set(made.map(({ deliveryId }) => deliveryId))], deliveries),
-    ...live.flatMap((record) => ends(query, record)),
+    ...live.flatMap((record) => writeConsequences(query, record)),
   ]);
   return records.flatMap(({ receiverId }) => (held.has(receiverId) ? [] : [receiverId]));
 }
@@ -95,13 +95,13 @@ function healthRow({ receiverId, lease, health, circuit, at }: ReceiverRecord): 
 async function findDeliveries(
   query: SqlQuery,
   records: readonly ReceiverRecord[],
-): Promise<ReadonlyMap<string, Progress>> {
+): Promise<ReadonlyMap<string, DeliveryProgress>> {
   const ids = [...new Set(records.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)))];
   const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND(chunk.length), chunk)));
   return new Map(pages.flat().map((row) => [text(row['id']), fromProgressRow(row)]));
 }
 
-function fromProgressRow(row: SqlRow): Progress {
+function fromProgressRow(row: SqlRow): DeliveryProgress {
   return {
     id: text(row['id']),
     receiverId: text(row['receiver_id']),
@@ -115,10 +115,10 @@ function fromProgressRow(row: SqlRow): Progress {
 }
 
 /** The attempts of deliveries that have one with such a number: a record may come twice. */
-async function knownAttempts(
+async function findKnownAttempts(
   query: SqlQuery,
   records: readonly ReceiverRecord[],
-  deliveries: ReadonlyMap<string, Progress>,
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
 ): Promise<ReadonlySet<string>> {
   const ids = records.flatMap(({ attempts }) =>
     attempts.flatMap(({ deliveryId, attempt }) =>
@@ -130,31 +130,31 @@ async function knownAttempts(
     pages
       .flat()
       .map((row) =>
-        nameOf(text(row['delivery_id']), { at: Number(row['at']), durationMs: Number(row['duration_ms']) }),
+        toAttemptKey(text(row['delivery_id']), { at: Number(row['at']), durationMs: Number(row['duration_ms']) }),
       ),
   );
 }
 
-function nameOf(deliveryId: string, { at, durationMs }: Pick<Attempt, 'at' | 'durationMs'>): string {
+function toAttemptKey(deliveryId: string, { at, durationMs }: Pick<Attempt, 'at' | 'durationMs'>): string {
   return `${deliveryId} ${at} ${durationMs}`;
 }
 
 /** Applies the attempts of a record to its deliveries, and gives each its number. */
-function apply(
+function applyAttempts(
   { receiverId, attempts, at }: ReceiverRecord,
-  deliveries: ReadonlyMap<string, Progress>,
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
   known: ReadonlySet<string>,
 ): readonly NumberedAttempt[] {
   return attempts.flatMap((record) => {
     const delivery = deliveries.get(record.deliveryId);
-    if (delivery?.receiverId !== receiverId || known.has(nameOf(delivery.id, record.attempt))) return [];
+    if (delivery?.receiverId !== receiverId || known.has(toAttemptKey(delivery.id, record.attempt))) return [];
     delivery.attempts += 1;
     if (delivery.state === 'pending') advance(delivery, record, at);
     return [{ ...record.attempt, deliveryId: delivery.id, number: delivery.attempts }];
   });
 }
 
-function advance(delivery: Progress, { state, dueAt, attempt }: AttemptRecord, at: number): void {
+function advance(delivery: DeliveryProgress, { state, dueAt, attempt }: AttemptRecord, at: number): void {
   Object.assign(delivery, {
     state,
     status: attempt.status,
@@ -185,7 +185,7 @@ function insertAttempts(query: SqlWork, made: readonly NumberedAttempt[]): reado
 function updateDeliveries(
   query: SqlWork,
   ids: readonly string[],
-  deliveries: ReadonlyMap<string, Progress>,
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
 ): readonly Promise<unknown>[] {
   return inChunks(ids.flatMap((id) => deliveries.get(id) ?? [])).map((chunk) =>
     query.changes(
@@ -196,7 +196,7 @@ function updateDeliveries(
 }
 
 /** Writes what follows when the attempts of a record are written. */
-function ends(
+function writeConsequences(
   query: SqlWork,
   { receiverId, disable, hasRecovered, returned, at }: ReceiverRecord,
 ): readonly Promise<unknown>[] {

@@ -21,7 +21,12 @@ const IN_STATE: Readonly<Record<DeliveryState, string>> = {
 
 type Reads = Pick<
   DeliveryStore,
-  'findDeliveries' | 'listDeliveries' | 'findDelivery' | 'attemptsOf' | 'listDeliveriesAbout' | 'attemptsOfAll'
+  | 'findDeliveries'
+  | 'listDeliveries'
+  | 'findDelivery'
+  | 'listAttempts'
+  | 'listDeliveriesAbout'
+  | 'listAttemptsByDelivery'
 >;
 
 /** Deliveries as their owners see them. */
@@ -60,7 +65,7 @@ export function sqlDeliveryReads(sql: Sql): Reads {
           [searchable(accountId), searchable(subjectId), EVENTS_MAX, limit],
         )
       ).map(fromDeliveryRow),
-    attemptsOfAll: async (deliveryIds) => {
+    listAttemptsByDelivery: async (deliveryIds) => {
       if (deliveryIds.length === 0) return new Map<string, Attempt[]>();
       const { parameters: ids, values } = idList(deliveryIds, DELIVERIES_MAX, 2);
       const rows = await sql.read(
@@ -71,7 +76,7 @@ export function sqlDeliveryReads(sql: Sql): Reads {
       for (const row of rows.toReversed()) found.get(text(row['delivery_id']))?.push(fromAttemptRow(row));
       return found;
     },
-    attemptsOf: async (deliveryId) =>
+    listAttempts: async (deliveryId) =>
       (
         await sql.read('SELECT * FROM webhook_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2', [
           searchable(deliveryId),

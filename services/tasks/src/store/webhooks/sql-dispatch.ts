@@ -29,7 +29,7 @@ const INSERT_DELIVERIES = byRows(
     VALUES ${valueRows(rows, 10, { rest: ", 'pending'" })} ON CONFLICT DO NOTHING`,
 );
 
-interface Addressed {
+interface AddressedEvent {
   readonly event: DispatchedEvent;
   readonly receiver: ReceiverName;
   /** Null: the URL of the endpoint. */
@@ -46,7 +46,7 @@ export function sqlDispatch(sql: Sql, newId: NewId): Pick<EventStore, 'dispatch'
         const [, rows] = await Promise.all([query(LOCK_SEQUENCE, [1]), query(GIVE_PLACES, [limit])]);
         if (rows.length === 0) return 0;
         const events = rows.map(fromDispatchedRow).toSorted((one, other) => one.seq - other.seq);
-        const addressed = addressesOf(events, await enabledEndpoints(query, events));
+        const addressed = addressEvents(events, await findEnabledEndpoints(query, events));
         await Promise.all([
           query(MOVE_SEQUENCE, [events.length]),
           insertDeliveries(query, newId, addressed, now),
@@ -62,7 +62,7 @@ export function sqlDispatch(sql: Sql, newId: NewId): Pick<EventStore, 'dispatch'
   };
 }
 
-async function enabledEndpoints(
+async function findEnabledEndpoints(
   query: SqlQuery,
   events: readonly DispatchedEvent[],
 ): Promise<ReadonlyMap<string, readonly Endpoint[]>> {
@@ -71,14 +71,14 @@ async function enabledEndpoints(
   return Map.groupBy(pages.flat().map(fromEndpointRow), ({ accountId }) => accountId);
 }
 
-function addressesOf(
+function addressEvents(
   events: readonly DispatchedEvent[],
   endpoints: ReadonlyMap<string, readonly Endpoint[]>,
-): readonly Addressed[] {
+): readonly AddressedEvent[] {
   return events.flatMap((event) => {
     const { accountId, type, url } = event;
     const hearing = (endpoints.get(accountId) ?? []).filter(({ eventTypes }) => eventTypes.includes(type));
-    const addressed: Addressed[] = hearing.map(({ id }) => ({
+    const addressed: AddressedEvent[] = hearing.map(({ id }) => ({
       event,
       receiver: { id, accountId, endpointId: id },
       url: null,
@@ -97,7 +97,7 @@ function addressesOf(
 async function insertDeliveries(
   query: SqlWork,
   newId: NewId,
-  addressed: readonly Addressed[],
+  addressed: readonly AddressedEvent[],
   now: number,
 ): Promise<void> {
   await Promise.all(

@@ -35,7 +35,7 @@ const HEALTH = byRows(
 
 type Endpoints = Pick<
   EndpointStore,
-  'addEndpoint' | 'findEndpoint' | 'listEndpoints' | 'updateEndpoint' | 'removeEndpoint' | 'healthOf'
+  'addEndpoint' | 'findEndpoint' | 'listEndpoints' | 'updateEndpoint' | 'removeEndpoint' | 'readHealth'
 >;
 
 /** The endpoints of accounts. The receiver of an endpoint has its id. */
@@ -56,7 +56,7 @@ export function sqlEndpoints(sql: Sql): Endpoints {
   };
 }
 
-function sqlEndpointReads(sql: Sql): Pick<Endpoints, 'findEndpoint' | 'listEndpoints' | 'healthOf'> {
+function sqlEndpointReads(sql: Sql): Pick<Endpoints, 'findEndpoint' | 'listEndpoints' | 'readHealth'> {
   return {
     findEndpoint: async (accountId, endpointId) => {
       const [row] = await sql.read(
@@ -73,7 +73,7 @@ function sqlEndpointReads(sql: Sql): Pick<Endpoints, 'findEndpoint' | 'listEndpo
           [searchable(accountId), searchable(after ?? ''), limit],
         )
       ).map(fromEndpointRow),
-    healthOf: async (endpointIds) => {
+    readHealth: async (endpointIds) => {
       const rows: SqlRow[] = [];
       for (const chunk of inChunks(endpointIds)) rows.push(...(await sql.read(HEALTH(chunk.length), chunk)));
       return new Map(rows.map((row) => [text(row['id']), fromHealthRow(row)]));
@@ -81,11 +81,11 @@ function sqlEndpointReads(sql: Sql): Pick<Endpoints, 'findEndpoint' | 'listEndpo
   };
 }
 
-type Named = readonly [endpointId: string, accountId: string];
+type EndpointKey = readonly [endpointId: string, accountId: string];
 
 async function update(
   query: SqlWork,
-  [endpointId, accountId]: Named,
+  [endpointId, accountId]: EndpointKey,
   { name, url, eventTypes, payload, enabled, at }: Parameters<EndpointStore['updateEndpoint']>[2],
 ): Promise<Endpoint | undefined> {
   const enables = enabled === undefined ? null : Number(enabled);
@@ -115,7 +115,7 @@ async function update(
   return fromEndpointRow(row);
 }
 
-async function remove(query: SqlWork, [endpointId, accountId]: Named, at: number): Promise<boolean> {
+async function remove(query: SqlWork, [endpointId, accountId]: EndpointKey, at: number): Promise<boolean> {
   const [removed] = await query('DELETE FROM webhook_endpoints WHERE id = $1 AND account_id = $2 RETURNING id', [
     endpointId,
     accountId,

@@ -46,9 +46,9 @@ export function sqlEvents(sql: Sql): Omit<EventStore, 'dispatch'> {
   };
 }
 
-function sqlPlaces(sql: Sql): Pick<EventStore, 'placeOf' | 'lastEvent' | 'lastPlace' | 'lastPlaces'> {
+function sqlPlaces(sql: Sql): Pick<EventStore, 'findPlace' | 'lastEvent' | 'lastPlace' | 'lastPlaces'> {
   return {
-    placeOf: async (accountId, eventId) => {
+    findPlace: async (accountId, eventId) => {
       const [row] = await sql.read('SELECT seq FROM events WHERE id = $1 AND account_id = $2 AND seq IS NOT NULL', [
         searchable(eventId),
         searchable(accountId),

@@ -76,7 +76,7 @@ const RENEW = `UPDATE webhook_receivers SET lease_until = $3, due_at = $3
 const END_ALL = 'UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, due_at = $1 WHERE lease IS NOT NULL';
 
 type Receiver = Omit<LeasedReceiver, 'deliveries'>;
-type Leases = Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases' | 'endLeases' | 'heldReceivers'>;
+type Leases = Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases' | 'endLeases' | 'findHeldReceivers'>;
 
 /** The leases of receivers: the worker that has a receiver, and the end of its lease. */
 export function sqlLeasedReceivers(sql: Sql): Leases {
@@ -87,25 +87,25 @@ export function sqlLeasedReceivers(sql: Sql): Leases {
     },
     renewLeases: async (leases, until) => {
       const kept = await sql.commitUnsynced((query) =>
-        Promise.all(inOrder(leases).map(({ receiverId, lease }) => query(RENEW, [receiverId, lease, until]))),
+        Promise.all(sortByReceiver(leases).map(({ receiverId, lease }) => query(RENEW, [receiverId, lease, until]))),
       );
       return new Set(kept.flat().map((row) => text(row['id'])));
     },
     endLeases: (now) => sql.transaction((query) => query.changes(END_ALL, [now])),
-    heldReceivers: async (leases) => {
+    findHeldReceivers: async (leases) => {
       const names = new Map(leases.map(({ receiverId, lease }) => [receiverId, lease]));
       const rows: SqlRow[] = [];
       for (const chunk of inChunks([...names.keys()]))
         rows.push(...(await sql.read(FIND_RECEIVERS(chunk.length), chunk)));
       const held = rows.filter((row) => names.get(text(row['id'])) === row['lease']);
-      const endpoints = await endpointsOf(sql.read, held);
+      const endpoints = await findEndpoints(sql.read, held);
       return new Map(held.map((row) => [text(row['id']), fromReceiverRow(row, endpoints)]));
     },
   };
 }
 
 /** Rows are locked in this order everywhere. */
-function inOrder(leases: readonly ReceiverLease[]): readonly ReceiverLease[] {
+function sortByReceiver(leases: readonly ReceiverLease[]): readonly ReceiverLease[] {
   return leases.toSorted((one, other) => (one.receiverId < other.receiverId ? -1 : 1));
 }
 
@@ -131,7 +131,7 @@ async function leaseReceivers(
   );
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([
-    endpointsOf(query, rows),
+    findEndpoints(query, rows),
     ...rows.map((row) =>
       query(DUE_DELIVERIES, [text(row['id']), now, Number(row['failures']) >= failuresMax ? 1 : deliveries]),
     ),
@@ -150,18 +150,18 @@ async function returnUnusable(
   { id, endpointId, endpoint, deliveries }: LeasedReceiver,
   now: number,
 ): Promise<boolean> {
-  const error = endpointId === DEFAULT_ENDPOINT ? undefined : errorOf(endpoint);
+  const error = endpointId === DEFAULT_ENDPOINT ? undefined : explainUnusable(endpoint);
   if (error === undefined && deliveries.length > 0) return false;
   await Promise.all([error === undefined ? undefined : endPending(query, id, error, now), returnLease(query, id, now)]);
   return true;
 }
 
-function errorOf(endpoint: Endpoint | undefined): string | undefined {
+function explainUnusable(endpoint: Endpoint | undefined): string | undefined {
   if (endpoint === undefined) return 'endpoint_removed';
   return endpoint.disabled === undefined ? undefined : 'endpoint_disabled';
 }
 
-async function endpointsOf(query: SqlQuery, receivers: readonly SqlRow[]): Promise<ReadonlyMap<string, Endpoint>> {
+async function findEndpoints(query: SqlQuery, receivers: readonly SqlRow[]): Promise<ReadonlyMap<string, Endpoint>> {
   const ids = receivers.map((row) => text(row['endpoint_id'])).filter((id) => id !== DEFAULT_ENDPOINT);
   const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_ENDPOINTS(chunk.length), chunk)));
   return new Map(pages.flat().map((row) => [text(row['id']), fromEndpointRow(row)]));

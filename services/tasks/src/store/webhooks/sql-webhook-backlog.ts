@@ -21,12 +21,12 @@ const UNDISPATCHED = `SELECT COUNT(*) AS count, MIN(created_at) AS oldest FROM (
 
 export function sqlWebhookBacklog(sql: Sql): WebhookBacklogStore {
   return {
-    pendingDeliveries: async () => {
+    countPendingDeliveries: async () => {
       const [row] = await sql.read(PENDING, [COUNTED_MAX]);
       return { count: Number(row?.['count'] ?? 0), oldestDueAt: optionalNumber(row?.['oldest']) };
     },
-    disabledEndpoints: async () => Number((await sql.read(DISABLED, [COUNTED_MAX]))[0]?.['count'] ?? 0),
-    undispatchedEvents: async () => {
+    countDisabledEndpoints: async () => Number((await sql.read(DISABLED, [COUNTED_MAX]))[0]?.['count'] ?? 0),
+    countUndispatchedEvents: async () => {
       const [row] = await sql.read(UNDISPATCHED, [COUNTED_MAX]);
       return { count: Number(row?.['count'] ?? 0), oldestAt: optionalNumber(row?.['oldest']) };
     },

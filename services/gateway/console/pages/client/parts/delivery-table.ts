@@ -21,11 +21,11 @@ export function DeliveryTable({ deliveries, empty, withSubject }: DeliveryTableP
     rows=${deliveries}
     keyOf=${({ id }: Delivery) => id}
     empty=${empty}
-    columns=${columnsOf(withSubject)}
+    columns=${buildDeliveryColumns(withSubject)}
   />`;
 }
 
-function columnsOf(withSubject: boolean): readonly Column<Delivery>[] {
+function buildDeliveryColumns(withSubject: boolean): readonly Column<Delivery>[] {
   const { columns } = words;
   return [
     { name: columns.state, cell: ({ state }) => html`<${DeliveryState} state=${state} />` },

@@ -43,7 +43,7 @@ interface Draft {
 /** The settings of an endpoint, new or changed. */
 export function EndpointForm(props: EndpointFormProps): VNode {
   const { endpoint, eventTypes, path, submit, onDone, onCancel } = props;
-  const first = firstOf(endpoint, eventTypes);
+  const first = newEndpointDraft(endpoint, eventTypes);
   const [draft, setDraft] = useState<Draft>(first);
   const { act, isBusy, fault } = useAct<EndpointAnswer>((answer) => {
     if (endpoint === undefined) setDraft(first);
@@ -57,13 +57,13 @@ export function EndpointForm(props: EndpointFormProps): VNode {
     const { name, url, eventTypes: chosen, payload } = draft;
     act(path, { name: name.trim(), url: url.trim(), event_types: chosen, payload });
   };
-  const isPlaced = FIELDS.includes(fieldOf(fault));
+  const isPlaced = FIELDS.includes(readFaultField(fault));
   return html`<form class="narrow" onSubmit=${send}>
     <${TextField}
       label=${words.name}
       value=${draft.name}
       onInput=${set('name')}
-      fault=${at(fault, 'name')}
+      fault=${findFieldFault(fault, 'name')}
       charactersMax=${NAME_CHARACTERS_MAX}
       isRequired
     />
@@ -73,7 +73,7 @@ export function EndpointForm(props: EndpointFormProps): VNode {
       value=${draft.url}
       onInput=${set('url')}
       hint=${endpoint?.disabledAt === undefined ? words.urlHint : `${words.urlHint}. ${words.enables}`}
-      fault=${at(fault, 'url')}
+      fault=${findFieldFault(fault, 'url')}
       charactersMax=${URL_CHARACTERS_MAX}
       isRequired
     />
@@ -82,14 +82,14 @@ export function EndpointForm(props: EndpointFormProps): VNode {
       options=${eventTypes.map((value) => ({ value, name: value }))}
       chosen=${draft.eventTypes}
       onChange=${set('eventTypes')}
-      fault=${at(fault, 'event_types')}
+      fault=${findFieldFault(fault, 'event_types')}
     />
     <${SelectField}
       label=${words.payload}
       value=${draft.payload}
       options=${PAYLOADS}
       onChange=${set('payload')}
-      fault=${at(fault, 'payload')}
+      fault=${findFieldFault(fault, 'payload')}
     />
     <p class="fault" role="alert">${isPlaced ? '' : (fault?.message ?? '')}</p>
     <p class="actions">
@@ -100,16 +100,16 @@ export function EndpointForm(props: EndpointFormProps): VNode {
 }
 
 /** A new endpoint hears how videos end, if nothing else is chosen. */
-function firstOf(endpoint: Endpoint | undefined, eventTypes: readonly string[]): Draft {
+function newEndpointDraft(endpoint: Endpoint | undefined, eventTypes: readonly string[]): Draft {
   return endpoint === undefined
     ? { name: '', url: '', eventTypes: eventTypes.filter((type) => type.startsWith('video.')), payload: 'thin' }
     : { name: endpoint.name, url: endpoint.url, eventTypes: endpoint.eventTypes, payload: endpoint.payload };
 }
 
-function fieldOf(fault: ApiError | undefined): string {
+function readFaultField(fault: ApiError | undefined): string {
   return fault?.field?.replace(/\[.*$/, '') ?? '';
 }
 
-function at(fault: ApiError | undefined, name: string): string | undefined {
-  return fieldOf(fault) === name ? fault?.message : undefined;
+function findFieldFault(fault: ApiError | undefined, name: string): string | undefined {
+  return readFaultField(fault) === name ? fault?.message : undefined;
 }

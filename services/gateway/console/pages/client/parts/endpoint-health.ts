@@ -9,7 +9,7 @@ const words = webhooksWords.health;
 /** Shows whether deliveries arrive, by a word and a shape; if they do not, since when and why not. */
 export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoint; isLong?: boolean }): VNode {
   const { disabledAt, disabledReason = '', failingSince, lastSuccessAt, lastFailureAt } = endpoint;
-  if (disabledAt !== undefined) return disabled(disabledAt, disabledReason, isLong);
+  if (disabledAt !== undefined) return renderDisabled(disabledAt, disabledReason, isLong);
   if (failingSince !== undefined)
     return html`<span class="lines">
       <span class="state failed"><${Shape} of="✕" /> <${FailingFor} since=${failingSince} /></span>
@@ -21,7 +21,7 @@ export function EndpointHealth({ endpoint, isLong = false }: { endpoint: Endpoin
 }
 
 /** Shows a disabled endpoint. One that a person disabled is not shown as failed. */
-function disabled(at: number, reason: string, isLong: boolean): VNode {
+function renderDisabled(at: number, reason: string, isLong: boolean): VNode {
   const reasons: Readonly<Record<string, string>> = words.reasons;
   return html`<span class="lines">
     <span class=${reason === 'by_owner' ? 'state' : 'state failed'}>

@@ -44,8 +44,8 @@ export function EndpointTable({ endpoints }: { endpoints: readonly Endpoint[] })
                   ${eventTypes.map((type) => html`<span key=${type}>${type}</span>`)}
                 </span>`,
         },
-        { name: columns.success, cell: ({ id, lastSuccessAt }: Endpoint) => told(id, lastSuccessAt) },
-        { name: columns.failure, cell: ({ id, lastFailureAt }: Endpoint) => told(id, lastFailureAt) },
+        { name: columns.success, cell: ({ id, lastSuccessAt }: Endpoint) => renderTime(id, lastSuccessAt) },
+        { name: columns.failure, cell: ({ id, lastFailureAt }: Endpoint) => renderTime(id, lastFailureAt) },
       ]}
     />
   </div>`;
@@ -60,6 +60,6 @@ export function agoOrNever(at: number | undefined): VNode | string {
   return at === undefined ? words.never : html`<${Ago} at=${at} />`;
 }
 
-function told(id: string, at: number | undefined): VNode | string {
+function renderTime(id: string, at: number | undefined): VNode | string {
   return id === DEFAULT_ENDPOINT ? words.notTold : agoOrNever(at);
 }

@@ -1,6 +1,6 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
+import { formatDecimal, parseNanos } from '../../../parts/decimal.ts';
 import { moneyWords as words } from '../../../words.ts';
 
 /** The terms of a price, as the configuration writes them. */
@@ -16,21 +16,21 @@ interface Terms {
 /** Describes what was held, what was charged and why, and what went back. `clock` writes a time. */
 export function moneySentences(money: TaskMoney, resolution: string, clock: (at: number) => string): readonly string[] {
   const { held, heldAt, charged, basis } = money;
-  const first = words.held(textOf(held), clock(heldAt), termsText(money, resolution));
+  const first = words.held(formatMoney(held), clock(heldAt), termsText(money, resolution));
   if (charged === undefined) return [first, basis === 'deferred' ? words.deferred : words.pending];
-  return [first, chargedText(charged, basis), returnText(money, charged)];
+  return [first, describeCharge(charged, basis), describeReturn(money, charged)];
 }
 
-function chargedText(charged: Money, basis: Basis | undefined): string {
-  return words.charged[basis === undefined || basis === 'deferred' ? 'usage' : basis](textOf(charged));
+function describeCharge(charged: Money, basis: Basis | undefined): string {
+  return words.charged[basis === undefined || basis === 'deferred' ? 'usage' : basis](formatMoney(charged));
 }
 
-function returnText({ held, returned }: TaskMoney, charged: Money): string {
-  const above = (nanosOf(charged.amount) ?? 0n) - (nanosOf(held.amount) ?? 0n);
-  if (above > 0n) return words.above(moneyText(decimalOf(above), held.currency));
-  return returned === undefined || nanosOf(returned.amount) === 0n
+function describeReturn({ held, returned }: TaskMoney, charged: Money): string {
+  const above = (parseNanos(charged.amount) ?? 0n) - (parseNanos(held.amount) ?? 0n);
+  if (above > 0n) return words.above(moneyText(formatDecimal(above), held.currency));
+  return returned === undefined || parseNanos(returned.amount) === 0n
     ? words.nothingReturned
-    : words.returned(textOf(returned));
+    : words.returned(formatMoney(returned));
 }
 
 /** Describes the computation of the estimate, such as `5 s × $0.08`; empty if the terms do not say. */
@@ -57,6 +57,6 @@ function termsParts(terms: Terms, facts: TaskMoney['facts'], resolution: string,
   ];
 }
 
-function textOf({ amount, currency }: Money): string {
+function formatMoney({ amount, currency }: Money): string {
   return moneyText(amount, currency);
 }

@@ -27,7 +27,7 @@ export const EMPTY_TOKEN: TokenDraft = {
 };
 
 /** The body of the create. What is empty is left out. */
-export function newTokenOf(draft: TokenDraft): NewToken {
+export function toNewToken(draft: TokenDraft): NewToken {
   const { name, models, isEveryModel, limit, expires, webhooks, tokens, counts } = draft;
   const set = COUNTS.flatMap((field) => {
     const text = counts[field]?.trim() ?? '';

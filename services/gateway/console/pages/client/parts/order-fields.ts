@@ -6,7 +6,7 @@ import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
 import { tryWords as words } from '../try-words.ts';
 import { ReferenceFields } from './reference-fields.ts';
-import { withField, withModel } from './try-order.ts';
+import { withOrderField, withModel } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';
 
 const PROMPT_CHARACTERS_MAX = 7000;
@@ -24,7 +24,7 @@ export interface OrderFieldsProps {
 export function OrderFields({ view, order, uploads, fault, onChange }: OrderFieldsProps): VNode {
   const model = view.models.find(({ id }) => id === order['model']);
   const set = (name: string) => (value: string | number) => {
-    onChange(withField(order, name, value), uploads);
+    onChange(withOrderField(order, name, value), uploads);
   };
   const choose = (id: string): void => {
     const chosen = view.models.find((one) => one.id === id);
@@ -33,7 +33,7 @@ export function OrderFields({ view, order, uploads, fault, onChange }: OrderFiel
   return html`
     <${TextField}
       label=${words.prompt}
-      value=${textOf(order['prompt'])}
+      value=${toFieldText(order['prompt'])}
       onInput=${set('prompt')}
       hint=${words.promptHint}
       fault=${faultAt(fault, 'prompt')}
@@ -44,8 +44,8 @@ export function OrderFields({ view, order, uploads, fault, onChange }: OrderFiel
     <div class="filters">
       <${SelectField}
         label=${words.model}
-        value=${textOf(order['model'])}
-        options=${optionsOf(
+        value=${toFieldText(order['model'])}
+        options=${listOptions(
           view.models.map(({ id }) => id),
           order['model'],
         )}
@@ -78,24 +78,24 @@ function FrameFields({ model, order, fault, set }: PartProps & { model: TryModel
       type="number"
       min=${min}
       max=${max}
-      value=${textOf(order['duration'])}
+      value=${toFieldText(order['duration'])}
       onInput=${(value: string) => {
-        set('duration')(numberOr(value));
+        set('duration')(toNumberOrText(value));
       }}
       hint=${min === undefined || max === undefined ? '' : words.durationHint(min, max)}
       fault=${faultAt(fault, 'duration')}
     />
     <${SelectField}
       label=${words.resolution}
-      value=${textOf(order['resolution'])}
-      options=${optionsOf(model?.resolutions ?? [], order['resolution'])}
+      value=${toFieldText(order['resolution'])}
+      options=${listOptions(model?.resolutions ?? [], order['resolution'])}
       onChange=${set('resolution')}
       fault=${faultAt(fault, 'resolution')}
     />
     <${SelectField}
       label=${words.ratio}
-      value=${textOf(order['ratio'])}
-      options=${optionsOf(model?.ratios ?? [], order['ratio'])}
+      value=${toFieldText(order['ratio'])}
+      options=${listOptions(model?.ratios ?? [], order['ratio'])}
       onChange=${set('ratio')}
       hint=${words.ratioHint}
       fault=${faultAt(fault, 'ratio')}
@@ -109,9 +109,9 @@ function MoreFields({ withWebhook, order, fault, set }: PartProps & { withWebhoo
     <${TextField}
       label=${words.seed}
       type="number"
-      value=${textOf(order['seed'])}
+      value=${toFieldText(order['seed'])}
       onInput=${(value: string) => {
-        set('seed')(numberOr(value));
+        set('seed')(toNumberOrText(value));
       }}
       hint=${words.seedHint}
       fault=${faultAt(fault, 'seed')}
@@ -121,7 +121,7 @@ function MoreFields({ withWebhook, order, fault, set }: PartProps & { withWebhoo
         ? html`<${TextField}
             label=${words.webhook}
             type="url"
-            value=${textOf(order['webhook_url'])}
+            value=${toFieldText(order['webhook_url'])}
             onInput=${set('webhook_url')}
             hint=${words.webhookHint}
             fault=${faultAt(fault, 'webhook_url')}
@@ -138,16 +138,16 @@ function faultAt(fault: ApiError | undefined, name: string): string | undefined 
 }
 
 /** The choices, and the value of the order even if it is none of them. */
-function optionsOf(values: readonly string[], own: unknown): readonly { value: string; name: string }[] {
-  const all = own === undefined || values.includes(textOf(own)) ? values : [textOf(own), ...values];
+function listOptions(values: readonly string[], own: unknown): readonly { value: string; name: string }[] {
+  const all = own === undefined || values.includes(toFieldText(own)) ? values : [toFieldText(own), ...values];
   return all.map((value) => ({ value, name: value }));
 }
 
-function textOf(value: unknown): string {
+function toFieldText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-function numberOr(text: string): number | string {
+function toNumberOrText(text: string): number | string {
   return text === '' || Number.isNaN(Number(text)) ? text : Number(text);
 }

@@ -7,7 +7,7 @@ import { tryWords } from '../try-words.ts';
 import { bytesText } from './bytes-text.ts';
 import { kindOfFile, readUpload } from './read-upload.ts';
 import { ReferenceItem } from './reference-item.ts';
-import { mediaOf, uploadName, withMedia, withRole, withoutMedia } from './try-order.ts';
+import { listMedia, uploadName, withMedia, withRole, withoutMedia } from './try-order.ts';
 import type { MediaKind, Order, Uploads } from './try-order.ts';
 
 const words = tryWords.references;
@@ -24,9 +24,9 @@ export interface ReferenceFieldsProps {
 /** The media that the model follows: files of the visitor, and URLs. */
 export function ReferenceFields({ order, uploads, bytesMax, fault = '', onChange }: ReferenceFieldsProps): VNode {
   const [refusal, setRefusal] = useState('');
-  const media = mediaOf(order);
+  const media = listMedia(order);
   const addFiles = async (files: readonly File[]): Promise<void> => {
-    const added = await addedFiles(order, uploads, files);
+    const added = await mergeFiles(order, uploads, files);
     const total = [...added.uploads.values()].reduce((sum, { dataUrl }) => sum + dataUrl.length, 0);
     if (total > bytesMax) {
       setRefusal(words.tooLarge(bytesText(total), bytesText(bytesMax)));
@@ -94,7 +94,7 @@ function UrlField({ onAdd }: { onAdd: (kind: MediaKind, url: string) => void }):
   </div>`;
 }
 
-async function addedFiles(
+async function mergeFiles(
   order: Order,
   uploads: Uploads,
   files: readonly File[],

@@ -29,7 +29,7 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
         setPrice(words.estimated(moneyText(amount, currency)));
       },
       (error: unknown) => {
-        if (!asked.signal.aborted) setPrice(messageOf(error));
+        if (!asked.signal.aborted) setPrice(readErrorMessage(error));
       },
     );
     return () => {
@@ -48,7 +48,7 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
       });
       go(`/console/tasks/${made.id}`);
     } catch (error) {
-      setFault(messageOf(error));
+      setFault(readErrorMessage(error));
       setBusy(false);
     }
   };
@@ -66,6 +66,6 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
   <//>`;
 }
 
-function messageOf(error: unknown): string {
+function readErrorMessage(error: unknown): string {
   return error instanceof ApiError ? error.message : String(error);
 }

@@ -28,13 +28,13 @@ export function TaskFilters({ query, models }: { query: URLSearchParams; models:
     <${SelectField}
       label=${words.state}
       value=${of('state')}
-      options=${[all, { value: 'running', name: words.running }, ...optionsOf(states)]}
+      options=${[all, { value: 'running', name: words.running }, ...toOptions(states)]}
       onChange=${set('state')}
     />
     <${SelectField}
       label=${words.kind}
       value=${of('kind')}
-      options=${[all, ...optionsOf(kinds)]}
+      options=${[all, ...toOptions(kinds)]}
       onChange=${set('kind')}
     />
     <${SelectField}
@@ -81,6 +81,6 @@ function DateField({ name, label, value, onChange }: DateFieldProps): VNode {
   </div>`;
 }
 
-function optionsOf(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
+function toOptions(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
   return Object.entries(names).map(([value, name]) => ({ value, name }));
 }

@@ -18,7 +18,7 @@ export function TaskRequest({ view }: { view: TaskView }): VNode {
     <h2>${words.title}</h2>
     ${task.fullPrompt === '' ? null : html`<p class="prompt">${task.fullPrompt}</p>`}
     <dl class="facts">
-      ${factsOf(task).map(
+      ${listRequestFacts(task).map(
         ([name, value]) =>
           html`<dt key=${name}>${name}</dt>
             <dd>${value}</dd>`,
@@ -41,7 +41,7 @@ function CallTabs({ call }: { call: SameCall }): VNode {
   `;
 }
 
-function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentChildren])[] {
+function listRequestFacts(task: TaskView['task']): readonly (readonly [string, ComponentChildren])[] {
   const optional = (name: string, value: string | undefined) =>
     value === undefined || value === '' ? [] : [[name, value] as const];
   return [
@@ -50,7 +50,7 @@ function factsOf(task: TaskView['task']): readonly (readonly [string, ComponentC
     ...optional(words.length, task.seconds > 0 ? words.seconds(task.seconds) : ''),
     ...optional(words.resolution, task.resolution),
     ...optional(words.ratio, task.ratio),
-    ...Object.entries(task.settings).map(([name, value]) => settingOf(name, value)),
+    ...Object.entries(task.settings).map(([name, value]) => toSettingFact(name, value)),
     ...(task.references.length === 0 ? [] : [[words.references, referenceList(task.references)] as const]),
     [words.created, html`<${At} at=${task.createdAt} />`],
     ...optional(words.token, task.tokenName === '' ? task.tokenId : task.tokenName),
@@ -64,7 +64,7 @@ function roleText(role: string, kind: Reference['kind']): string {
 }
 
 /** The task that is rendered again has a page of its own. */
-function settingOf(name: string, value: unknown): readonly [string, ComponentChildren] {
+function toSettingFact(name: string, value: unknown): readonly [string, ComponentChildren] {
   return name === SOURCE ? [words.source, html`<${SubjectLink} id=${String(value)} />`] : [name, settingText(value)];
 }
 

@@ -8,7 +8,7 @@ import { ChoicesField } from '../../../parts/choices-field.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
 import { tokensWords } from '../../../words.ts';
-import { COUNTS, EMPTY_TOKEN, newTokenOf } from './new-token.ts';
+import { COUNTS, EMPTY_TOKEN, toNewToken } from './new-token.ts';
 import type { TokenDraft } from './new-token.ts';
 
 const words = tokensWords.make;
@@ -38,7 +38,7 @@ export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
       class="narrow wide"
       onSubmit=${(event: SubmitEvent) => {
         event.preventDefault();
-        act('/tokens', newTokenOf(draft));
+        act('/tokens', toNewToken(draft));
       }}
     >
       <${TextField}
@@ -48,11 +48,11 @@ export function TokenForm({ models, currency, onMade }: TokenFormProps): VNode {
           set({ name });
         }}
         hint=${words.nameHint}
-        fault=${at(fault, 'name')}
+        fault=${findFieldFault(fault, 'name')}
         charactersMax=${NAME_CHARACTERS_MAX}
         isRequired
       />
-      <${ModelChoices} models=${models} draft=${draft} fault=${at(fault, 'models')} set=${set} />
+      <${ModelChoices} models=${models} draft=${draft} fault=${findFieldFault(fault, 'models')} set=${set} />
       <${MoneyAndRights} draft=${draft} currency=${currency} fault=${fault} set=${set} />
       <p class="fault" role="alert">${isPlaced(fault) ? '' : (fault?.message ?? '')}</p>
       <button type="submit" class="main" disabled=${isBusy}>${words.submit}</button>
@@ -99,7 +99,7 @@ function MoneyAndRights({
         value=${draft.limit}
         onInput=${field('limit')}
         hint=${words.limitHint(currency)}
-        fault=${at(fault, 'limit')}
+        fault=${findFieldFault(fault, 'limit')}
       />
       <${TextField}
         label=${words.expires}
@@ -107,7 +107,7 @@ function MoneyAndRights({
         value=${draft.expires}
         onInput=${field('expires')}
         hint=${words.expiresHint}
-        fault=${at(fault, 'expiresAt')}
+        fault=${findFieldFault(fault, 'expiresAt')}
       />
       ${(['webhooks', 'tokens'] as const).map(
         (name) =>
@@ -116,7 +116,7 @@ function MoneyAndRights({
             label=${words[name]}
             value=${draft[name]}
             options=${RIGHTS}
-            fault=${at(fault, name)}
+            fault=${findFieldFault(fault, name)}
             onChange=${(value: string) => {
               set({ [name]: value });
             }}
@@ -128,7 +128,7 @@ function MoneyAndRights({
 }
 
 function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | undefined }): VNode {
-  return html`<details open=${COUNTS.some((name) => at(fault, name) !== undefined)}>
+  return html`<details open=${COUNTS.some((name) => findFieldFault(fault, name) !== undefined)}>
     <summary>${words.more}</summary>
     <p class="quiet small">${words.moreHint}</p>
     <div class="filters">
@@ -140,7 +140,7 @@ function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | unde
             type="number"
             min=${1}
             value=${draft.counts[name] ?? ''}
-            fault=${at(fault, name)}
+            fault=${findFieldFault(fault, name)}
             onInput=${(value: string) => {
               set({ counts: { ...draft.counts, [name]: value } });
             }}
@@ -157,6 +157,6 @@ function isPlaced(fault: ApiError | undefined): boolean {
   return FIELDS.includes(fault?.field?.replace(/\[.*$/, '') ?? '');
 }
 
-function at(fault: ApiError | undefined, name: string): string | undefined {
+function findFieldFault(fault: ApiError | undefined, name: string): string | undefined {
   return fault?.field?.replace(/\[.*$/, '') === name ? fault.message : undefined;
 }

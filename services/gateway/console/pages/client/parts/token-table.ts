@@ -7,7 +7,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago, At } from '../../../parts/time.ts';
 import { tokensWords as words } from '../../../words.ts';
-import { labelOf } from '../../../parts/token-label.ts';
+import { labelToken } from '../../../parts/token-label.ts';
 import { TokenPlace } from '../../../parts/token-place.ts';
 import { orderTree } from '../../../parts/token-tree.ts';
 import type { PlacedToken } from '../../../parts/token-tree.ts';
@@ -24,13 +24,13 @@ export interface TokenTableProps {
 
 export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
   const columns: readonly Column<PlacedToken>[] = [
-    { name: words.columns.name, isHead: true, cell: nameOf },
-    { name: words.columns.state, cell: ({ token }) => stateOf(token) },
+    { name: words.columns.name, isHead: true, cell: renderName },
+    { name: words.columns.state, cell: ({ token }) => renderState(token) },
     {
       name: words.columns.models,
       cell: ({ token: { models } }) => (models.includes('*') ? words.everyModel : models.join(', ')),
     },
-    { name: words.columns.spent, isNumber: true, cell: ({ token }) => spentOf(token) },
+    { name: words.columns.spent, isNumber: true, cell: ({ token }) => describeSpending(token) },
     {
       name: words.columns.lastCharge,
       cell: ({ token: { lastChargedAt } }) =>
@@ -40,8 +40,8 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
       name: words.columns.expires,
       cell: ({ token: { expiresAt } }) => (expiresAt === undefined ? words.never : html`<${At} at=${expiresAt} />`),
     },
-    { name: words.columns.limits, cell: ({ token }) => limitsOf(token) },
-    { name: words.columns.rights, cell: ({ token }) => rightsOf(token) },
+    { name: words.columns.limits, cell: ({ token }) => renderLimits(token) },
+    { name: words.columns.rights, cell: ({ token }) => describeRights(token) },
     ...(onRevoke === undefined
       ? []
       : [{ name: words.columns.act, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),
@@ -55,7 +55,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
   />`;
 }
 
-function nameOf(placed: PlacedToken): VNode {
+function renderName(placed: PlacedToken): VNode {
   const { name, id, isOwn } = placed.token;
   return html`<${TokenPlace} placed=${placed}>
     <strong>${name === '' ? words.unnamed : name}</strong>
@@ -64,26 +64,26 @@ function nameOf(placed: PlacedToken): VNode {
   <//>`;
 }
 
-function stateOf(token: Token): VNode {
+function renderState(token: Token): VNode {
   const state = tokenState(token, serverNow());
   return html`<span class=${`state ${STYLES[state]}`}
     ><span aria-hidden="true">${SHAPES[state]}</span> ${words.states[state]}</span
   >`;
 }
 
-function spentOf({ used, limit }: Token): string {
+function describeSpending({ used, limit }: Token): string {
   const spent = moneyText(used.amount, used.currency);
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
-function limitsOf({ limits }: Token): ComponentChildren {
+function renderLimits({ limits }: Token): ComponentChildren {
   const names = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
   const set = names.filter((name) => limits[name] !== undefined);
   if (set.length === 0) return '–';
   return set.map((name) => html`<div key=${name}>${words.make[name]}: ${limits[name]}</div>`);
 }
 
-function rightsOf({ webhooks, tokens }: Token): string {
+function describeRights({ webhooks, tokens }: Token): string {
   const rights = [words.rights.webhooks[webhooks], words.rights.tokens[tokens]].filter((right) => right !== '');
   return rights.length === 0 ? words.rights.none : rights.join(', ');
 }
@@ -93,7 +93,7 @@ function revokeButton(token: Token, onRevoke: (token: Token) => void): VNode | n
   return html`<button
     type="button"
     class="quiet"
-    aria-label=${`${words.revoke.open} ${labelOf(token)}`}
+    aria-label=${`${words.revoke.open} ${labelToken(token)}`}
     onClick=${() => {
       onRevoke(token);
     }}

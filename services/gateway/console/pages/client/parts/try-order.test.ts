@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { TryModel } from '../../../api/try.ts';
 import { aTaskView } from '../../../testing/a-task.ts';
 import {
-  bodyOf,
-  estimateBodyOf,
+  toCreateBody,
+  toEstimateBody,
   firstOrder,
-  mediaOf,
-  orderOfTask,
+  listMedia,
+  repeatOrder,
   parseOrder,
   uploadName,
-  withField,
+  withOrderField,
   withMedia,
   withModel,
   withoutMedia,
@@ -48,8 +48,8 @@ test('another model keeps what it takes, and has its own values for the rest', (
 });
 
 test('an empty field is left out of the body, but for the prompt', () => {
-  expect(withField({ ...first, seed: 7 }, 'seed', '')).toEqual(first);
-  expect(withField(first, 'prompt', '')).toEqual({ ...first, prompt: '' });
+  expect(withOrderField({ ...first, seed: 7 }, 'seed', '')).toEqual(first);
+  expect(withOrderField(first, 'prompt', '')).toEqual({ ...first, prompt: '' });
 });
 
 describe('media', () => {
@@ -60,12 +60,12 @@ describe('media', () => {
       'https://x/3',
     );
 
-    expect(mediaOf(order).map(({ role, url }) => [role, url])).toEqual([
+    expect(listMedia(order).map(({ role, url }) => [role, url])).toEqual([
       ['first_frame', 'https://x/1'],
       ['reference_image', 'https://x/2'],
       ['reference_video', 'https://x/3'],
     ]);
-    expect(mediaOf(withoutMedia(order, 0))).toHaveLength(2);
+    expect(listMedia(withoutMedia(order, 0))).toHaveLength(2);
   });
 
   test('the bytes of a file stand in the body alone, and an estimate has none', () => {
@@ -73,8 +73,8 @@ describe('media', () => {
     const image = (url: string) => [{ type: 'image_url', role: 'first_frame', image_url: { url } }];
 
     expect(order['content']).toEqual(image('upload:boat.png'));
-    expect(bodyOf(order, uploads)['content']).toEqual(image(boat.dataUrl));
-    expect(estimateBodyOf(order, uploads)['content']).toEqual(image('data:image/png;base64,AAAA'));
+    expect(toCreateBody(order, uploads)['content']).toEqual(image(boat.dataUrl));
+    expect(toEstimateBody(order, uploads)['content']).toEqual(image('data:image/png;base64,AAAA'));
   });
 
   test('a second file of the same name gets a name of its own', () => {
@@ -83,12 +83,12 @@ describe('media', () => {
 });
 
 test('an estimate does not wait for the prompt', () => {
-  expect(estimateBodyOf({ ...first, prompt: ' ' }, new Map())['prompt']).toBe('…');
+  expect(toEstimateBody({ ...first, prompt: ' ' }, new Map())['prompt']).toBe('…');
 });
 
 test('a task fills the form in, without what is not kept', () => {
   const view = aTaskView();
-  const { order, missing } = orderOfTask({
+  const { order, missing } = repeatOrder({
     task: {
       ...view.task,
       references: [

@@ -46,8 +46,10 @@ export function firstOrder({ id, defaults }: TryModel): Order {
 }
 
 /** The order of a task once more, and how many of its media are not kept. */
-export function orderOfTask({ task }: Pick<TaskView, 'task'>): { readonly order: Order; readonly missing: number } {
-  const kept = task.references.flatMap(({ role, kind, url }) => (url === undefined ? [] : [itemOf(kind, role, url)]));
+export function repeatOrder({ task }: Pick<TaskView, 'task'>): { readonly order: Order; readonly missing: number } {
+  const kept = task.references.flatMap(({ role, kind, url }) =>
+    url === undefined ? [] : [toContentItem(kind, role, url)],
+  );
   const settings = Object.entries(task.settings).filter(([name]) => !NOT_COPIED.has(name));
   const order = {
     model: task.model,
@@ -62,7 +64,7 @@ export function orderOfTask({ task }: Pick<TaskView, 'task'>): { readonly order:
 }
 
 /** A changed field; an empty one is left out, but for the prompt. */
-export function withField(order: Order, name: string, value: unknown): Order {
+export function withOrderField(order: Order, name: string, value: unknown): Order {
   const changed = { ...order, [name]: value };
   return name === 'prompt' ? changed : withoutEmpty(changed);
 }
@@ -81,10 +83,10 @@ export function withModel(order: Order, model: TryModel): Order {
   };
 }
 
-export function mediaOf({ content }: Order): readonly OrderMedia[] {
+export function listMedia({ content }: Order): readonly OrderMedia[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((item: unknown, at) => {
-    const kind = kindOf(item);
+    const kind = readMediaKind(item);
     if (kind === undefined) return [];
     const { role, [TYPES[kind]]: source } = item as Readonly<Record<string, unknown>>;
     const url = typeof source === 'object' && source !== null && 'url' in source ? source.url : '';
@@ -94,18 +96,18 @@ export function mediaOf({ content }: Order): readonly OrderMedia[] {
 
 /** One more reference. A single image is the first frame; of several each is a reference. */
 export function withMedia(order: Order, kind: MediaKind, url: string): Order {
-  const content = contentOf(order);
-  const role = kind === 'image' && mediaOf(order).length === 0 ? 'first_frame' : `reference_${kind}`;
-  return { ...order, content: [...content, itemOf(kind, role, url)] };
+  const content = readContent(order);
+  const role = kind === 'image' && listMedia(order).length === 0 ? 'first_frame' : `reference_${kind}`;
+  return { ...order, content: [...content, toContentItem(kind, role, url)] };
 }
 
 export function withRole(order: Order, at: number, role: string): Order {
-  const content = contentOf(order).map((item, place) => (place === at ? { ...(item as object), role } : item));
+  const content = readContent(order).map((item, place) => (place === at ? { ...(item as object), role } : item));
   return { ...order, content };
 }
 
 export function withoutMedia(order: Order, at: number): Order {
-  return withoutEmpty({ ...order, content: contentOf(order).filter((_item, place) => place !== at) });
+  return withoutEmpty({ ...order, content: readContent(order).filter((_item, place) => place !== at) });
 }
 
 /** The name of an upload in the order. A second file of the same name gets a number. */
@@ -117,14 +119,14 @@ export function uploadName(uploads: Uploads, name: string): string {
 }
 
 /** The body of the create: the bytes of each file in the place of its name. */
-export function bodyOf(order: Order, uploads: Uploads): Order {
-  return replaced(order, (url) => uploads.get(url)?.dataUrl) as Order;
+export function toCreateBody(order: Order, uploads: Uploads): Order {
+  return replaceUploads(order, (url) => uploads.get(url)?.dataUrl) as Order;
 }
 
 /** The body of the estimate: without the bytes, and with words where the prompt is still empty. */
-export function estimateBodyOf(order: Order, uploads: Uploads): Order {
+export function toEstimateBody(order: Order, uploads: Uploads): Order {
   const prompt = order['prompt'];
-  const small = replaced(order, (url) => SMALL[uploads.get(url)?.type.split('/')[0] ?? '']) as Order;
+  const small = replaceUploads(order, (url) => SMALL[uploads.get(url)?.type.split('/')[0] ?? '']) as Order;
   return typeof prompt === 'string' && prompt.trim() === '' ? { ...small, prompt: '…' } : small;
 }
 
@@ -140,22 +142,22 @@ export function parseOrder(text: string): { readonly order: Order } | { readonly
   }
 }
 
-function replaced(value: unknown, of: (url: string) => string | undefined): unknown {
+function replaceUploads(value: unknown, of: (url: string) => string | undefined): unknown {
   if (typeof value === 'string') return value.startsWith(UPLOAD) ? (of(value) ?? value) : value;
-  if (Array.isArray(value)) return value.map((item) => replaced(item, of));
+  if (Array.isArray(value)) return value.map((item) => replaceUploads(item, of));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaced(inner, of)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceUploads(inner, of)]));
 }
 
-function contentOf({ content }: Order): readonly unknown[] {
+function readContent({ content }: Order): readonly unknown[] {
   return Array.isArray(content) ? (content as unknown[]) : [];
 }
 
-function itemOf(kind: MediaKind, role: string, url: string): object {
+function toContentItem(kind: MediaKind, role: string, url: string): object {
   return { type: TYPES[kind], ...(role === '' ? {} : { role }), [TYPES[kind]]: { url } };
 }
 
-function kindOf(item: unknown): MediaKind | undefined {
+function readMediaKind(item: unknown): MediaKind | undefined {
   const type = typeof item === 'object' && item !== null && 'type' in item ? item.type : undefined;
   return (['image', 'video', 'audio'] as const).find((kind) => TYPES[kind] === type);
 }

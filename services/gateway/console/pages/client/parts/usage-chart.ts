@@ -6,7 +6,7 @@ import type { VNode } from '../../../html.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { loadModule } from '../../../state/load-page.ts';
 import { words } from '../../../words.ts';
-import { stackOf } from './usage-stack.ts';
+import { stackSeries } from './usage-stack.ts';
 
 const HEIGHT = 260;
 /** An amount has no more digits after the point. */
@@ -23,13 +23,13 @@ export function UsageChart({ usage }: { usage: UsageView }): VNode {
   useEffect(() => {
     const { current } = place;
     if (current === null) return undefined;
-    return drawn(current, usage);
+    return drawChart(current, usage);
   }, [usage]);
   return html`<div class="chart" aria-hidden="true" ref=${place}></div>`;
 }
 
 /** Draws until the returned function is called. The library loads with the first chart. */
-function drawn(place: HTMLElement, usage: UsageView): () => void {
+function drawChart(place: HTMLElement, usage: UsageView): () => void {
   let end = (): void => undefined;
   let isWanted = true;
   addStyle();
@@ -37,7 +37,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
     if (!isWanted) return;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string): string => style.getPropertyValue(name).trim();
-    const { days, bars } = stackOf(usage);
+    const { days, bars } = stackSeries(usage);
     const chart = new Chart(
       {
         width: place.clientWidth,
@@ -47,7 +47,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
         tzDate: (seconds) => Chart.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
         // a day stands in the middle of its bar
         scales: { x: { time: true, range: (_chart, min, max) => [min - DAY_S / 2, max + DAY_S / 2] } },
-        axes: axesOf(colour, usage.currency),
+        axes: buildAxes(colour, usage.currency),
         series: [
           {},
           ...bars.map((_bar, at) => ({
@@ -77,7 +77,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
   const redraw = (): void => {
     end();
     stop();
-    stop = drawn(place, usage);
+    stop = drawChart(place, usage);
   };
   let stop = (): void => {
     scheme.removeEventListener('change', redraw);
@@ -91,7 +91,7 @@ function drawn(place: HTMLElement, usage: UsageView): () => void {
 }
 
 /** The days below, the money at the left. */
-function axesOf(colour: (name: string) => string, currency: string): object[] {
+function buildAxes(colour: (name: string) => string, currency: string): object[] {
   return [
     { stroke: colour('--quiet'), grid: { show: false } },
     {

@@ -11,30 +11,30 @@ export interface Period {
 }
 
 /** The days of a preset, in UTC. */
-export function periodOfPreset(preset: Preset, now: number): Period {
+export function resolvePreset(preset: Preset, now: number): Period {
   const date = new Date(now);
   const month = (offset: number): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1);
-  const last = (days: number): Period => ({ from: dateOf(now - (days - 1) * DAY_MS), to: dateOf(now) });
+  const last = (days: number): Period => ({ from: toUtcDate(now - (days - 1) * DAY_MS), to: toUtcDate(now) });
   const periods: Readonly<Record<Preset, Period>> = {
     last7: last(7),
     last30: last(30),
     last90: last(90),
-    month: { from: dateOf(month(0)), to: dateOf(now) },
-    before: { from: dateOf(month(-1)), to: dateOf(month(0) - DAY_MS) },
+    month: { from: toUtcDate(month(0)), to: toUtcDate(now) },
+    before: { from: toUtcDate(month(-1)), to: toUtcDate(month(0) - DAY_MS) },
   };
   return periods[preset];
 }
 
 /** The period of the address; without one the last 30 days. */
-export function periodOf(query: URLSearchParams, now: number): Period {
-  const { from, to } = periodOfPreset('last30', now);
+export function parsePeriod(query: URLSearchParams, now: number): Period {
+  const { from, to } = resolvePreset('last30', now);
   return { from: query.get('from') || from, to: query.get('to') || to };
 }
 
-export function splitOf(query: URLSearchParams): 'model' | 'token' {
+export function parseSplit(query: URLSearchParams): 'model' | 'token' {
   return query.get('split') === 'token' ? 'token' : 'model';
 }
 
-function dateOf(ms: number): string {
+function toUtcDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

@@ -7,7 +7,7 @@ export interface Stack {
 }
 
 /** The series one upon the other. Only the picture uses these numbers, so they may be rounded. */
-export function stackOf({ days, series }: Pick<UsageView, 'days' | 'series'>): Stack {
+export function stackSeries({ days, series }: Pick<UsageView, 'days' | 'series'>): Stack {
   const sums = days.map(() => 0);
   const tops = series.map(({ amounts }) =>
     amounts.map((amount, day) => {

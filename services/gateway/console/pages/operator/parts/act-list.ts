@@ -12,7 +12,10 @@ const words = operatorWords.acts;
 const COLUMNS: readonly Column<Act>[] = [
   { name: words.when, cell: ({ at }) => html`<${Ago} at=${at} />` },
   { name: words.who, cell: ({ actor }) => actor },
-  { name: words.what, cell: (act) => html`${words.names[act.action] ?? act.action}${subjectOf(act)}${factOf(act)}` },
+  {
+    name: words.what,
+    cell: (act) => html`${words.names[act.action] ?? act.action}${renderSubject(act)}${describeFact(act)}`,
+  },
   { name: words.why, cell: ({ reason }) => (reason === '' ? '–' : reason) },
 ];
 
@@ -33,7 +36,7 @@ export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>
   return action.startsWith('channel_') ? '/console/channels' : undefined;
 }
 
-function subjectOf(act: Act): ComponentChildren {
+function renderSubject(act: Act): ComponentChildren {
   const href = subjectHref(act);
   if (act.action === 'ledger_verified') return null;
   return href === undefined
@@ -42,7 +45,7 @@ function subjectOf(act: Act): ComponentChildren {
 }
 
 /** The fact of an act that a reader wants first. */
-function factOf({ detail }: Act): string {
+function describeFact({ detail }: Act): string {
   const { amount, currency, resolution, ok } = detail;
   if (typeof amount === 'string' && typeof currency === 'string') return `: ${moneyText(amount, currency)}`;
   if (typeof resolution === 'string') {

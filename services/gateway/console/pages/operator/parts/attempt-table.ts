@@ -19,7 +19,7 @@ const SHAPES: Readonly<Record<string, readonly [string, string]>> = {
 const COLUMNS: readonly Column<AttemptRow>[] = [
   { name: words.number, cell: ({ number }) => number, isHead: true },
   { name: words.channel, cell: ({ channel }) => html`<span class="id">${channel}</span>` },
-  { name: words.outcome, cell: ({ outcome }) => outcomeOf(outcome) },
+  { name: words.outcome, cell: ({ outcome }) => renderOutcome(outcome) },
   { name: words.answered, cell: ({ error }) => (error === '' ? NONE : html`<span class="error-text">${error}</span>`) },
   {
     name: words.upstreamId,
@@ -44,7 +44,7 @@ export function AttemptTable({ attempts }: { attempts: readonly AttemptRow[] }):
   />`;
 }
 
-function outcomeOf(outcome: string): VNode {
+function renderOutcome(outcome: string): VNode {
   const [shape, style] = SHAPES[outcome] ?? ['○', 'quiet'];
   return html`<span class=${`state ${style}`}
     ><span aria-hidden="true">${shape}</span> ${words.outcomes[outcome] ?? outcome}</span

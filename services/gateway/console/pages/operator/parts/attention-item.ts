@@ -44,7 +44,7 @@ function TaskItem(props: AttentionItemProps): VNode {
   const { entry, made } = props;
   const { row } = entry;
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(row.id)}`, [`task:${row.id}`]);
-  const money = bookedMoney(view.data?.money) ?? made?.money;
+  const money = toBookedMoney(view.data?.money) ?? made?.money;
   // the money of a task that just ended follows its end
   useRefreshWhile(made !== undefined && made.resolution !== 'retry' && money?.charged === undefined, view.refresh);
   return html`<${Item} ...${props} view=${view} acts=${view.data?.acts} money=${money}>
@@ -59,7 +59,7 @@ function JobItem(props: AttentionItemProps): VNode {
   <//>`;
 }
 
-function bookedMoney(money: TaskMoney | undefined): DecidedMoney | undefined {
+function toBookedMoney(money: TaskMoney | undefined): DecidedMoney | undefined {
   if (money?.charged === undefined) return undefined;
   const { held, charged, returned } = money;
   return { held, charged, ...(returned === undefined ? {} : { released: returned }) };

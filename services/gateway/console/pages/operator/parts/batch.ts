@@ -1,6 +1,6 @@
 import type { AttentionRow, Resolution } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
-import { sumOf } from '../../../parts/decimal.ts';
+import { sumDecimals } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 
@@ -29,7 +29,7 @@ export function sumDecisions(rows: readonly AttentionRow[], resolution: Resoluti
   const amounts = (name: 'charge' | 'release'): readonly Money[] => {
     const all = decisions.flatMap(({ [name]: money }) => (money === undefined ? [] : [money]));
     return [...Map.groupBy(all, ({ currency }) => currency)]
-      .map(([currency, some]) => ({ currency, amount: sumOf(some.map(({ amount }) => amount)) }))
+      .map(([currency, some]) => ({ currency, amount: sumDecimals(some.map(({ amount }) => amount)) }))
       .filter(({ amount }) => /[1-9]/.test(amount));
   };
   return {

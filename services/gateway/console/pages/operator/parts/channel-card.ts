@@ -7,7 +7,7 @@ import { hourText } from '../now.ts';
 import { operatorWords } from '../operator-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
-import { OutcomeBar, outcomesOf } from './outcome-bar.ts';
+import { OutcomeBar, listOutcomes } from './outcome-bar.ts';
 import { spanText } from './span-text.ts';
 
 const words = operatorWords.channels;
@@ -51,7 +51,7 @@ export function ChannelCard(props: ChannelCardProps): VNode {
 }
 
 /** The one word for whether a channel gets new work. */
-export function standingOf({
+export function readStanding({
   isEnabled,
   pause,
   circuit,
@@ -61,7 +61,7 @@ export function standingOf({
 }
 
 function StandingBadge({ channel }: { channel: ChannelRow }): VNode {
-  const standing = standingOf(channel);
+  const standing = readStanding(channel);
   const { shape, style } = SHAPES[standing];
   return html`<span class=${`grade ${style}`}
     ><span aria-hidden="true">${shape}</span> ${words.standings[standing]}</span
@@ -101,7 +101,7 @@ function Hour({ hour }: { hour: ChannelHour | undefined }): VNode {
   return html`
     <dt>${words.answers}</dt>
     <dd>${times}</dd>
-    ${outcomesOf(hour).map(
+    ${listOutcomes(hour).map(
       ({ name, text, shares }) =>
         html`<dt key=${name}>${name}</dt>
           <dd>${text}<${OutcomeBar} shares=${shares} /></dd>`,

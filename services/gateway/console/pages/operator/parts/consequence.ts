@@ -1,18 +1,18 @@
 import type { DecidedMoney, Decision, Resolution } from '../../../api/operator-attention.ts';
 import type { Money } from '../../../api/money.ts';
-import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
+import { formatDecimal, parseNanos } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.attention;
 
-type Moved = Pick<Decision, 'resolution' | 'charge' | 'release' | 'isUnpriced'>;
+type MoneyMove = Pick<Decision, 'resolution' | 'charge' | 'release' | 'isUnpriced'>;
 
 /** What a decision does to the money, in a sentence. */
-export function consequenceText({ resolution, charge, release, isUnpriced }: Moved): string {
+export function consequenceText({ resolution, charge, release, isUnpriced }: MoneyMove): string {
   if (isUnpriced === true) return words.consequence.unpriced[resolution];
-  const charged = amountOf(charge);
-  const released = amountOf(release);
+  const charged = formatNonZero(charge);
+  const released = formatNonZero(release);
   if (charged !== undefined && released !== undefined) return words.consequence.both(charged, released);
   if (charged !== undefined) return words.consequence.charge(charged);
   return released === undefined ? words.consequence.nothing : words.consequence.release(released);
@@ -24,25 +24,25 @@ export function outcomeText(resolution: Resolution, money: DecidedMoney | undefi
   if (money === undefined) return words.outcome.unknown;
   const { held, charged, released } = money;
   if (charged === undefined) return words.outcome.pending(moneyText(held.amount, held.currency));
-  const reserved = nanosOf(held.amount) ?? 0n;
-  const taken = nanosOf(charged.amount) ?? 0n;
-  const back = amountOf(released);
+  const reserved = parseNanos(held.amount) ?? 0n;
+  const taken = parseNanos(charged.amount) ?? 0n;
+  const back = formatNonZero(released);
   if (taken === 0n) return back === undefined ? words.outcome.nothing : words.outcome.returned(back);
   const charge = moneyText(charged.amount, charged.currency);
-  const used = moneyText(decimalOf(taken < reserved ? taken : reserved), held.currency);
+  const used = moneyText(formatDecimal(taken < reserved ? taken : reserved), held.currency);
   return words.outcome.charged(charge, used, back);
 }
 
 /** Returns the text of the button of the second step: the money that it moves. */
-export function confirmText({ resolution, charge, release }: Moved): string {
-  const charged = amountOf(charge);
-  const released = amountOf(release);
+export function confirmText({ resolution, charge, release }: MoneyMove): string {
+  const charged = formatNonZero(charge);
+  const released = formatNonZero(release);
   if (charged !== undefined) return words.confirm.charge(charged);
   if (released !== undefined) return words.confirm.release(released);
   return resolution === 'retry' ? words.confirm.retry : words.confirm.other;
 }
 
 /** Undefined: no money moves. */
-function amountOf(money: Money | undefined): string | undefined {
+function formatNonZero(money: Money | undefined): string | undefined {
   return money === undefined || !/[1-9]/.test(money.amount) ? undefined : moneyText(money.amount, money.currency);
 }

@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
-import { leavesOf } from './value-tree.ts';
+import { listLeaves } from './value-tree.ts';
 
 const words = operatorWords.money;
 
@@ -33,7 +33,7 @@ function Version({ contract: { version, since, isCurrent, terms } }: { contract:
       <span class="small quiet">${isCurrent ? `${words.current}, ` : ''}${words.since} <${At} at=${since} /></span>
     </summary>
     <dl class="leaves">
-      ${leavesOf(terms).map(
+      ${listLeaves(terms).map(
         ({ path, text }) =>
           html`<div key=${path}>
             <dt><code>${path}</code></dt>

@@ -5,7 +5,7 @@ import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { decimalOf, nanosOf } from '../../../parts/decimal.ts';
+import { formatDecimal, parseNanos } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 import { ReasonField } from './reason-field.ts';
@@ -21,14 +21,14 @@ export interface CreditFormProps {
   readonly onCredited: () => void;
 }
 
-interface Filled {
+interface CreditDraft {
   readonly amount: string;
   readonly reason: string;
   /** Made once for a form, so sending it twice credits once. */
   readonly requestId: string;
 }
 
-const empty = (): Filled => ({ amount: '', reason: '', requestId: newRequestId() });
+const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestId() });
 
 /** Credits an account in two steps: what, and why; then the balance before and after. */
 export function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode {
@@ -36,7 +36,7 @@ export function CreditForm({ account, canChange, onCredited }: CreditFormProps):
   const [isTried, setTried] = useState(false);
   const [isReviewed, setReviewed] = useState(false);
   const { currency } = account.balance;
-  const isAmount = (nanosOf(amountIn(filled.amount)) ?? 0n) !== 0n;
+  const isAmount = (parseNanos(normalizeAmount(filled.amount)) ?? 0n) !== 0n;
   const isGood = isAmount && filled.reason.trim() !== '';
   const review = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -81,7 +81,7 @@ export function CreditForm({ account, canChange, onCredited }: CreditFormProps):
       isReviewed
         ? html`<${SecondStep}
             account=${account}
-            credit=${{ ...filled, amount: amountIn(filled.amount), reason: filled.reason.trim() }}
+            credit=${{ ...filled, amount: normalizeAmount(filled.amount), reason: filled.reason.trim() }}
             onDone=${done}
             onBack=${() => {
               setReviewed(false);
@@ -93,7 +93,7 @@ export function CreditForm({ account, canChange, onCredited }: CreditFormProps):
 }
 
 /** People write spaces and a plus. */
-function amountIn(text: string): string {
+function normalizeAmount(text: string): string {
   return text.trim().replace(/^\+/, '');
 }
 
@@ -131,7 +131,7 @@ function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode
 
 export function BeforeAndAfter({ account, amount }: { account: AccountRow; amount: string }): VNode {
   const { amount: before, currency } = account.balance;
-  const after = decimalOf((nanosOf(before) ?? 0n) + (nanosOf(amount) ?? 0n));
+  const after = formatDecimal((parseNanos(before) ?? 0n) + (parseNanos(amount) ?? 0n));
   return html`
     <dl class="facts sums">
       <dt>${words.before}</dt>

@@ -24,10 +24,10 @@ export interface DecidedNoteProps {
 
 /** Says who decided over an entry that has left the queue, and what that did. */
 export function DecidedNote(props: DecidedNoteProps): VNode {
-  return html`<p class="note"><span aria-hidden="true">✓</span> ${decidedText(props)}</p>`;
+  return html`<p class="note"><span aria-hidden="true">✓</span> ${describeDecision(props)}</p>`;
 }
 
-export function decidedText({ row: { id, since }, you, made, acts, money }: DecidedNoteProps): string {
+export function describeDecision({ row: { id, since }, you, made, acts, money }: DecidedNoteProps): string {
   if (made !== undefined) return words.youDecided(id, ...facts(made.resolution, money ?? made.money, made.at));
   if (acts === undefined) return words.loadingDecision;
   // an entry that waits again has the decisions of before, too

@@ -9,23 +9,23 @@ import { operatorWords } from '../operator-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import { ReasonField } from './reason-field.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';
-import { readLimits, textsOf } from './token-limits.ts';
-import { labelOf } from '../../../parts/token-label.ts';
+import { readLimits, toLimitTexts } from './token-limits.ts';
+import { labelToken } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 
 /** Replaces the limits of a token. */
 export function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps & { token: Token }): VNode {
-  const [texts, setTexts] = useState(() => textsOf(token));
+  const [texts, setTexts] = useState(() => toLimitTexts(token));
   const [reason, setReason] = useState('');
   const { act, isBusy, fault } = useAct(() => {
-    announce(words.didChange(labelOf(token)));
+    announce(words.didChange(labelToken(token)));
     onChanged();
     onClose();
   });
   const { values, faults } = readLimits(texts);
   return html`<${ConfirmDialog}
-    title=${words.changeTitle(labelOf(token))}
+    title=${words.changeTitle(labelToken(token))}
     confirm=${words.save}
     cancel=${operatorWords.dialog.cancel}
     isBusy=${isBusy || Object.keys(faults).length > 0}

@@ -3,7 +3,7 @@ import type { Money } from '../../../api/money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { shareText, sumOf } from '../../../parts/decimal.ts';
+import { shareText, sumDecimals } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 
@@ -12,15 +12,15 @@ const words = operatorWords.money;
 type Margin = MoneyView['margins'][number];
 type Settled = MoneyView['settled'][number];
 
-const amountOf = ({ amount, currency }: Money): string => moneyText(amount, currency);
+const formatMoney = ({ amount, currency }: Money): string => moneyText(amount, currency);
 
 export const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
   { name: words.channel, cell: ({ channel }) => html`<span class="id">${channel}</span>` },
   { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-  { name: words.charged, isNumber: true, cell: ({ charged }) => amountOf(charged) },
-  { name: words.cost, isNumber: true, cell: ({ cost }) => amountOf(cost) },
-  { name: words.margin, isNumber: true, cell: ({ margin }) => marginOf(margin) },
+  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
+  { name: words.cost, isNumber: true, cell: ({ cost }) => formatMoney(cost) },
+  { name: words.margin, isNumber: true, cell: ({ margin }) => renderMargin(margin) },
   {
     name: words.share,
     isNumber: true,
@@ -31,27 +31,27 @@ export const MARGIN_COLUMNS: readonly Column<Margin>[] = [
 export const SETTLED_COLUMNS: readonly Column<Settled>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
   { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-  { name: words.charged, isNumber: true, cell: ({ charged }) => amountOf(charged) },
+  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
 ];
 
 /** A loss is told by its sign and a word, not by its colour alone. */
-function marginOf(margin: Money): VNode | string {
+function renderMargin(margin: Money): VNode | string {
   return margin.amount.startsWith('-')
-    ? html`<span class="bad">${amountOf(margin)} <span class="small">${words.loss}</span></span>`
-    : amountOf(margin);
+    ? html`<span class="bad">${formatMoney(margin)} <span class="small">${words.loss}</span></span>`
+    : formatMoney(margin);
 }
 
 /** The rows, and one more for each currency that has several. */
 export function withTotals(margins: readonly Margin[]): readonly Margin[] {
   const currencies = [...new Set(margins.map(({ charged }) => charged.currency))];
-  return [...margins, ...currencies.flatMap((currency) => totalOf(margins, currency))];
+  return [...margins, ...currencies.flatMap((currency) => toTotalRows(margins, currency))];
 }
 
-function totalOf(margins: readonly Margin[], currency: string): readonly Margin[] {
+function toTotalRows(margins: readonly Margin[], currency: string): readonly Margin[] {
   const own = margins.filter(({ charged }) => charged.currency === currency);
   if (own.length < 2) return [];
   const sum = (name: 'charged' | 'cost' | 'margin'): Money => ({
-    amount: sumOf(own.map((row) => row[name].amount)),
+    amount: sumDecimals(own.map((row) => row[name].amount)),
     currency,
   });
   const requests = own.reduce((total, row) => total + row.requests, 0);

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
-import { textsOf } from './token-limits.ts';
+import { toLimitTexts } from './token-limits.ts';
 
-const limits = textsOf({ limits: {} });
+const limits = toLimitTexts({ limits: {} });
 
 test('a form becomes the token that it describes', () => {
   const form = {

@@ -1,5 +1,5 @@
 import type { NewToken, Right } from '../../../api/tokens.ts';
-import { readLimits, textsOf } from './token-limits.ts';
+import { readLimits, toLimitTexts } from './token-limits.ts';
 import type { LimitFaults, LimitTexts } from './token-limits.ts';
 
 /** A token as a form holds it. */
@@ -20,7 +20,7 @@ export const NEW_TOKEN: NewTokenTexts = {
   expires: '',
   webhooks: 'write',
   tokens: 'none',
-  limits: textsOf({ limits: {} }),
+  limits: toLimitTexts({ limits: {} }),
 };
 
 /** The token that a form describes; undefined: it is not complete, or its limits have faults. */
@@ -29,8 +29,8 @@ export function readNewToken({ name, models, expires, webhooks, tokens, limits }
   readonly faults: LimitFaults;
 } {
   const { values, faults } = readLimits(limits);
-  const named = modelsIn(models);
-  const expiresAt = expiryOf(expires);
+  const named = parseModels(models);
+  const expiresAt = parseExpiry(expires);
   const isWhole = name.trim() !== '' && named.length > 0 && Object.keys(faults).length === 0;
   const token = {
     ...{ name: name.trim(), models: named, webhooks, tokens, ...values },
@@ -40,13 +40,13 @@ export function readNewToken({ name, models, expires, webhooks, tokens, limits }
 }
 
 /** The models that a text names, one on each line or between commas, each once. */
-export function modelsIn(text: string): readonly string[] {
+export function parseModels(text: string): readonly string[] {
   const models = text.split(/[\n,]/).map((model) => model.trim());
   return [...new Set(models.filter((model) => model !== ''))];
 }
 
 /** The end of a day in UTC; undefined: the text names none. */
-function expiryOf(date: string): number | undefined {
+function parseExpiry(date: string): number | undefined {
   const at = Date.parse(`${date}T23:59:59.999Z`);
   return Number.isNaN(at) ? undefined : at;
 }

@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { nanosOf } from '../../../parts/decimal.ts';
+import { parseNanos } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { operatorWords } from '../operator-words.ts';
 
@@ -99,7 +99,7 @@ function priceRow({ decisions, held }: OrderedAndReportedProps['row'], isReporte
 
 /** How many times the hold the price of the usage is; empty: it is no more than the hold. */
 function timesText(charge: string, held: string): string {
-  const [charged = 0n, reserved = 0n] = [nanosOf(charge), nanosOf(held)];
+  const [charged = 0n, reserved = 0n] = [parseNanos(charge), parseNanos(held)];
   if (reserved === 0n || charged <= reserved) return '';
   const tenths = (charged * 10n) / reserved;
   const times = tenths < 100n ? (Number(tenths) / 10).toFixed(1) : (tenths / 10n).toLocaleString('en');

@@ -23,28 +23,28 @@ export interface Outcomes {
 }
 
 /** The outcomes of an hour: of attempts, of ends, and of polls where some failed. */
-export function outcomesOf(hour: ChannelHour): readonly Outcomes[] {
-  const attempts = counted([
+export function listOutcomes(hour: ChannelHour): readonly Outcomes[] {
+  const attempts = dropZeros([
     { kind: 'good', name: words.accepted, count: hour.accepted },
     { kind: 'bad', name: words.refused, count: hour.refused },
     { kind: 'busy', name: words.unknown, count: hour.unknown },
   ]);
-  const ends = counted([
+  const ends = dropZeros([
     { kind: 'good', name: words.completed, count: hour.completed },
     { kind: 'bad', name: words.failed, count: hour.failed },
   ]);
   const polls = hour.failedPolls === 0 ? '' : `; ${hour.failedPolls} ${words.failedPolls}`;
   return [
-    { name: words.attempts, text: textOf(attempts), shares: attempts },
-    { name: words.ends, text: `${textOf(ends)}${polls}`, shares: ends },
+    { name: words.attempts, text: describeShares(attempts), shares: attempts },
+    { name: words.ends, text: `${describeShares(ends)}${polls}`, shares: ends },
   ];
 }
 
-function counted(shares: readonly Share[]): readonly Share[] {
+function dropZeros(shares: readonly Share[]): readonly Share[] {
   return shares.filter(({ count }) => count > 0);
 }
 
-function textOf(shares: readonly Share[]): string {
+function describeShares(shares: readonly Share[]): string {
   return shares.length === 0 ? '–' : shares.map(({ name, count }) => `${count} ${name}`).join(', ');
 }
 

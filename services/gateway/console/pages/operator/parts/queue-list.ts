@@ -69,7 +69,7 @@ function ChooseBox({ row, choosing: { chosen, refuse, onChoose } }: { row: Atten
 
 function Entry({ row, isDecided }: QueueEntry): VNode {
   const { id, isJob, since, reason, accountId, model, channel } = row;
-  const facts = [isJob ? words.job : words.task, accountId, model, channel, isDecided ? '' : heldText(row)];
+  const facts = [isJob ? words.job : words.task, accountId, model, channel, isDecided ? '' : describeHold(row)];
   return html`
     <span class="entry-top">
       <strong>${isDecided ? html`<span aria-hidden="true">✓</span> ${words.decided}` : reasonText(reason)}</strong>
@@ -80,7 +80,7 @@ function Entry({ row, isDecided }: QueueEntry): VNode {
   `;
 }
 
-function heldText({ held }: AttentionRow): string {
+function describeHold({ held }: AttentionRow): string {
   return held === undefined ? words.moneyUnknown : words.held(moneyText(held.amount, held.currency));
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AttentionRow } from '../../../api/operator-attention.ts';
-import { mergedQueue, movedBy } from './queue.ts';
+import { mergeQueue, moveByKey } from './queue.ts';
 
 const rows = (...ids: readonly string[]): AttentionRow[] =>
   ids.map((id) => ({
@@ -17,9 +17,9 @@ const rows = (...ids: readonly string[]): AttentionRow[] =>
   }));
 
 test('entries keep their places when others are decided, and new ones come last', () => {
-  const shown = mergedQueue([], rows('a', 'b', 'c'));
+  const shown = mergeQueue([], rows('a', 'b', 'c'));
 
-  const after = mergedQueue(shown, rows('a', 'c', 'd'));
+  const after = mergeQueue(shown, rows('a', 'c', 'd'));
 
   expect(after.map(({ row, isDecided }) => [row.id, isDecided])).toEqual([
     ['a', false],
@@ -30,9 +30,9 @@ test('entries keep their places when others are decided, and new ones come last'
 });
 
 test('a decided entry that waits again is open again', () => {
-  const decided = mergedQueue(mergedQueue([], rows('a')), []);
+  const decided = mergeQueue(mergeQueue([], rows('a')), []);
 
-  expect(mergedQueue(decided, rows('a')).map(({ isDecided }) => isDecided)).toEqual([false]);
+  expect(mergeQueue(decided, rows('a')).map(({ isDecided }) => isDecided)).toEqual([false]);
 });
 
 test.each([
@@ -45,5 +45,5 @@ test.each([
   ['j', 0, 0, undefined],
   ['x', 0, 3, undefined],
 ])('the key %s at place %i of %i goes to %p', (key, at, count, to) => {
-  expect(movedBy(key, at, count)).toBe(to);
+  expect(moveByKey(key, at, count)).toBe(to);
 });

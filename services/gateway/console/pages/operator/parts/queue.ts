@@ -7,7 +7,7 @@ export interface QueueEntry {
 }
 
 /** Returns the queue after a refresh: nothing moves, new entries come last, and decided ones stay where they are. */
-export function mergedQueue(shown: readonly QueueEntry[], now: readonly AttentionRow[]): readonly QueueEntry[] {
+export function mergeQueue(shown: readonly QueueEntry[], now: readonly AttentionRow[]): readonly QueueEntry[] {
   const waiting = new Map(now.map((row) => [row.id, row]));
   const known = new Set(shown.map(({ row }) => row.id));
   const kept = shown.map(({ row }) => {
@@ -25,7 +25,7 @@ export function findNext(entries: readonly QueueEntry[], open: string): QueueEnt
 }
 
 /** The place that a key moves to; undefined: the key moves nothing. */
-export function movedBy(key: string, at: number, count: number): number | undefined {
+export function moveByKey(key: string, at: number, count: number): number | undefined {
   if (count === 0 || (key !== 'j' && key !== 'k')) return undefined;
   return Math.min(count - 1, Math.max(0, key === 'j' ? at + 1 : at - 1));
 }

@@ -7,7 +7,7 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { MadeChoice } from '../../../parts/made-choice.ts';
 import { operatorWords } from '../operator-words.ts';
-import { labelOf } from '../../../parts/token-label.ts';
+import { labelToken } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 
@@ -34,7 +34,7 @@ export function RevokeDialog(props: RevokeDialogProps): VNode {
     onClose();
   });
   return html`<${ConfirmDialog}
-    title=${words.revokeTitle(labelOf(token))}
+    title=${words.revokeTitle(labelToken(token))}
     confirm=${words.revoke}
     cancel=${operatorWords.dialog.cancel}
     isBusy=${isBusy}

@@ -3,9 +3,9 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { sumOf } from '../../../parts/decimal.ts';
+import { sumDecimals } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { datesOf } from '../money.ts';
+import { toDates } from '../money.ts';
 import { operatorWords } from '../operator-words.ts';
 import { FilterForm } from './filter-form.ts';
 import type { FilterField } from './filter-form.ts';
@@ -25,11 +25,11 @@ export interface Day {
 }
 
 /** The days that have a charge, the newest first. */
-export function daysOf({ days, series }: Pick<UsageView, 'days' | 'series'>): readonly Day[] {
+export function listChargedDays({ days, series }: Pick<UsageView, 'days' | 'series'>): readonly Day[] {
   return days
     .map((day, at) => {
       const amounts = series.map((each) => each.amounts[at] ?? '0');
-      return { day, amounts, total: sumOf(amounts) };
+      return { day, amounts, total: sumDecimals(amounts) };
     })
     .filter(({ amounts }) => amounts.some((amount) => /[1-9]/.test(amount)))
     .toReversed();
@@ -44,27 +44,27 @@ export interface StatementProps {
 /** Shows the charges, by day and model. */
 export function Statement({ usage, path, query }: StatementProps): VNode {
   const { currency, series, total, isTruncated } = usage;
-  const amountOf = (amount: string): string => (/[1-9]/.test(amount) ? moneyText(amount, currency) : '–');
+  const formatCell = (amount: string): string => (/[1-9]/.test(amount) ? moneyText(amount, currency) : '–');
   const columns: readonly Column<Day>[] = [
     { name: words.day, isHead: true, cell: ({ day }) => day },
     ...series.map(({ name }, at) => ({
       name,
       isNumber: true,
-      cell: ({ amounts }: Day) => amountOf(amounts[at] ?? '0'),
+      cell: ({ amounts }: Day) => formatCell(amounts[at] ?? '0'),
     })),
     ...(series.length > 1
-      ? [{ name: words.sum, isNumber: true, cell: (day: Day) => html`<strong>${amountOf(day.total)}</strong>` }]
+      ? [{ name: words.sum, isNumber: true, cell: (day: Day) => html`<strong>${formatCell(day.total)}</strong>` }]
       : []),
   ];
   return html`<section>
     <h2>${words.statement}</h2>
-    <${FilterForm} fields=${FIELDS} query=${query} path=${path} defaults=${datesOf(usage)} />
+    <${FilterForm} fields=${FIELDS} query=${query} path=${path} defaults=${toDates(usage)} />
     <p>${words.total(moneyText(total.amount, currency), total.requests)}</p>
     <p class="small quiet">${isTruncated ? words.truncated : words.statementNote}</p>
     <${DataTable}
       caption=${words.statement}
       columns=${columns}
-      rows=${daysOf(usage)}
+      rows=${listChargedDays(usage)}
       keyOf=${({ day }: Day) => day}
       empty=${words.noUsage}
     />

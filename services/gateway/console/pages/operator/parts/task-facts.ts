@@ -35,7 +35,7 @@ export function TaskStatus({ task }: { task: Task }): VNode {
 /** Shows where a task is: its account, its channel and its ids. */
 export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
   return html`<dl class="facts">
-    ${factsOf(task, video).map(
+    ${listTaskFacts(task, video).map(
       ([name, value]) =>
         html`<dt key=${name}>${name}</dt>
           <dd>${value}</dd>`,
@@ -45,22 +45,22 @@ export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-function factsOf(task: Task, video: OperatorTaskView['video']): readonly Fact[] {
+function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly Fact[] {
   const { accountId, tokenId, tokenName, channel, upstreamStatus, nextPollAt, pollErrors, endedAt } = task;
   const ended = endedAt !== undefined;
   return [
     [words.account, html`<a href=${`/console/accounts/${encodeURIComponent(accountId)}`}>${accountId}</a>`],
     [words.token, html`${tokenName === '' ? null : `${tokenName} `}<span class="id">${tokenId}</span>`],
     [words.channel, channel === '' ? words.noChannel : html`<span class="id">${channel}</span>`],
-    [words.upstreamId, idOf(task.upstreamId)],
+    [words.upstreamId, renderId(task.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
     [words.admission, operatorWords.evidence.admissions[task.admission] ?? task.admission],
     ...(ended
       ? []
       : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : html`<${At} at=${nextPollAt} />`]] as const)),
     ...(pollErrors === 0 ? [] : ([[words.pollErrors, pollErrors]] as const)),
-    [words.requestId, idOf(task.requestId ?? '')],
-    [words.traceId, idOf(task.traceId)],
+    [words.requestId, renderId(task.requestId ?? '')],
+    [words.traceId, renderId(task.traceId)],
     [words.created, html`<${At} at=${task.createdAt} />`],
     ...(endedAt === undefined ? [] : ([[words.ended, html`<${At} at=${endedAt} />`]] as const)),
     ...(task.expiresAt === undefined ? [] : ([[words.expires, html`<${At} at=${task.expiresAt} />`]] as const)),
@@ -68,7 +68,7 @@ function factsOf(task: Task, video: OperatorTaskView['video']): readonly Fact[] 
   ];
 }
 
-function idOf(id: string): ComponentChildren {
+function renderId(id: string): ComponentChildren {
   if (id === '') return words.none;
   return html`<span class="id">${id}</span> <${CopyButton} text=${id} what=${id} />`;
 }

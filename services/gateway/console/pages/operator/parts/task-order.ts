@@ -6,7 +6,7 @@ import { ExternalLink } from '../../../parts/external-link.ts';
 import { operatorWords } from '../operator-words.ts';
 import { FoldedText } from './folded-text.ts';
 import { orderLine } from './task-facts.ts';
-import { leavesOf } from './value-tree.ts';
+import { listLeaves } from './value-tree.ts';
 
 const words = operatorWords.task;
 
@@ -28,7 +28,7 @@ export function TaskOrder({ task, text }: { task: OperatorTaskView['task']; text
 
 /** The media and the settings of an order. */
 export function OrderMedia({ task: { references, settings } }: { task: OperatorTaskView['task'] }): VNode | null {
-  const set = Object.keys(settings).length === 0 ? [] : leavesOf(settings);
+  const set = Object.keys(settings).length === 0 ? [] : listLeaves(settings);
   if (references.length === 0 && set.length === 0) return null;
   return html`<dl class="facts">
     ${references.map(

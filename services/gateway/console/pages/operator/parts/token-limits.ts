@@ -1,5 +1,5 @@
 import type { Token } from '../../../api/tokens.ts';
-import { nanosOf } from '../../../parts/decimal.ts';
+import { parseNanos } from '../../../parts/decimal.ts';
 import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.tokens;
@@ -12,7 +12,7 @@ export type LimitTexts = Readonly<Record<CountName | 'limit', string>>;
 
 export type LimitFaults = Readonly<Partial<Record<keyof LimitTexts, string>>>;
 
-export function textsOf({ limit, limits }: Pick<Token, 'limit' | 'limits'>): LimitTexts {
+export function toLimitTexts({ limit, limits }: Pick<Token, 'limit' | 'limits'>): LimitTexts {
   const text = (name: CountName): string => limits[name]?.toString() ?? '';
   return {
     limit: limit?.amount ?? '',
@@ -32,7 +32,7 @@ export function readLimits(texts: LimitTexts): {
   const faults: Partial<Record<keyof LimitTexts, string>> = {};
   const limit = texts.limit.trim();
   if (limit !== '') {
-    if ((nanosOf(limit) ?? 0n) > 0n) values['limit'] = limit;
+    if ((parseNanos(limit) ?? 0n) > 0n) values['limit'] = limit;
     else faults.limit = words.limitFault;
   }
   for (const name of COUNT_NAMES) {

@@ -15,7 +15,7 @@ import { operatorWords } from '../operator-words.ts';
 import { LimitsDialog } from './limits-dialog.ts';
 import { MakeTokenDialog } from './make-token-dialog.ts';
 import { RevokeDialog } from './revoke-dialog.ts';
-import { labelOf } from '../../../parts/token-label.ts';
+import { labelToken } from '../../../parts/token-label.ts';
 
 const words = operatorWords.tokens;
 const HOUR_MS = 3_600_000;
@@ -71,7 +71,7 @@ export function TokenSection({ account, tokens, canChange, onChanged }: TokenSec
             token=${open.token}
             madeCount=${countValidMade(tokens, open.token.id, now)}
             onRevoked=${({ token, madeRevoked }: RevokedToken) => {
-              setNotice(commonWords.madeTokens.revoked(labelOf(token), madeRevoked));
+              setNotice(commonWords.madeTokens.revoked(labelToken(token), madeRevoked));
             }}
           />`
         : null
@@ -92,20 +92,20 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
         <//>`;
       },
     },
-    { name: words.state, cell: ({ token }) => stateOf(token, now) },
+    { name: words.state, cell: ({ token }) => renderState(token, now) },
     {
       name: words.models,
       cell: ({ token: { models } }) => (models.includes('*') ? words.everyModel : models.join(', ')),
     },
-    { name: words.spent, isNumber: true, cell: ({ token }) => spentOf(token) },
-    { name: words.limits, cell: ({ token }) => limitsOf(token) },
+    { name: words.spent, isNumber: true, cell: ({ token }) => describeSpending(token) },
+    { name: words.limits, cell: ({ token }) => renderLimits(token) },
     {
       name: words.rights,
       cell: ({ token: { webhooks, tokens } }) => html`${words.webhooks(webhooks)}<br />${words.tokens(tokens)}`,
     },
     {
       name: words.lastCharged,
-      cell: ({ token: { lastChargedAt } }) => chargedOf(lastChargedAt, now),
+      cell: ({ token: { lastChargedAt } }) => renderLastCharge(lastChargedAt, now),
     },
   ];
 }
@@ -121,7 +121,7 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Plac
         open({ step, token });
       }}
     >
-      ${text}<span class="spoken"> ${labelOf(token)}</span>
+      ${text}<span class="spoken"> ${labelToken(token)}</span>
     </button>`;
   return {
     name: words.acts,
@@ -132,7 +132,7 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Plac
   };
 }
 
-function stateOf({ revokedAt, expiresAt }: Token, now: number): ComponentChildren {
+function renderState({ revokedAt, expiresAt }: Token, now: number): ComponentChildren {
   if (revokedAt !== undefined)
     return html`<span class="quiet"><span aria-hidden="true">✕</span> ${words.revoked}</span>${' '}
       <${Ago} at=${revokedAt} />`;
@@ -146,17 +146,17 @@ function stateOf({ revokedAt, expiresAt }: Token, now: number): ComponentChildre
 }
 
 /** The books keep the hour of a charge. */
-function chargedOf(hour: number | undefined, now: number): ComponentChildren {
+function renderLastCharge(hour: number | undefined, now: number): ComponentChildren {
   if (hour === undefined) return '–';
   return now - hour < HOUR_MS ? words.thisHour : html`<${Ago} at=${hour} />`;
 }
 
-function spentOf({ used, limit }: Token): string {
+function describeSpending({ used, limit }: Token): string {
   const spent = moneyText(used.amount, used.currency);
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
-function limitsOf({ limits }: Token): ComponentChildren {
+function renderLimits({ limits }: Token): ComponentChildren {
   const names = Object.entries(words.counts) as [keyof Token['limits'], string][];
   const set = names.filter(([name]) => limits[name] !== undefined);
   if (set.length === 0) return '–';

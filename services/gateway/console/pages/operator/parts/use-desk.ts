@@ -6,7 +6,7 @@ import { clockText } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
 import { summarize } from './batch-results.ts';
 import { outcomeText } from './consequence.ts';
-import { findNext, mergedQueue } from './queue.ts';
+import { findNext, mergeQueue } from './queue.ts';
 import type { QueueEntry } from './queue.ts';
 import { useBatch } from './use-batch.ts';
 import type { Batch } from './use-batch.ts';
@@ -79,10 +79,10 @@ interface Queue extends Pick<Desk, 'entries' | 'made' | 'clear'> {
 }
 
 function useQueue(list: AttentionList): Queue {
-  const [listed, setListed] = useState<readonly QueueEntry[]>(() => mergedQueue([], list.items));
+  const [listed, setListed] = useState<readonly QueueEntry[]>(() => mergeQueue([], list.items));
   const [answers, setAnswers] = useState<ReadonlyMap<string, DecisionAnswer>>(new Map());
   useEffect(() => {
-    setListed((before) => mergedQueue(before, list.items));
+    setListed((before) => mergeQueue(before, list.items));
   }, [list]);
   const keepMade = useCallback((id: string, answer: DecisionAnswer) => {
     setAnswers((before) => new Map([...before, [id, answer]]));

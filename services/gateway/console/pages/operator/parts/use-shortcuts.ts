@@ -7,12 +7,12 @@ const TEXT = 'input:not([type=radio], [type=checkbox]), textarea, select, [conte
 
 /** Returns whether single keys do something on this browser, and the switch for it. */
 export function useShortcutSwitch(): readonly [boolean, (isOn: boolean) => void] {
-  const [isOn, setOn] = useState(() => kept() !== OFF);
+  const [isOn, setOn] = useState(() => readSwitch() !== OFF);
   return [
     isOn,
     (next) => {
       setOn(next);
-      keep(next ? 'on' : OFF);
+      storeSwitch(next ? 'on' : OFF);
     },
   ];
 }
@@ -36,7 +36,7 @@ export function useKeys(isOn: boolean, onKey: (event: KeyboardEvent) => void): v
 }
 
 /** A browser may refuse its storage. */
-function kept(): string | null {
+function readSwitch(): string | null {
   try {
     return localStorage.getItem(KEPT_AS);
   } catch {
@@ -44,7 +44,7 @@ function kept(): string | null {
   }
 }
 
-function keep(value: string): void {
+function storeSwitch(value: string): void {
   try {
     localStorage.setItem(KEPT_AS, value);
   } catch {

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { leafText, leavesOf } from './value-tree.ts';
+import { leafText, listLeaves } from './value-tree.ts';
 
 test('every value has the path that the configuration calls it by', () => {
-  expect(leavesOf({ gateway: { listen: ':8080' }, channels: [{ id: 'east', models: { a: 'b' } }], none: [] })).toEqual([
+  expect(
+    listLeaves({ gateway: { listen: ':8080' }, channels: [{ id: 'east', models: { a: 'b' } }], none: [] }),
+  ).toEqual([
     { path: 'gateway.listen', text: ':8080' },
     { path: 'channels[0].id', text: 'east' },
     { path: 'channels[0].models.a', text: 'b' },

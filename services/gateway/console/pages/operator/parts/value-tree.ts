@@ -11,16 +11,16 @@ export interface Leaf {
 /** A value as a tree whose branches fold. */
 export function ValueTree({ value }: { value: unknown }): VNode {
   return html`<ul class="tree">
-    ${entriesOf(value).map(([name, child]) => html`<li key=${name}><${Branch} name=${name} value=${child} /></li>`)}
+    ${listEntries(value).map(([name, child]) => html`<li key=${name}><${Branch} name=${name} value=${child} /></li>`)}
   </ul>`;
 }
 
 function Branch({ name, value }: { name: string; value: unknown }): VNode {
-  const children = entriesOf(value);
+  const children = listEntries(value);
   if (children.length === 0) return html`<code>${name}: <strong>${leafText(value)}</strong></code>`;
   return html`<details>
     <summary>
-      <code>${name}${titleOf(value)}</code>${' '}
+      <code>${name}${readTitle(value)}</code>${' '}
       <span class="small quiet">${operatorWords.configuration.keys(children.length)}</span>
     </summary>
     <${ValueTree} value=${value} />
@@ -28,24 +28,24 @@ function Branch({ name, value }: { name: string; value: unknown }): VNode {
 }
 
 /** An entry of a list is known by its id or name. */
-function titleOf(value: unknown): string {
+function readTitle(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
   const { id, name, key } = value as Readonly<Record<string, unknown>>;
   const title = [id, name, key].find((each) => typeof each === 'string');
   return typeof title === 'string' ? ` ${title}` : '';
 }
 
-function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+function listEntries(value: unknown): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).map(([name, child]) => [Array.isArray(value) ? `[${name}]` : name, child] as const);
 }
 
 /** Every value that has no parts, with the path that leads to it. */
-export function leavesOf(value: unknown, path = ''): readonly Leaf[] {
-  const entries = entriesOf(value);
+export function listLeaves(value: unknown, path = ''): readonly Leaf[] {
+  const entries = listEntries(value);
   if (entries.length === 0) return [{ path, text: leafText(value) }];
   return entries.flatMap(([name, child]) =>
-    leavesOf(child, name.startsWith('[') || path === '' ? `${path}${name}` : `${path}.${name}`),
+    listLeaves(child, name.startsWith('[') || path === '' ? `${path}${name}` : `${path}.${name}`),
   );
 }
 
