@@ -364,3 +364,27 @@ describe('the client of our own services', () => {
     await expect(media.stageMedia(REQUEST)).rejects.toMatchObject({ reason: 'service_unavailable' });
   });
 });
+
+test('a replica that is called at its address shows the certificate of its name', async () => {
+  const { port } = await open(startGrpcServer, 'none', {
+    issued: authority.issue({ name: 'tasks.example', alternatives: ['DNS:tasks.example'] }),
+  });
+  const callAt = (tlsName: string | undefined): Promise<string> => {
+    const tls = watched('calls', own);
+    const keepalive = { everyMs: 20_000, answeredWithinMs: 5000 };
+    const settings = { resolveEveryMs: 1000, reconnectMaxMs: 2000, keepalive, tlsName };
+    const connection = connectGrpc(`127.0.0.1:${String(port)}`, new Secret(KEY), tls, settings);
+    ends.push(() => connection.close());
+    return connection
+      .client(MediaService)
+      .stageMedia(REQUEST, { timeoutMs: 5000 })
+      .then(
+        ({ media }) => media?.object ?? '',
+        (error: unknown) => (error as Error).message,
+      );
+  };
+
+  expect(await callAt('tasks.example')).toBe('program for demo');
+  expect(await callAt('billing.example')).toContain('cannot be reached');
+  expect(await callAt(undefined)).toContain('cannot be reached');
+});
