@@ -57,11 +57,12 @@ const faults = {
 };
 
 const sizes = {
-  'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
-  'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+  'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+  'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
   'max-params': ['error', 4],
   'max-depth': ['error', 3],
-  complexity: ['error', 12],
+  // a hint: a flat list of cases reads better than the functions that a limit would make of it
+  complexity: ['warn', 15],
 };
 
 const types = {

@@ -120,7 +120,10 @@ const pages = [
     'the-server-knows-the-types-of-pages',
     'The gateway takes from the pages the types of their answers and the tables of their addresses.',
     { path: '^services/gateway/src/', pathNot: tests },
-    { path: '^services/gateway/console/', pathNot: '^services/gateway/console/(api/|(client-|operator-)?routes\\.ts$)' },
+    {
+      path: '^services/gateway/console/',
+      pathNot: '^services/gateway/console/(api/|(client-|operator-)?routes\\.ts$)',
+    },
   ),
 ];
 

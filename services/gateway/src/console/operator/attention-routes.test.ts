@@ -58,7 +58,7 @@ test('each of many overruns has the price of its usage', async () => {
 
   const { json } = await console.as('operator', 'GET', '/attention');
 
-  const charges = json.items.map((item: AttentionRow) => item.decisions[0]?.charge?.amount);
+  const charges = (json.items as AttentionRow[]).map((item) => item.decisions[0]?.charge?.amount);
   expect([charges.length, new Set(charges)]).toEqual([150, new Set(['2'])]);
 });
 
