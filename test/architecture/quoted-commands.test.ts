@@ -23,7 +23,7 @@ const WORD = /"([^"]*)"|'([^']*)'|([^\s"']+)/g;
 const PLACEHOLDER = /^(?:[A-Z][A-Z_:]*|\$\{.*|X)$/;
 
 /** Named as lines of a log. */
-const LOG_LINES: ReadonlySet<string> = new Set(['a pass failed', 'an address sends wrong keys']);
+const LOG_LINES: ReadonlySet<string> = new Set(['a pass failed', 'an address sends wrong keys', 'spans were dropped']);
 
 interface Quote {
   readonly file: string;

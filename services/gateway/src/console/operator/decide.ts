@@ -9,8 +9,6 @@ import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money.ts';
 import { present } from '../views/present.ts';
 
-/** The refusal of the tasks service for what nobody needs to decide any more. */
-const DECIDED_ALREADY = 'not_in_attention';
 const DECISION = 'attention_resolved';
 /** A decision is the last act over its subject, or one of the last few. */
 const ACTS_READ = 20;
@@ -41,7 +39,7 @@ export async function decide(
   const at = await attention.decide(wanted, caller).then(
     () => clock.now(),
     async (error: unknown) => {
-      if (!isProblem(error, DECIDED_ALREADY)) throw error;
+      if (!isProblem(error, 'not_in_attention')) throw error;
       const page = await ifReadable(log, 'acts', acts({ limit: ACTS_READ, subject: id }, caller));
       return readFirst(page?.acts ?? [], wanted, error);
     },
@@ -50,7 +48,10 @@ export async function decide(
   return { resolution, at, ...present({ money: toDecidedMoney(money?.get(id)) }) };
 }
 
-/** Returns when the visitor made the same decision before. Throws if somebody else decided, or nobody did. */
+/**
+ * Returns the time at which the visitor made the same decision before. Throws if another person decided, or if no
+ * decision is recorded.
+ */
 function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDecision, refusal: Error): number {
   const last = acts.find(({ action }) => action === DECISION);
   if (last === undefined) throw refusal;
@@ -58,7 +59,7 @@ function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDe
   if (last.actor === actor && last.reason === reason && detail['resolution'] === resolution) return at;
   throw new Problem({
     kind: 'conflict',
-    reason: DECIDED_ALREADY,
+    reason: 'not_in_attention',
     message: `${last.actor} has decided it as ${String(detail['resolution'])}: ${last.reason}`,
     cause: refusal,
   });
