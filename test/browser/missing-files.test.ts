@@ -155,7 +155,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
     test(
       'a part that the page imports is told like the page itself',
       async () => {
-        const part = 'parts/loaded';
+        const part = 'parts/data-table';
         await withBroken(door, fileOf(part), FAULTS['is not found']!, async (page, counts) => {
           await page.getByRole('alert').getByText('This page cannot be loaded').waitFor();
           await page.waitForTimeout(QUIET_MS);
