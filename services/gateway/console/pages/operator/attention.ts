@@ -15,9 +15,10 @@ import { moveByKey } from './parts/queue.ts';
 import { useDesk } from './parts/use-desk.ts';
 import type { Desk } from './parts/use-desk.ts';
 import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
+import { attentionWords } from './attention-words.ts';
 import { operatorWords } from './operator-words.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 const NEXT = 'n';
 
 export function page({ query }: PageProps): VNode {

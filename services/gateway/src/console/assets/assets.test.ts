@@ -1,6 +1,7 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findPage } from '../../../console/routes.ts';
+import { attentionWords } from '../../../console/pages/operator/attention-words.ts';
 import { operatorWords } from '../../../console/pages/operator/operator-words.ts';
 import * as clientWords from '../../../console/words.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
@@ -105,7 +106,7 @@ describe('the public door', () => {
       'viewer',
       ...segments.filter((one) => /^[a-z]{4}/.test(one) && !isKnown(one)),
     ];
-    const phrases = long(listPhrases(operatorWords)).filter((phrase) => !known.includes(phrase));
+    const phrases = long(listPhrases({ operatorWords, attentionWords })).filter((phrase) => !known.includes(phrase));
     const addresses = segments.filter((one) => one !== '' && !isKnown(one)).map((one) => `/console/${one}`);
     const own = new Set([...assets.client.files.keys()].map(readName));
     const modules = hidden()

@@ -263,5 +263,5 @@ test('no upstream is called when no submission is unknown', async () => {
 
   expect(await reconcileUnknown(world.deps)).toBe(0);
 
-  expect(world.journal.names()).toEqual(['store.withAdmission']);
+  expect(world.journal.names()).toEqual(['store.listWithAdmission']);
 });

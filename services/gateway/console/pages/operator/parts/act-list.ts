@@ -49,7 +49,7 @@ function describeFact({ detail }: Act): string {
   const { amount, currency, resolution, ok } = detail;
   if (typeof amount === 'string' && typeof currency === 'string') return `: ${moneyText(amount, currency)}`;
   if (typeof resolution === 'string') {
-    const known: Readonly<Record<string, string>> = operatorWords.attention.resolutions;
+    const known: Readonly<Record<string, string>> = operatorWords.resolutions;
     return `: ${known[resolution] ?? resolution}`;
   }
   if (typeof ok === 'boolean') return ok ? `: ${words.passed}` : `: ${words.failed}`;

@@ -4,10 +4,10 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { At } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { spanText } from './span-text.ts';
 
-const words = operatorWords.evidence;
+const words = attentionWords.evidence;
 const NONE = '–';
 
 const SHAPES: Readonly<Record<string, readonly [string, string]>> = {

@@ -11,17 +11,20 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
 import { Loaded } from '../../../parts/loaded.ts';
+import { loadLater } from '../../../parts/load-later.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { DecidedNote } from './decided-note.ts';
 import { DecisionForm } from './decision-form.ts';
-import { JobEvidence, TaskEvidence } from './evidence.ts';
 import type { QueueEntry } from './queue.ts';
 import { reasonText } from './queue-list.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
+/** The evidence of an entry is read from the server anyway, and its files are as many as those of the queue. */
+const TaskEvidence = loadLater(async () => (await import('./evidence.ts')).TaskEvidence);
+const JobEvidence = loadLater(async () => (await import('./evidence.ts')).JobEvidence);
 
 export interface AttentionItemProps {
   readonly entry: QueueEntry;

@@ -7,12 +7,13 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
+import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { confirmBatchText, sumDecisions, sumText } from './batch.ts';
 import { reasonText } from './queue-list.ts';
 import { ReasonField } from './reason-field.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 const NONE = '–';
 
 export interface BatchFormProps {
@@ -63,7 +64,7 @@ export function BatchForm({ rows, onConfirm }: BatchFormProps): VNode {
               onConfirm({ resolution: chosen, reason: reason.trim() });
             }}
           >
-            <p><strong>${words.resolutions[chosen]}.</strong> ${sumText(sumDecisions(rows, chosen))}</p>
+            <p><strong>${operatorWords.resolutions[chosen]}.</strong> ${sumText(sumDecisions(rows, chosen))}</p>
             <dl class="facts">
               <dt>${words.batch.entries}</dt>
               <dd>${rows.length}</dd>
@@ -101,7 +102,7 @@ function BatchChoices({ rows, chosen, onChoose, isFaulty }: BatchChoicesProps): 
             }}
           />
           <span>
-            <strong>${words.resolutions[resolution]}</strong>
+            <strong>${operatorWords.resolutions[resolution]}</strong>
             <span class="consequence">${refusedBecause ?? sumText(sumDecisions(rows, resolution))}</span>
           </span>
         </label>`,

@@ -1,11 +1,11 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { outcomeText } from './consequence.ts';
 import { listRest } from './use-batch.ts';
 import type { Batch, BatchRun } from './use-batch.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 /** What came of each entry of a decision over several: decided, refused and why, or not decided. */
 export function BatchResults({ run, batch, onNext }: { run: BatchRun; batch: Batch; onNext: () => void }): VNode {

@@ -2,9 +2,9 @@ import type { AttentionRow, Resolution } from '../../../api/operator-attention.t
 import type { Money } from '../../../api/money.ts';
 import { sumDecimals } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 /** The most entries that are decided with one reason. A person can still look over as many. */
 export const BATCH_MAX = 50;

@@ -2,9 +2,9 @@ import type { DecidedMoney, Decision, Resolution } from '../../../api/operator-a
 import type { Money } from '../../../api/money.ts';
 import { formatDecimal, parseNanos } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 type MoneyMove = Pick<Decision, 'resolution' | 'charge' | 'release' | 'isUnpriced'>;
 

@@ -3,11 +3,11 @@ import type { Act } from '../../../api/operator-acts.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { clockText } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { outcomeText } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 const DECISION = 'attention_resolved';
 type Resolution = DecisionAnswer['resolution'];
 

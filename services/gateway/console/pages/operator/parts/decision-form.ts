@@ -3,12 +3,13 @@ import type { AttentionRow, Decision, DecisionAnswer, Resolution } from '../../.
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { confirmText, consequenceText } from './consequence.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 const DECIDED_ALREADY = 'not_in_attention';
 
 export interface DecisionFormProps {
@@ -95,7 +96,7 @@ function Choice({ decision, row, isChosen, onChoose }: ChoiceProps): VNode {
       }}
     />
     <span>
-      <strong>${words.resolutions[resolution]}</strong>
+      <strong>${operatorWords.resolutions[resolution]}</strong>
       <span class="consequence">${refusedBecause ?? consequenceText(decision)}</span>
       ${refusedBecause === undefined ? html`<span class="small quiet">${explanation(row, resolution)}</span>` : null}
     </span>
@@ -133,7 +134,7 @@ function SecondStep({ row, decision, reason, onDecided, onChanged, onBack }: Sec
       act(`/attention/${encodeURIComponent(row.id)}`, { resolution: decision.resolution, reason });
     }}
   >
-    <p><strong>${words.resolutions[decision.resolution]}.</strong> ${consequenceText(decision)}</p>
+    <p><strong>${operatorWords.resolutions[decision.resolution]}.</strong> ${consequenceText(decision)}</p>
     <dl class="facts">
       <dt>${row.isJob ? words.job : words.task}</dt>
       <dd class="id">${row.id}</dd>

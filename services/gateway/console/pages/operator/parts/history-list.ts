@@ -2,9 +2,9 @@ import type { HistoryEntry } from '../../../api/operator-tasks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { localText, utcText } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 
-const words = operatorWords.evidence;
+const words = attentionWords.evidence;
 
 /** The stored history, folded: every entry in its own words. */
 export function HistoryList({

@@ -6,9 +6,9 @@ import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { parseNanos } from '../../../parts/decimal.ts';
 import { moneyText } from '../../../parts/money.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 
-const words = operatorWords.compared;
+const words = attentionWords.compared;
 const NONE = '–';
 
 /** One quantity of the work, with its unit. */

@@ -1,9 +1,9 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import type { ChosenEntries } from './use-choosing.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 export interface QueueBarProps {
   readonly count: string;

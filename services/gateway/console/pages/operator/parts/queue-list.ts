@@ -3,10 +3,10 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { Ago } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import type { QueueEntry } from './queue.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 export interface QueueListProps {
   readonly entries: readonly QueueEntry[];

@@ -5,6 +5,7 @@ import { CopyButton } from '../../../parts/copy-button.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { At, durationText, useNow } from '../../../parts/time.ts';
 import { words as shared } from '../../../words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { bytesText } from '../../client/parts/bytes-text.ts';
 
@@ -54,7 +55,7 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
     [words.channel, channel === '' ? words.noChannel : html`<span class="id">${channel}</span>`],
     [words.upstreamId, renderId(task.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
-    [words.admission, operatorWords.evidence.admissions[task.admission] ?? task.admission],
+    [words.admission, attentionWords.evidence.admissions[task.admission] ?? task.admission],
     ...(ended
       ? []
       : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : html`<${At} at=${nextPollAt} />`]] as const)),

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { AttentionRow } from '../../../api/operator-attention.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { BATCH_MAX, nameCause } from './batch.ts';
 import type { QueueEntry } from './queue.ts';
 import type { Choosing } from './queue-list.ts';
 
-const words = operatorWords.attention.batch;
+const words = attentionWords.attention.batch;
 
 export interface ChosenEntries extends Choosing {
   /** The chosen entries that still wait. */

@@ -3,7 +3,7 @@ import type { AttentionList, DecisionAnswer, DecisionRequest } from '../../../ap
 import { setQuery } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
 import { clockText } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { attentionWords } from '../attention-words.ts';
 import { summarize } from './batch-results.ts';
 import { outcomeText } from './consequence.ts';
 import { findNext, mergeQueue } from './queue.ts';
@@ -13,7 +13,7 @@ import type { Batch } from './use-batch.ts';
 import { useChoosing } from './use-choosing.ts';
 import type { ChosenEntries } from './use-choosing.ts';
 
-const words = operatorWords.attention;
+const words = attentionWords.attention;
 
 export interface Desk {
   /** The queue as the reader has it before the eyes. */

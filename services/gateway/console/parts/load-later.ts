@@ -1,0 +1,41 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { loadModule } from '../state/load-page.ts';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { words } from '../words.ts';
+
+interface Standing<P> {
+  readonly part?: ComponentType<P>;
+  /** Its file cannot be loaded. */
+  readonly isMissing?: true;
+}
+
+/** Returns a component whose file is loaded when it is first drawn, so that the page is there before it. */
+export function loadLater<P extends object>(load: () => Promise<ComponentType<P>>): (props: P) => VNode {
+  let known: Standing<P> = {};
+  return function Later(props: P): VNode {
+    const [{ part: Part, isMissing }, setStanding] = useState(known);
+    useEffect(() => {
+      if (Part !== undefined) return;
+      loadModule(load).then(
+        (part) => {
+          known = { part };
+          setStanding(known);
+        },
+        () => {
+          setStanding({ isMissing: true });
+        },
+      );
+    }, []);
+    if (Part !== undefined) return html`<${Part} ...${props} />`;
+    return isMissing === true ? html`<${MissingPart} />` : html`<p class="quiet">${words.loading}</p>`;
+  };
+}
+
+function MissingPart(): VNode {
+  return html`<div class="refusal" role="alert">
+    <p>${words.missingPage.text}</p>
+    <button type="button" onClick=${() => location.reload()}>${words.tryAgain}</button>
+  </div>`;
+}
