@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import type { Visit } from './browser.ts';
+import type { Visit, VisitOptions } from './browser.ts';
 import { OPERATORS, startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
@@ -8,7 +8,10 @@ import { until } from './fill-console.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
-const WIDTHS = [390, 1280] as const;
+const WINDOWS = [
+  { width: 390, colours: 'dark' },
+  { width: 1280, colours: 'light' },
+] as const;
 /** Four seconds are ordered; the usage of five hundred is far above ten times the hold. */
 const OVERRUN = '[seconds:500]';
 
@@ -59,8 +62,8 @@ describeInBrowser('an operator who decides about money', () => {
     await until(async () => (await waiting()).filter(({ reason }) => reason === 'overrun').length === count);
     return ids;
   };
-  const signIn = async (width: number, address: string): Promise<Visit> => {
-    const visit = await world.signedIn('operator', OPERATORS.operator, { width });
+  const signIn = async (window: Omit<VisitOptions, 'origin'>, address: string): Promise<Visit> => {
+    const visit = await world.signedIn('operator', OPERATORS.operator, window);
     visits.push(visit);
     await visit.page.goto(`${world.origins.operator}/console${address}`);
     return visit;
@@ -75,11 +78,11 @@ describeInBrowser('an operator who decides about money', () => {
     await page.getByRole('button', { name: /^Review/ }).click();
   };
 
-  test.each(WIDTHS)(
-    'sees at %i px the order, the usage and the prompt beside the choices, and afterwards what the decision did',
-    async (width) => {
+  test.each(WINDOWS)(
+    'sees at $width px in $colours colours the order, the usage and the prompt beside the choices, and afterwards what the decision did',
+    async ({ width, colours }) => {
       const [first = '', second = ''] = await overrun(2);
-      const visit = await signIn(width, `/attention?open=${first}`);
+      const visit = await signIn({ width, colours }, `/attention?open=${first}`);
       const { page } = visit;
       await page.getByRole('row', { name: 'Price $0.32 held $40.00, 125 times the hold' }).waitFor();
       await page.getByRole('row', { name: 'Seconds 4 s 500 s' }).waitFor();
@@ -103,7 +106,8 @@ describeInBrowser('an operator who decides about money', () => {
       expect(await show(first)).toMatchObject({ settlement: { basis: 'usage', amount: '40' } });
       await page.keyboard.press('n');
       await page.waitForURL((url) => url.searchParams.get('open') === second);
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('Usage far above the hold');
+      // the focus follows the address, once the entry is drawn
+      await page.waitForFunction("document.activeElement.textContent === 'Usage far above the hold'");
       await fillDecision(page, /The work is lost/, 'the upstream counts wrongly');
       await page.getByRole('dialog').getByRole('button', { name: 'Return $0.32' }).click();
       await page
@@ -125,7 +129,7 @@ describeInBrowser('an operator who decides about money', () => {
     'is told who decided meanwhile, and no money moves twice',
     async () => {
       const [id = ''] = await overrun(1);
-      const visit = await signIn(1280, `/attention?open=${id}`);
+      const visit = await signIn({}, `/attention?open=${id}`);
       const { page } = visit;
       await fillDecision(page, /The work was done/, 'it is as long as that');
       // the stream tells nothing while the switch is off
@@ -145,16 +149,16 @@ describeInBrowser('an operator who decides about money', () => {
     JOURNEY_TIMEOUT_MS,
   );
 
-  test.each(WIDTHS)(
-    'decides at %i px over several of one cause, each booked on its own, and tries again what was not answered',
-    async (width) => {
+  test.each(WINDOWS)(
+    'decides at $width px in $colours colours over several of one cause, each booked on its own, and tries again what was not answered',
+    async ({ width, colours }) => {
       const { id: doubtful } = await world.api('/v1/videos', {
         method: 'POST',
         body: { model: 'Alpha-H3', prompt: 'a boat in doubt [unknown:paused]', seconds: '4', size: '1280x720' },
       });
       const ids = await overrun(4);
       await until(async () => (await waiting()).some(({ id }) => id === doubtful));
-      const visit = await signIn(width, '/attention');
+      const visit = await signIn({ width, colours }, '/attention');
       const { page } = visit;
       await page.getByRole('checkbox', { name: `Choose ${String(ids[0])}` }).check();
       expect(await page.getByRole('checkbox', { name: `Choose ${String(doubtful)}` }).isDisabled()).toBe(true);
