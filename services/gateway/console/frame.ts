@@ -1,20 +1,20 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Me, OperatorMe } from './api/session.ts';
+import { html } from './html.ts';
+import type { VNode } from './html.ts';
+import { OutageBanner } from './parts/loaded.ts';
+import { Boundary, BrokenPage } from './parts/refusal.ts';
+import { SignOut } from './parts/sign-out.ts';
+import { findPage } from './routes.ts';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
-import { loadModule } from './state/load-page.ts';
-import type { Me, OperatorMe } from './api/session.ts';
 import type { ConsoleDoor, DoorQueue } from './state/door.ts';
+import { useLiveSwitch } from './state/live.ts';
+import { loadModule } from './state/load-page.ts';
 import { useOutage } from './state/outage.ts';
 import { useServerWatch } from './state/use-server-watch.ts';
 import type { WaitingNow } from './state/use-server-watch.ts';
-import { html } from './html.ts';
-import type { VNode } from './html.ts';
-import { Boundary, BrokenPage } from './parts/boundary.ts';
-import { LiveSwitch } from './parts/live-switch.ts';
-import { OutageBanner } from './parts/loaded.ts';
-import { SignOut } from './parts/sign-out.ts';
-import { findPage } from './routes.ts';
 import { words } from './words.ts';
 
 /** The props of every page: the parameters of its address. */
@@ -174,4 +174,22 @@ function useReloadAfter(isOut: boolean, isMissing: boolean): void {
     if (isMissing && wasOut.current && !isOut) location.reload();
     wasOut.current = isOut;
   }, [isOut, isMissing]);
+}
+
+/** Says how the page follows changes, and pauses it. */
+function LiveSwitch(): VNode | null {
+  const { state, toggle } = useLiveSwitch();
+  const outage = useOutage();
+  if (state === 'none') return null;
+  // an outage stops the updates, unless only a part of the page has one
+  const isOff = outage !== undefined && (outage.kind === 'silent' ? state !== 'paused' : state === 'polling');
+  return html`<button
+    type="button"
+    class=${state === 'live' && !isOff ? 'live connected' : `live ${state}`}
+    aria-pressed=${state === 'paused'}
+    title=${state === 'paused' ? words.live.resume : words.live.pause}
+    onClick=${toggle}
+  >
+    ${isOff ? words.live.off : words.live[state]}
+  </button>`;
 }

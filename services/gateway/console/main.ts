@@ -11,7 +11,7 @@ import { Frame } from './frame.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { SignIn } from './sign-in.ts';
-import { Boundary } from './parts/boundary.ts';
+import { Boundary } from './parts/refusal.ts';
 import { OutageBanner } from './parts/loaded.ts';
 import { Refusal } from './parts/refusal.ts';
 import { words } from './words.ts';

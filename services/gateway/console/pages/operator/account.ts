@@ -1,18 +1,29 @@
-import type { AccountView as Answer } from '../../api/operator-accounts.ts';
-import { useView } from '../../state/use-view.ts';
+import { useState } from 'preact/hooks';
+import type { AccountRow, AccountView as Answer, CreditRequest } from '../../api/operator-accounts.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
+import { formatDecimal, parseNanos } from '../../parts/decimal.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { moneyText } from '../../parts/money.ts';
 import { At } from '../../parts/time.ts';
+import { announce } from '../../state/announce.ts';
+import { useAct } from '../../state/use-act.ts';
+import { useView } from '../../state/use-view.ts';
+import { operatorWords } from './operator-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { AmountText } from './parts/amount-text.ts';
-import { CreditForm } from './parts/credit-form.ts';
+import { ReasonField } from './parts/reason-field.ts';
 import { Statement } from './parts/statement.ts';
 import { TokenSection } from './parts/token-section.ts';
-import { operatorWords } from './operator-words.ts';
+
+/** Maximum characters of a reason that the books keep. */
+const REASON_MAX = 256;
+const REQUEST_ID_BYTES = 16;
+const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestId() });
 
 const words = operatorWords.accounts;
 
@@ -78,4 +89,138 @@ export function AccountView({ view, query, onChanged }: AccountViewProps): VNode
     <${Statement} usage=${usage} path=${`/console/accounts/${encodeURIComponent(account.id)}`} query=${query} />
     <${ActList} acts=${acts} title=${words.acts} />
   `;
+}
+
+interface CreditFormProps {
+  readonly account: AccountRow;
+  readonly canChange: boolean;
+  readonly onCredited: () => void;
+}
+
+interface CreditDraft {
+  readonly amount: string;
+  readonly reason: string;
+  /** Made once for a form, so sending it twice credits once. */
+  readonly requestId: string;
+}
+
+/** Credits an account in two steps: what, and why; then the balance before and after. */
+function CreditForm({ account, canChange, onCredited }: CreditFormProps): VNode {
+  const [filled, setFilled] = useState(empty);
+  const [isTried, setTried] = useState(false);
+  const [isReviewed, setReviewed] = useState(false);
+  const { currency } = account.balance;
+  const isAmount = (parseNanos(normalizeAmount(filled.amount)) ?? 0n) !== 0n;
+  const isGood = isAmount && filled.reason.trim() !== '';
+  const review = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    setReviewed(isGood);
+  };
+  const done = (): void => {
+    setFilled(empty);
+    setTried(false);
+    setReviewed(false);
+    onCredited();
+  };
+  return html`
+    <form class="narrow" novalidate onSubmit=${review}>
+      <fieldset class="plain" disabled=${!canChange} aria-describedby=${canChange ? undefined : 'may-not-change'}>
+        <label for="credit-amount">${words.amount(currency)}</label>
+        <input
+          id="credit-amount"
+          inputmode="decimal"
+          autocomplete="off"
+          value=${filled.amount}
+          aria-invalid=${isTried && !isAmount ? 'true' : undefined}
+          aria-describedby="credit-amount-hint credit-amount-fault"
+          onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+            setFilled({ ...filled, amount: currentTarget.value });
+          }}
+        />
+        <p id="credit-amount-hint" class="small quiet">${words.amountHint}</p>
+        <p id="credit-amount-fault" class="fault">${isTried && !isAmount ? words.amountFault : ''}</p>
+        <${ReasonField}
+          value=${filled.reason}
+          charactersMax=${REASON_MAX}
+          onInput=${(reason: string) => {
+            setFilled({ ...filled, reason });
+          }}
+          fault=${isTried && filled.reason.trim() === '' ? operatorWords.reason.missing : undefined}
+        />
+        <button type="submit">${words.review}</button>
+      </fieldset>
+    </form>
+    ${
+      isReviewed
+        ? html`<${SecondStep}
+            account=${account}
+            credit=${{ ...filled, amount: normalizeAmount(filled.amount), reason: filled.reason.trim() }}
+            onDone=${done}
+            onBack=${() => {
+              setReviewed(false);
+            }}
+          />`
+        : null
+    }
+  `;
+}
+
+/** People write spaces and a plus. */
+function normalizeAmount(text: string): string {
+  return text.trim().replace(/^\+/, '');
+}
+
+interface SecondStepProps {
+  readonly account: AccountRow;
+  readonly credit: CreditRequest;
+  readonly onDone: () => void;
+  readonly onBack: () => void;
+}
+
+function SecondStep({ account, credit, onDone, onBack }: SecondStepProps): VNode {
+  const { id, balance } = account;
+  const isTaken = credit.amount.startsWith('-');
+  const size = moneyText(credit.amount.replace('-', ''), balance.currency);
+  const { act, isBusy, fault } = useAct(() => {
+    announce(words.credited(moneyText(credit.amount, balance.currency), id));
+    onDone();
+  });
+  return html`<${ConfirmDialog}
+    title=${words.creditTitle(id)}
+    confirm=${isTaken ? words.confirmDebit(size) : words.confirmCredit(size)}
+    cancel=${operatorWords.dialog.back}
+    isBusy=${isBusy}
+    isDanger=${isTaken}
+    onCancel=${onBack}
+    onConfirm=${() => {
+      act(`/accounts/${encodeURIComponent(id)}/credit`, credit);
+    }}
+  >
+    <${BeforeAndAfter} account=${account} amount=${credit.amount} />
+    <p>${operatorWords.reason.label}: ${credit.reason}</p>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  <//>`;
+}
+
+export function BeforeAndAfter({ account, amount }: { account: AccountRow; amount: string }): VNode {
+  const { amount: before, currency } = account.balance;
+  const after = formatDecimal((parseNanos(before) ?? 0n) + (parseNanos(amount) ?? 0n));
+  return html`
+    <dl class="facts sums">
+      <dt>${words.before}</dt>
+      <dd>${moneyText(before, currency)}</dd>
+      <dt>${words.change}</dt>
+      <dd>${moneyText(amount, currency)}</dd>
+      <dt>${words.after}</dt>
+      <dd><strong>${moneyText(after, currency)}</strong></dd>
+    </dl>
+    ${after.startsWith('-') ? html`<p class="note">${words.belowZero}</p>` : null}
+  `;
+}
+
+/** Names a form, so that sending it again is harmless. It works on plain http too, where `randomUUID` does not. */
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(REQUEST_ID_BYTES));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

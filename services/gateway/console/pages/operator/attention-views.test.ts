@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { AttentionRow, DecidedMoney, Resolution } from '../../api/operator-attention.ts';
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { aTaskMoney, aTaskView, usd } from '../../testing/a-task.ts';
-import { confirmBatchText, nameCause, sumDecisions, sumText } from './parts/batch.ts';
+import { confirmBatchText, nameCause, sumDecisions, sumText } from './parts/consequence.ts';
 import { BatchResults } from './parts/batch-results.ts';
 import { describeDecision } from './parts/decided-note.ts';
 import { TaskEvidence } from './parts/evidence.ts';

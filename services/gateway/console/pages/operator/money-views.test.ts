@@ -5,7 +5,7 @@ import type { AccountView as Answer } from '../../api/operator-accounts.ts';
 import type { MoneyView as Money } from '../../api/operator-money.ts';
 import { AccountView } from './account.ts';
 import { MoneyView } from './money.ts';
-import { BeforeAndAfter } from './parts/credit-form.ts';
+import { BeforeAndAfter } from './account.ts';
 import { listChargedDays } from './parts/statement.ts';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });

@@ -178,11 +178,11 @@ describeOnEngines('counters that are spread over shards', (open) => {
       expect([await store.inFlight('total'), await store.inFlight('token:token_1')]).toEqual([1, 1]);
     });
 
-    test('a return to it loses no permit after the statement of the README', async () => {
+    test('a return to it loses no permit after the statement of its page', async () => {
       const names = ids('new', 60);
       await beginAll(names, LIMIT, [store, other]);
       await endAll(names.slice(0, 40));
-      const text = readFileSync(path.join(MIGRATIONS, '../README.md'), 'utf8');
+      const text = readFileSync(path.join(MIGRATIONS, '../counters.md'), 'utf8');
       for (const statement of /`(UPDATE in_flight[^`]+)`/.exec(text)![1]!.split(';')) await sql.write(statement);
 
       const begins = ids('old', LIMIT).map((id) => old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) }));

@@ -9,7 +9,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
-import { confirmBatchText, sumDecisions, sumText } from './batch.ts';
+import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
 import { reasonText } from './queue-list.ts';
 import { ReasonField } from './reason-field.ts';
 

@@ -1,21 +1,29 @@
 import { useState } from 'preact/hooks';
 import type { AccountRow } from '../../../api/operator-accounts.ts';
-import type { RevokedToken, Token } from '../../../api/tokens.ts';
+import type { MadeToken, RevokedToken, Token } from '../../../api/tokens.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
+import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
+import { CopyButton } from '../../../parts/copy-button.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/money.ts';
+import { Ago, At, useNow } from '../../../parts/time.ts';
+import { labelToken } from '../../../parts/token-label.ts';
 import { TokenPlace } from '../../../parts/token-place.ts';
 import { countValidMade, orderTree } from '../../../parts/token-tree.ts';
 import type { PlacedToken } from '../../../parts/token-tree.ts';
-import { Ago, At, useNow } from '../../../parts/time.ts';
+import { announce } from '../../../state/announce.ts';
+import { useAct } from '../../../state/use-act.ts';
 import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
-import { LimitsDialog } from './limits-dialog.ts';
-import { MakeTokenDialog } from './make-token-dialog.ts';
+import { LimitFields } from './limit-fields.ts';
+import { NewTokenFields } from './new-token-fields.ts';
+import { NEW_TOKEN, readNewToken } from './new-token.ts';
+import { ReasonField } from './reason-field.ts';
 import { RevokeDialog } from './revoke-dialog.ts';
-import { labelToken } from '../../../parts/token-label.ts';
+import type { TokenDialogProps } from './revoke-dialog.ts';
+import { readLimits, toLimitTexts } from './token-limits.ts';
 
 const words = operatorWords.tokens;
 const HOUR_MS = 3_600_000;
@@ -161,4 +169,63 @@ function renderLimits({ limits }: Token): ComponentChildren {
   const set = names.filter(([name]) => limits[name] !== undefined);
   if (set.length === 0) return '–';
   return set.map(([name, text]) => html`<div key=${name}>${text}: ${limits[name]}</div>`);
+}
+
+/** Replaces the limits of a token. */
+function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps & { token: Token }): VNode {
+  const [texts, setTexts] = useState(() => toLimitTexts(token));
+  const [reason, setReason] = useState('');
+  const { act, isBusy, fault } = useAct(() => {
+    announce(words.didChange(labelToken(token)));
+    onChanged();
+    onClose();
+  });
+  const { values, faults } = readLimits(texts);
+  return html`<${ConfirmDialog}
+    title=${words.changeTitle(labelToken(token))}
+    confirm=${words.save}
+    cancel=${operatorWords.dialog.cancel}
+    isBusy=${isBusy || Object.keys(faults).length > 0}
+    onCancel=${onClose}
+    onConfirm=${() => {
+      act(`/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}/limits`, {
+        ...values,
+        reason: reason.trim(),
+      });
+    }}
+  >
+    <p>${words.changeText}</p>
+    <${LimitFields} texts=${texts} faults=${faults} currency=${account.balance.currency} onChange=${setTexts} />
+    <${ReasonField} value=${reason} onInput=${setReason} fault=${fault?.message} />
+  <//>`;
+}
+
+/** Makes a token, and then shows its key this once. */
+function MakeTokenDialog({ account, onClose, onChanged }: TokenDialogProps): VNode {
+  const [form, setForm] = useState(NEW_TOKEN);
+  const { act, isBusy, fault, answer } = useAct<MadeToken>(onChanged);
+  if (answer !== undefined) return html`<${MadeKeyDialog} made=${answer} onClose=${onClose} />`;
+  const { token, faults } = readNewToken(form);
+  return html`<${ConfirmDialog}
+    title=${words.make}
+    confirm=${words.makeButton}
+    cancel=${operatorWords.dialog.cancel}
+    isBusy=${isBusy || token === undefined}
+    onCancel=${onClose}
+    onConfirm=${() => {
+      if (token !== undefined) act(`/accounts/${encodeURIComponent(account.id)}/tokens`, token);
+    }}
+  >
+    <${NewTokenFields} form=${form} faults=${faults} currency=${account.balance.currency} onChange=${setForm} />
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+  <//>`;
+}
+
+/** The key of a new token. It is kept nowhere, so this is the one time that it can be read. */
+function MadeKeyDialog({ made: { token, key }, onClose }: { made: MadeToken; onClose: () => void }): VNode {
+  return html`<${ConfirmDialog} title=${words.made} confirm=${words.close} onCancel=${onClose} onConfirm=${onClose}>
+    <p>${token.name}</p>
+    <p class="note">${words.once}</p>
+    <p><code class="id key">${key}</code> <${CopyButton} text=${key} what=${words.key} /></p>
+  <//>`;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { attentionWords } from '../attention-words.ts';
-import { BATCH_MAX, nameCause } from './batch.ts';
+import { BATCH_MAX, nameCause } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
 import type { Choosing } from './queue-list.ts';
 
