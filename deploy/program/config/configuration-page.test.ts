@@ -5,7 +5,7 @@ import { SETTINGS } from './testing/settings.ts';
 import type { Setting } from './testing/settings.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const PAGES = ['deploy/configuration.md', 'services/media/README.md'];
+const PAGES = ['deploy/configuration.md', 'services/media/settings.md'];
 const HEADER = /^\| Key(?: under `([\w.]+)`| of an entry of `([\w.[\]]+)`)? \| Means \| Default \|$/;
 
 const SECTIONS = new Set(

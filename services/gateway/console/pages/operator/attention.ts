@@ -11,7 +11,6 @@ import { BatchForm } from './parts/batch-form.ts';
 import { BatchResults } from './parts/batch-results.ts';
 import { ChosenBar, QueueBar } from './parts/queue-bar.ts';
 import { QueueList } from './parts/queue-list.ts';
-import { QueueList } from './parts/queue-list.ts';
 import { moveByKey } from './parts/queue.ts';
 import { useDesk } from './parts/use-desk.ts';
 import type { Desk } from './parts/use-desk.ts';
