@@ -98,7 +98,7 @@ test(
     const before = await readSpent();
 
     const interrupted = resolve(ids, 'completed', 'it is as long');
-    await until(async () => (await readSpent()) > before, TIMEOUT_MS);
+    await until(async () => (await readSpent()) > before + Number(COSTS), TIMEOUT_MS);
     await world.program.stop('SIGKILL');
     const first = await interrupted;
     await world.program.start();
