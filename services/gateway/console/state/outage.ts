@@ -48,7 +48,7 @@ const MOST_MS = 15_000;
 /** Pages that lost the server at the same moment come back apart. */
 const SPREAD = 0.4;
 
-/** Returns how long to wait before the next try, after so many failures in a row. `chance` is from 0 to 1. */
+/** Returns how long to wait before the next try, after that number of failures in a row. `chance` is from 0 to 1. */
 export function retryDelay(failures: number, chance: number): number {
   const whole = Math.min(MOST_MS, FIRST_MS * FACTOR ** Math.max(0, failures - 1));
   return Math.round(whole * (1 - SPREAD * chance));

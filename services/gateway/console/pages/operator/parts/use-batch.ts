@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DecisionAnswer, DecisionRequest } from '../../../api/operator-attention.ts';
 import { ApiError, api } from '../../../state/api.ts';
 
-/** What came of one entry. `failed`: nobody knows whether it was decided; the same decision again finds out. */
+/** The outcome of one entry. `failed`: it is unknown whether it was decided; the same decision again finds out. */
 export type BatchResult =
   | { readonly kind: 'decided'; readonly answer: DecisionAnswer }
   | { readonly kind: 'refused' | 'failed'; readonly why: string };
