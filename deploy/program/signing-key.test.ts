@@ -24,12 +24,12 @@ function newFolder(): string {
 /** Takes the key of each folder at the same moment as the other threads. */
 const TAKE_KEYS = `
 import { parentPort, workerData } from 'node:worker_threads';
-const { signingKeyIn } = await import(workerData.module);
+const { openSigningKey } = await import(workerData.module);
 const arrived = new Int32Array(workerData.arrived);
 parentPort.postMessage(workerData.dirs.map((dir, at) => {
   Atomics.add(arrived, at, 1);
   while (Atomics.load(arrived, at) < workerData.threads);
-  return signingKeyIn(dir, undefined).reveal();
+  return openSigningKey(dir, undefined).reveal();
 }));`;
 
 function keysTaken(dirs: readonly string[], arrived: SharedArrayBuffer): Promise<readonly string[]> {
