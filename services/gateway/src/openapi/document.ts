@@ -3,6 +3,8 @@ import type { QueryParameter, Schema } from '../dialects/dialect.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
 import { hoist } from './hoist.ts';
+import { shareComponents } from './share-components.ts';
+import type { Answer, Operation, Parameter } from './share-components.ts';
 import { LIMIT_HEADERS, headerComponents, buildHeaderRefs } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
@@ -46,27 +48,30 @@ const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
   webhook_endpoint_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   webhook_delivery_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
 };
-/** Every method that an OpenAPI document can name. */
-const ALL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+/** The methods that stand in the document for a route that answers every method in the same way. */
+export const METHODS_FOR_ALL = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];
 
 /** Builds the OpenAPI document of the routes. */
 export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string): object {
-  const paths: Record<string, Record<string, object>> = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
-    for (const method of route.methods === 'all' ? ALL_METHODS : route.methods) {
+    for (const method of route.methods === 'all' ? METHODS_FOR_ALL : route.methods) {
       const name = route.path.replace('{+', '{');
       paths[name] = { ...paths[name], [method.toLowerCase()]: buildOperation(route, method) };
     }
   }
-  const { document, schemas } = hoist({ paths, responses: collectErrors(routes) });
+  const shared = shareComponents(paths);
+  const { document, schemas } = hoist({ ...shared, responses: { ...shared.responses, ...collectErrors(routes) } });
   return {
     openapi: '3.1.0',
     info: API,
     servers: [{ url: publicUrl }],
     tags: collectTags(routes).map((name) => ({ name })),
+    security: [{ token: [] }],
     paths: document.paths,
     components: {
       schemas,
+      parameters: document.parameters,
       responses: document.responses,
       headers: headerComponents,
       securitySchemes: {
@@ -80,12 +85,12 @@ export function openApiDocument(routes: readonly RouteEntry[], publicUrl: string
   };
 }
 
-function buildOperation(route: RouteEntry, method: Method | (typeof ALL_METHODS)[number]): object {
+function buildOperation(route: RouteEntry, method: Method): Operation {
   const { doc, path, token, methods } = route;
-  const parameters = [
+  const parameters: readonly Parameter[] = [
     ...buildPathParameters(path),
-    ...(doc.parameters ?? []).map((parameter) => ({ in: 'query', ...parameter })),
-    ...(doc.headers ?? []).map((name) => ({ in: 'header', name, ...HEADERS[name] })),
+    ...(doc.parameters ?? []).map((parameter) => ({ in: 'query' as const, ...parameter })),
+    ...(doc.headers ?? []).map((name) => ({ in: 'header' as const, name, ...HEADERS[name] })),
   ];
   const bodies = {
     ...(doc.json === undefined ? {} : { 'application/json': { schema: doc.json } }),
@@ -98,12 +103,12 @@ function buildOperation(route: RouteEntry, method: Method | (typeof ALL_METHODS)
     ...(doc.description === undefined ? {} : { description: doc.description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(Object.keys(bodies).length === 0 ? {} : { requestBody: { required: true, content: bodies } }),
-    security: token === undefined ? [] : [{ token: [] }],
+    ...(token === undefined ? { security: [] } : {}),
     responses: { ...buildSuccess(route), ...referToErrors(route) },
   };
 }
 
-function buildSuccess({ doc, token }: RouteEntry): object {
+function buildSuccess({ doc, token }: RouteEntry): Readonly<Record<string, Answer>> {
   const { answers, status = 200, answerHeaders = [], also = {} } = doc;
   const headers = (more: readonly ResponseHeader[]): object =>
     buildHeaderRefs(['x-request-id', ...(token === undefined ? [] : LIMIT_HEADERS), ...more]);
@@ -121,23 +126,23 @@ function buildSuccess({ doc, token }: RouteEntry): object {
           },
         };
   const others = Object.entries(also).map(
-    ([code, { description, headers: more = [], types = [] }]): [string, object] => [
+    ([code, { description, headers: more = [], types = [] }]): [string, Answer] => [
       code,
       {
         description,
         headers: headers(more),
         ...(types.length === 0
           ? {}
-          : { content: Object.fromEntries(types.map((type) => [type, { schema: answers[type] }])) }),
+          : { content: Object.fromEntries(types.map((type) => [type, { schema: answers[type] ?? {} }])) }),
       },
     ],
   );
   return { ...first, ...Object.fromEntries(others) };
 }
 
-function buildPathParameters(path: string): object[] {
+function buildPathParameters(path: string): Parameter[] {
   return [...path.matchAll(/\{\+?(\w+)\}/g)].map(([, name = '']) => ({
-    in: 'path',
+    in: 'path' as const,
     name,
     required: true,
     schema: PATH_SCHEMAS[name] ?? { type: 'string', minLength: 1 },

@@ -39,6 +39,12 @@ const UPSTREAM: Schema = {
   type: ['object', 'array'],
   description: "The upstream's own error, without anything that identifies the upstream.",
 };
+/** A refusal of a relayed call can come from the upstream, so that its exact shape is open on every path. */
+const RELAYED: Schema = {
+  title: 'RelayedError',
+  description: "The gateway's own error in the shape of the path's API, or the upstream's.",
+  anyOf: [SCHEMAS.openai, SCHEMAS.anthropic, SCHEMAS.google, UPSTREAM],
+};
 
 const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
   400: 'The request is invalid; the message names the field.',
@@ -115,9 +121,10 @@ interface ErrorResponse {
 }
 
 /** Returns references to the refusals of a route, by status. */
-export function referToErrors(entry: RouteEntry): object {
-  const references = listErrors(entry).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]);
-  return Object.fromEntries(references) as object;
+export function referToErrors(entry: RouteEntry): Readonly<Record<string, { readonly $ref: string }>> {
+  return Object.fromEntries(
+    listErrors(entry).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
 }
 
 /** Returns the refusals of all routes by the names of their components. Throws if one name has two meanings. */
@@ -144,17 +151,18 @@ function listErrors(entry: RouteEntry): readonly ErrorResponse[] {
 }
 
 function describeError(entry: RouteEntry, status: RefusedStatus): ErrorResponse {
+  if (entry.doc.isRelayed === true && !OWN.has(status))
+    return { status: String(status), name: `${NAMES[status]}Relayed`, response: buildResponse(entry, status, RELAYED) };
   const families = entry.doc.envelopes ?? [chooseEnvelope(entry.path)];
-  const canBeUpstreams = entry.doc.isRelayed === true && !OWN.has(status);
-  const all = [...families.map((name) => SCHEMAS[name]), ...(canBeUpstreams ? [UPSTREAM] : [])];
+  const all = families.map((name) => SCHEMAS[name]);
   const [only] = all;
   const name = [
     NAMES[status],
     ...families.map((family) => ENVELOPE_NAMES[family]),
-    canBeUpstreams ? 'Relayed' : '',
     entry.token === undefined ? 'WithoutToken' : '',
   ].join('');
-  const schema = all.length === 1 && only !== undefined ? only : { anyOf: all };
+  const title = all.map((one) => one['title']).join('Or');
+  const schema = all.length === 1 && only !== undefined ? only : { title, anyOf: all };
   return { status: String(status), name, response: buildResponse(entry, status, schema) };
 }
 

@@ -1,4 +1,5 @@
 import type { Schema } from '../dialects/dialect.ts';
+import { toComponentName } from './share-components.ts';
 
 interface Header {
   readonly description: string;
@@ -52,15 +53,8 @@ export const RESPONSE_HEADERS = {
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** Returns the name of a header's component. */
-const toComponentName = (name: ResponseHeader): string =>
-  name
-    .split('-')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-
 export const headerComponents: Readonly<Record<string, Header>> = Object.fromEntries(
-  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [toComponentName(name as ResponseHeader), header]),
+  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [toComponentName(name), header]),
 );
 
 export function buildHeaderRefs(names: readonly ResponseHeader[]): object {

@@ -36,14 +36,16 @@ interface Header {
   readonly schema: Json;
 }
 interface Written {
+  readonly security: readonly object[];
   readonly paths: Readonly<
     Record<
       string,
       Readonly<
         Record<
           string,
-          Omit<Operation, 'name' | 'method' | 'path' | 'parameters' | 'responses'> & {
-            readonly parameters?: readonly Parameter[];
+          Omit<Operation, 'name' | 'method' | 'path' | 'parameters' | 'security' | 'responses'> & {
+            readonly parameters?: readonly (Parameter | Reference)[];
+            readonly security?: readonly object[];
             readonly responses: Readonly<Record<string, Response | Reference>>;
           }
         >
@@ -53,6 +55,7 @@ interface Written {
   readonly components: {
     readonly schemas: Readonly<Record<string, Json>>;
     readonly headers: Readonly<Record<string, Header>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
   };
 }
@@ -94,7 +97,10 @@ export function readDocument(json: unknown): ApiDocument {
   const operations = Object.entries(written.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => ({
       ...operation,
-      parameters: operation.parameters ?? [],
+      security: operation.security ?? written.security,
+      parameters: (operation.parameters ?? []).map((parameter) =>
+        '$ref' in parameter ? written.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
+      ),
       responses: Object.fromEntries(
         Object.entries(operation.responses).map(([status, response]) => [
           status,

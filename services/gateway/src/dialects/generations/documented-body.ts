@@ -37,23 +37,26 @@ const common = orNull({
 });
 
 /** Forbidden combinations: a duration under two names, a size given twice or in part. */
-const rules: readonly Schema[] = [
-  { not: { allOf: [requireField('seconds'), requireField('duration')] } },
-  { not: { allOf: [requireField('size'), { anyOf: [requireField('width'), requireField('height')] }] } },
-  {
-    anyOf: [
-      { allOf: [requireField('width'), requireField('height')] },
-      { not: { anyOf: [requireField('width'), requireField('height')] } },
-    ],
-  },
-];
+const rules: Schema = {
+  title: 'OneLengthOneSize',
+  allOf: [
+    { not: { allOf: [requireField('seconds'), requireField('duration')] } },
+    { not: { allOf: [requireField('size'), { anyOf: [requireField('width'), requireField('height')] }] } },
+    {
+      anyOf: [
+        { allOf: [requireField('width'), requireField('height')] },
+        { not: { anyOf: [requireField('width'), requireField('height')] } },
+      ],
+    },
+  ],
+};
 
 const body = (title: string, required: string, properties: Readonly<Record<string, Schema>>): Schema => ({
   title,
   type: 'object',
   required: ['model', required],
   properties: { model, ...properties, ...common },
-  allOf: rules,
+  allOf: [rules],
 });
 
 /** Other fields, such as seed, fps or metadata, are passed to channels that support them. */

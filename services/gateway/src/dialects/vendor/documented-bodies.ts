@@ -38,6 +38,7 @@ const watermark: Schema = { type: 'boolean', description: 'Whether the result ha
 
 export const regenerationBody: Schema = {
   title: 'VideoRegeneration',
+  description: 'Mode A regenerates a finished task, mode B a video.',
   oneOf: [
     strictObject('VideoRegenerationByTask', ['model', 'resolution', 'source_task_id'], {
       model: ALPHA,
@@ -49,10 +50,7 @@ export const regenerationBody: Schema = {
     strictObject('VideoRegenerationByVideo', ['model', 'resolution', 'content'], {
       model: ALPHA,
       resolution: REGENERATED,
-      content: {
-        ...baseContent,
-        description: 'Mode B: one base_video, the final prompt of that video and its reference media.',
-      },
+      content: baseContent,
       aigc_watermark: watermark,
       source_task_id: { type: 'string', maxLength: 0 },
     }),

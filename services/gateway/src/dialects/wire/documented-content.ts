@@ -26,7 +26,8 @@ const anyVideo = mediaItemSchema('video_url', 'VideoItem', ['reference_video', '
 
 const ITEMS_MAX = 100;
 const items = (title: string, oneOf: readonly Schema[]): Schema => ({ title, oneOf });
-const array = (description: string, of: Schema, more: Schema): Schema => ({
+const array = (title: string, description: string, of: Schema, more: Schema): Schema => ({
+  title,
   type: 'array',
   description,
   minItems: 1,
@@ -39,6 +40,7 @@ const generationItem = items('ContentItem', [textItemSchema('TextItem', TEXT_MAX
 
 /** The content of a generation or a context IR. */
 export const generationContent: Schema = array(
+  'GenerationContent',
   'Text and media for the model. Two images must have roles. Frames and references must not mix. ' +
     'Audio requires a reference image or video.',
   generationItem,
@@ -47,6 +49,7 @@ export const generationContent: Schema = array(
 
 /** The content beside a flat prompt, which is the text. */
 export const mediaContent: Schema = {
+  title: 'MediaContent',
   type: 'array',
   description: 'Media for the model; the text is in prompt.',
   maxItems: ITEMS_MAX,
@@ -55,6 +58,7 @@ export const mediaContent: Schema = {
 
 /** The content of a regeneration from a video (mode B). */
 export const baseContent: Schema = array(
+  'RegenerationContent',
   'One base_video, the final prompt of that video and its reference media.',
   items('RegenerationItem', [textItemSchema('FinalPromptItem', FINAL_PROMPT_MAX), image, anyVideo, audio]),
   { contains: roleIs('base_video'), minContains: 1, maxContains: 1, allOf: [{ contains: text }] },
@@ -78,10 +82,10 @@ export function orNull(properties: Readonly<Record<string, Schema>>): Readonly<R
 }
 
 function nullable(schema: Schema): Schema {
-  const { description, examples, ...rest } = schema;
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...(examples === undefined ? {} : { examples }),
-    anyOf: [rest, { type: 'null' }],
-  };
+  const { title, type, anyOf, ...rest } = schema;
+  if (title !== undefined) return { anyOf: [schema, { type: 'null' }] };
+  if (anyOf !== undefined) return { ...rest, anyOf: [...(anyOf as readonly Schema[]), { type: 'null' }] };
+  if (type !== undefined) return { ...rest, type: [type, 'null'] };
+  const { const: only, enum: values = [only], ...others } = rest;
+  return { ...others, enum: [...(values as readonly unknown[]), null] };
 }

@@ -14,6 +14,7 @@ export const webhookUrlSchema = {
 
 /** The field as it is documented. */
 export const documentedWebhookUrl: Schema = {
+  title: 'WebhookUrl',
   ...webhookUrlSchema,
   pattern: '^https?://',
   examples: ['https://example.com/webhooks'],

@@ -5,6 +5,8 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { expectGolden } from '../../../testing/golden.ts';
 import { call } from '../../../testing/http-call.ts';
+import { METHODS_FOR_ALL } from '../../openapi/document.ts';
+import { readDocument } from '../../../testing/openapi/document.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
 
 let under: GatewayUnderTest;
@@ -20,16 +22,11 @@ describe('the OpenAPI document', () => {
     expectGolden('openapi', (await get('/openapi.json')).json);
   });
   test('names every operation once, and every parameter of a path', async () => {
-    const { paths } = (await get('/openapi.json')).json as {
-      paths: Record<string, Record<string, { operationId: string; parameters?: { in: string; name: string }[] }>>;
-    };
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.values(methods).map((operation) => ({ path, ...operation })),
-    );
+    const { operations } = readDocument((await get('/openapi.json')).json);
     const ids = operations.map(({ operationId }) => operationId);
 
     expect(new Set(ids).size).toBe(ids.length);
-    for (const { path, parameters = [] } of operations) {
+    for (const { path, parameters } of operations) {
       expect(parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)).toEqual(
         [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
       );
@@ -71,21 +68,15 @@ describe('the OpenAPI document', () => {
     const mounted = gatewayRoutes(dialects, {} as never, under.url)
       .filter(({ doc }) => doc.tag !== 'Documentation' && doc.tag !== 'Internal')
       .flatMap(({ methods, path }) =>
-        (methods === 'all' ? ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] : methods).map(
-          (method) => `${method} ${path.replace('{+', '{')}`,
-        ),
+        (methods === 'all' ? METHODS_FOR_ALL : methods).map((method) => `${method} ${path.replace('{+', '{')}`),
       );
 
     expect(named.toSorted()).toEqual(mounted.toSorted());
   });
   test('names the answers that every operation can have', async () => {
-    const { paths } = (await get('/openapi.json')).json as {
-      paths: Record<string, Record<string, { security: object[]; requestBody?: object; responses: object }>>;
-    };
+    const { operations } = readDocument((await get('/openapi.json')).json);
 
-    for (const { security, requestBody, responses } of Object.values(paths).flatMap((methods) =>
-      Object.values(methods),
-    )) {
+    for (const { security, requestBody, responses } of operations) {
       const expected = [
         '500',
         '503',

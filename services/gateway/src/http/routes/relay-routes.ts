@@ -35,11 +35,16 @@ async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exc
 
 /** The part of a body that the gateway itself requires. The upstream checks the rest. */
 const WITH_MODEL = {
+  title: 'RelayedCall',
   type: 'object',
   required: ['model'],
   properties: { model: { type: 'string', minLength: 1, description: 'The id of the model.' } },
 };
-const FORM_WITH_MODEL = { ...WITH_MODEL, properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES } };
+const FORM_WITH_MODEL = {
+  ...WITH_MODEL,
+  title: 'RelayedForm',
+  properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES },
+};
 
 function describeRelayRoute({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
   const json = model === 'body' ? WITH_MODEL : ANY_OBJECT;

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Schema } from '../dialects/dialect.ts';
+
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header';
+  readonly name: string;
+}
+/** A response in full. A reference to one has no content. */
+export interface Answer {
+  readonly [member: string]: unknown;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+/** The part of an operation that is shared; the rest passes as it is. */
+export interface Operation {
+  readonly [member: string]: unknown;
+  readonly parameters?: readonly Parameter[];
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+type Paths<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
+
+interface SharedDocument {
+  readonly paths: Paths<object>;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+/**
+ * Moves each parameter and each answer that several operations have to the components and leaves references in its
+ * place. A name that stands for different ones stays where it is.
+ */
+export function shareComponents(paths: Paths<Operation>): SharedDocument {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const parameters = collectRepeated(
+    operations.flatMap((operation) => operation.parameters ?? []),
+    nameParameter,
+  );
+  const responses = collectRepeated(
+    operations.flatMap((operation) => Object.values(operation.responses)),
+    nameAnswer,
+  );
+  const refer = (operation: Operation): object => ({
+    ...operation,
+    ...(operation.parameters === undefined
+      ? {}
+      : {
+          parameters: operation.parameters.map((one) => referTo('parameters', parameters, nameParameter(one)) ?? one),
+        }),
+    responses: mapValues(operation.responses, (one) => referTo('responses', responses, nameAnswer(one)) ?? one),
+  });
+  return { paths: mapValues(paths, (methods) => mapValues(methods, refer)), parameters, responses };
+}
+
+/** Returns the values that stand several times and are the same each time, by name. */
+function collectRepeated<T>(all: readonly T[], nameOne: (one: T) => string): Readonly<Record<string, T>> {
+  return Object.fromEntries(
+    [...Map.groupBy(all, nameOne)]
+      .flatMap(([name, [first, ...others]]): (readonly [string, T])[] =>
+        first !== undefined && others.length > 0 && others.every((other) => isDeepStrictEqual(other, first))
+          ? [[name, first]]
+          : [],
+      )
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}
+
+function referTo(kind: string, components: Readonly<Record<string, unknown>>, name: string): object | undefined {
+  return name in components ? { $ref: `#/components/${kind}/${name}` } : undefined;
+}
+
+const nameParameter = ({ name }: Parameter): string => toComponentName(name);
+
+/** Names an answer after its schemas: `CreatedTask`, or `JsonOrEventStream` if they have no titles. */
+function nameAnswer({ content = {} }: Answer): string {
+  return Object.entries(content)
+    .map(([type, { schema }]) =>
+      typeof schema['title'] === 'string' ? schema['title'] : toComponentName(type.split('/').at(-1) ?? type),
+    )
+    .join('Or');
+}
+
+function mapValues<T, U>(values: Readonly<Record<string, T>>, change: (value: T) => U): Readonly<Record<string, U>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+}
+
+/** Returns the name of a component: `Idempotency-Key` becomes `IdempotencyKey`. */
+export function toComponentName(name: string): string {
+  return name
+    .split(/[-_]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
