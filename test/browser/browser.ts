@@ -19,7 +19,7 @@ const ARGUMENTS = [
 const START_TIMEOUT_MS = 120_000;
 /** For a busy machine. */
 const STEP_TIMEOUT_MS = 60_000;
-/** Where the pictures of the pages are written, for a person to look at. */
+/** The folder of the pictures of the pages, for a person to look at: `REELGATE_SHOTS=1 npm test -- test/browser`. */
 const SHOTS = path.join(import.meta.dirname, '../../node_modules/.reelgate-shots');
 
 const require = createRequire(import.meta.url);
@@ -101,6 +101,7 @@ async function visit(browser: Browser, { origin, colours = 'light', width = 1280
     axe: () => axe(page),
     isTooWide: () => page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1'),
     shoot: async (name) => {
+      if (process.env['REELGATE_SHOTS'] === undefined) return;
       mkdirSync(SHOTS, { recursive: true });
       await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage: true });
     },

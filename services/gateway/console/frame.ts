@@ -3,12 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
+import { ConfirmDialog } from './parts/confirm-dialog.ts';
 import { OutageBanner } from './parts/loaded.ts';
 import { Boundary, BrokenPage } from './parts/refusal.ts';
-import { SignOut } from './parts/sign-out.ts';
 import { findPage } from './routes.ts';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
+import { ApiError, api } from './state/api.ts';
 import type { ConsoleDoor, DoorQueue } from './state/door.ts';
 import { useLiveSwitch } from './state/live.ts';
 import { loadModule } from './state/load-page.ts';
@@ -16,6 +17,9 @@ import { useOutage } from './state/outage.ts';
 import { useServerWatch } from './state/use-server-watch.ts';
 import type { WaitingNow } from './state/use-server-watch.ts';
 import { words } from './words.ts';
+
+/** The browser has forgotten the session, and the service may not have ended it. */
+const INCOMPLETE = 'sign_out_incomplete';
 
 /** The props of every page: the parameters of its address. */
 export interface PageProps {
@@ -27,7 +31,7 @@ type Page = ComponentType<PageProps>;
 
 export interface FrameProps {
   readonly door: ConsoleDoor<Me | OperatorMe>;
-  /** Who is signed in. */
+  /** The person who is signed in. */
   readonly me: Me | OperatorMe;
   readonly onSignedOut: (notice: string) => void;
 }
@@ -192,4 +196,48 @@ function LiveSwitch(): VNode | null {
   >
     ${isOff ? words.live.off : words.live[state]}
   </button>`;
+}
+
+/** Ends the session of this browser, or all sessions of the visitor. `onSignedOut` gets the text to show. */
+function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VNode {
+  const [fault, setFault] = useState('');
+  const [isAsking, setAsking] = useState(false);
+  const end = async (path: '/session' | '/sessions'): Promise<void> => {
+    setAsking(false);
+    try {
+      await api(path, { method: 'DELETE' });
+      onSignedOut('');
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof ApiError && error.code === INCOMPLETE) onSignedOut(message);
+      else setFault(message);
+    }
+  };
+  return html`<span class="fault" role="alert">${fault}</span>
+    <button type="button" class="quiet" onClick=${() => void end('/session')}>${words.signOut}</button>
+    <button
+      type="button"
+      class="quiet"
+      onClick=${() => {
+        setAsking(true);
+      }}
+    >
+      ${words.signOutEverywhere.title}
+    </button>
+    ${
+      isAsking
+        ? html`<${ConfirmDialog}
+            title=${words.signOutEverywhere.title}
+            confirm=${words.signOutEverywhere.title}
+            cancel=${words.signOutEverywhere.cancel}
+            isDanger
+            onConfirm=${() => void end('/sessions')}
+            onCancel=${() => {
+              setAsking(false);
+            }}
+          >
+            <p>${words.signOutEverywhere.means}</p>
+          <//>`
+        : null
+    }`;
 }

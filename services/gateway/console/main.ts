@@ -17,7 +17,7 @@ import { Refusal } from './parts/refusal.ts';
 import { words } from './words.ts';
 
 type Someone = Me | OperatorMe;
-type Standing<S> = { readonly me: S } | 'unknown' | { readonly notice: string } | ApiError;
+type SessionState<S> = { readonly me: S } | 'unknown' | { readonly notice: string } | ApiError;
 
 const SIGNED_OUT = { notice: '' };
 
@@ -31,7 +31,7 @@ export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
 }
 
 function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
-  const [standing, setStanding] = useState<Standing<S>>('unknown');
+  const [standing, setStanding] = useState<SessionState<S>>('unknown');
   const [failures, setFailures] = useState(0);
   const arrive = useCallback((me: S) => {
     setServerClock(me.now);

@@ -11,7 +11,7 @@ export interface PageRoute {
   readonly nav?: string;
 }
 
-/** What a door serves: its entry, its pages, and all that these import. Each name is a file, from this folder. */
+/** The files that a door serves: its entry, its pages, and all their imports. Each name is a file, from this folder. */
 export interface DoorFiles {
   /** Loads `main`, and says so if that fails. */
   readonly start: string;

@@ -27,7 +27,7 @@ export interface Decision {
   /** Undefined: it can be made. */
   readonly refusedBecause?: string;
   /**
-   * Whether its amounts are not known here, as while billing is away. `completed` then charges the hold or the usage, and
+   * True if its amounts are unknown here, as while billing is away. `completed` then charges the hold or the usage, and
    * `failed` releases the hold.
    */
   readonly isUnpriced?: true;
@@ -49,7 +49,7 @@ export interface DecisionRequest {
   readonly reason: string;
 }
 
-/** What came of a decision. */
+/** The outcome of a decision. */
 export interface DecisionAnswer {
   readonly resolution: Resolution;
   readonly at: number;
@@ -61,6 +61,6 @@ export interface DecidedMoney {
   readonly held: Money;
   /** Undefined: nothing is charged or released yet. */
   readonly charged?: Money;
-  /** What went back to the account; set together with `charged`. */
+  /** The amount that went back to the account; set together with `charged`. */
   readonly released?: Money;
 }

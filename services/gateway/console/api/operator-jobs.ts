@@ -24,7 +24,7 @@ export interface JobList {
 export interface JobView {
   readonly job: JobRow & { readonly tokenId: string };
   readonly history: readonly HistoryEntry[];
-  /** What operators did about it, the newest first. */
+  /** The acts of operators on it, the newest first. */
   readonly acts: readonly Act[];
   readonly isInAttention: boolean;
 }

@@ -26,7 +26,7 @@ export interface Light {
   readonly minutes: readonly number[];
 }
 
-/** What caused refusals or failures: what clients sent, upstreams, or this installation and its operators. */
+/** The causes of refusals or failures: the requests of clients, upstreams, or this installation and its operators. */
 export interface Causes {
   readonly client: number;
   readonly upstream: number;
@@ -37,7 +37,7 @@ export interface Causes {
 export interface UnservedModels {
   /** At most ten. */
   readonly models: readonly string[];
-  /** How many more there are. */
+  /** The number of further ones. */
   readonly more: number;
   readonly endpoints: readonly string[];
   readonly why: string;

@@ -72,7 +72,7 @@ export interface OperatorTaskView extends Omit<
   readonly attempts: readonly AttemptRow[];
   readonly history: readonly HistoryEntry[];
   readonly acts: readonly Act[];
-  /** What the upstream reported when the work ended; undefined: nothing yet. */
+  /** The report of the upstream at the end of the work; undefined before it. */
   readonly usage?: ReportedUsage;
   /** True if the task waits for a decision. */
   readonly isInAttention: boolean;

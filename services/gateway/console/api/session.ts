@@ -12,8 +12,8 @@ export interface Me {
   readonly now: number;
 }
 
-/** How many tasks and jobs wait for a decision. */
-export interface Waiting {
+/** The number of tasks and jobs that wait for a decision. */
+export interface WaitingCount {
   /** At most 200. */
   readonly count: number;
   readonly hasMore: boolean;
@@ -23,8 +23,8 @@ export interface Waiting {
 export interface OperatorMe {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'treasurer';
-  /** What waits for a decision; undefined: it cannot be read now. */
-  readonly waiting?: Waiting;
+  /** The work that waits for a decision; undefined if it cannot be read now. */
+  readonly waiting?: WaitingCount;
   /** The clock of the service, in milliseconds since 1970. */
   readonly now: number;
 }

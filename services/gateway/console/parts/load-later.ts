@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { words } from '../words.ts';
 
-interface Standing<P> {
+interface LoadState<P> {
   readonly part?: ComponentType<P>;
   /** Its file cannot be loaded. */
   readonly isMissing?: true;
@@ -13,7 +13,7 @@ interface Standing<P> {
 
 /** Returns a component whose file is loaded when it is first drawn, so that the page is there before it. */
 export function loadLater<P extends object>(load: () => Promise<ComponentType<P>>): (props: P) => VNode {
-  let known: Standing<P> = {};
+  let known: LoadState<P> = {};
   return function Later(props: P): VNode {
     const [{ part: Part, isMissing }, setStanding] = useState(known);
     useEffect(() => {

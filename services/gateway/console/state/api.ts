@@ -25,7 +25,7 @@ export interface Call {
   readonly body?: object;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long it waits for the answer. */
+  /** The time to wait for the answer. */
   readonly timeoutMs?: number;
 }
 

@@ -1,10 +1,10 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Me, OperatorMe, Waiting } from '../api/session.ts';
+import type { Me, OperatorMe, WaitingCount } from '../api/session.ts';
 import type { Topic } from '../api/stream.ts';
 import type { Door, PageRoute } from '../routes.ts';
 
-/** What differs between the consoles of the two doors. The files of one door name nothing of the other. */
+/** The differences between the consoles of the two doors. The files of one door name nothing of the other. */
 export interface ConsoleDoor<Someone extends Me | OperatorMe> {
   readonly name: Door;
   readonly pages: readonly PageRoute[];
@@ -24,7 +24,7 @@ export interface DoorQueue<Someone extends Me | OperatorMe> {
   /** The topics of the stream that tell of its changes. */
   readonly topics: readonly Topic[];
   /** Returns undefined if the length cannot be read now. */
-  readonly readLength: (someone: Someone) => Waiting | undefined;
+  readonly readLength: (someone: Someone) => WaitingCount | undefined;
   readonly words: {
     readonly shown: (count: number, more: boolean) => string;
     readonly label: (count: number, more: boolean) => string;
@@ -33,7 +33,7 @@ export interface DoorQueue<Someone extends Me | OperatorMe> {
   };
 }
 
-/** What a person signs in with. */
+/** The credential that a person signs in with. */
 export interface SignInField {
   /** The name in the request. */
   readonly field: string;

@@ -2,7 +2,7 @@
 const RELEASE = /\/console\/a\/([^/"]+)\//;
 const SHELL_DEADLINE_MS = 10_000;
 const RELOADED_FOR = 'reelgate.reloaded-for';
-/** What the shell says once a file is known to be missing. */
+/** The message of the shell once a file is known to be missing. */
 const LOST = 'data-lost';
 const OWN_STYLES = 'link[rel=stylesheet][href^="/console/a/"]';
 

@@ -6,12 +6,12 @@ export interface FailedRead {
   /** The HTTP status; 0: no answer came. */
   readonly status: number;
   readonly startedAt: number;
-  /** When the same thing was last read well; undefined: never. */
+  /** The time of the last good read of the same thing; undefined before the first. */
   readonly goodAt: number | undefined;
 }
 
 /**
- * What keeps a page from being up to date. `silent`: the server does not answer at all. `slow`: it does not answer this
+ * The reason why a page is not up to date. `silent`: the server does not answer at all. `slow`: it does not answer this
  * in time. `failing`: it answers with an error.
  */
 export interface Outage {
@@ -54,7 +54,7 @@ export function retryDelay(failures: number, chance: number): number {
   return Math.round(whole * (1 - SPREAD * chance));
 }
 
-/** What reads: its identity, and how it tries again. */
+/** A reader: its identity, and how it tries again. */
 export interface Reader {
   readonly retry: () => void;
 }
@@ -141,7 +141,7 @@ function judge(): void {
   for (const watcher of watchers) watcher(next);
 }
 
-/** What keeps the page from being up to date; undefined: nothing does. */
+/** The reason why the page is not up to date; undefined if it is. */
 export function useOutage(): Outage | undefined {
   const [shown, setShown] = useState(outage);
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Me, OperatorMe, Waiting } from '../api/session.ts';
+import type { Me, OperatorMe, WaitingCount } from '../api/session.ts';
 import { announce } from './announce.ts';
 import type { DoorQueue } from './door.ts';
 import { isLivePaused } from './live.ts';
@@ -12,8 +12,8 @@ const LOOK_MS = 5000;
 const PROBE_MS_MAX = 10_000;
 const NO_TOPICS: DoorQueue<never>['topics'] = [];
 
-/** What waits in the queue of the console; `unknown`: it cannot be read now. Undefined: the console has no queue. */
-export type WaitingNow = Waiting | 'unknown' | undefined;
+/** The work in the queue of the console; `unknown` if it cannot be read now; undefined if the console has no queue. */
+export type WaitingNow = WaitingCount | 'unknown' | undefined;
 
 /**
  * Follows who is signed in. It finds out whether the server is still there, on pages too that read nothing by

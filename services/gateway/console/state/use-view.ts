@@ -12,22 +12,22 @@ export interface View<T> {
   /** The reason for which the last read failed; undefined if it did not. It stays while an outage is tried again. */
   readonly error: ApiError | undefined;
   readonly isLoading: boolean;
-  /** When `data` was read, by the clock of the service. */
+  /** The time at which `data` was read, by the clock of the service. */
   readonly readAt: number | undefined;
   /** Reads again. */
   readonly refresh: () => void;
 }
 
 export interface ViewOptions<T> {
-  /** What is known already, so that nothing is read at first. */
+  /** Data that is known already, so that nothing is read at first. */
   readonly first?: T;
   /** An error of the server begins no outage for it, and ends none. */
   readonly isProbe?: boolean;
-  /** How long it waits for an answer; absent: as long as every call. */
+  /** The time to wait for an answer; absent: that of every call. */
   readonly timeoutMs?: number;
 }
 
-type Shown<T> = Omit<View<T>, 'refresh'> & { readonly failures: number };
+type ViewState<T> = Omit<View<T>, 'refresh'> & { readonly failures: number };
 
 /**
  * Reads a view of the API, and again when one of its topics changes. A new path begins anew; what an older read answers
@@ -38,7 +38,7 @@ export function useView<T>(
   topics: readonly Topic[] = [],
   { first, isProbe = false, timeoutMs }: ViewOptions<T> = {},
 ): View<T> {
-  const [{ failures, ...shown }, setShown] = useState<Shown<T>>(() => beginWith(first));
+  const [{ failures, ...shown }, setShown] = useState<ViewState<T>>(() => beginWith(first));
   const running = useRef<AbortController | undefined>(undefined);
   const goodAt = useRef<number | undefined>(first === undefined ? undefined : serverNow());
   const reader = useMemo<{ retry: Reader['retry'] }>(() => ({ retry: () => undefined }), []);
@@ -93,7 +93,7 @@ export function useView<T>(
   return { ...shown, refresh };
 }
 
-function beginWith<T>(first: T | undefined): Shown<T> {
+function beginWith<T>(first: T | undefined): ViewState<T> {
   const readAt = first === undefined ? undefined : serverNow();
   return { data: first, error: undefined, isLoading: first === undefined, readAt, failures: 0 };
 }

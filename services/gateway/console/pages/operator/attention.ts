@@ -78,7 +78,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
   `;
 }
 
-/** What is open beside the queue: an entry, several that are decided together, or what came of them. */
+/** The part that is open beside the queue: an entry, several that are decided together, or what came of them. */
 function Pane({ list, open, desk, onChanged }: AttentionViewProps & { desk: Desk }): VNode {
   const { entries, chosen, batch, shown, made, onDecided, goNext, decideTogether } = desk;
   if (shown === 'end') return html`<h2 tabindex="-1">${list.hasMore ? words.moreWait : words.nothingLeft}</h2>`;

@@ -1,17 +1,18 @@
-import type { LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
-import { useView } from '../../state/use-view.ts';
+import type { ContractRow, LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/money.ts';
-import { ContractList } from './parts/contract-list.ts';
+import { At } from '../../parts/time.ts';
+import { useView } from '../../state/use-view.ts';
+import { operatorWords } from './operator-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
 import { MARGIN_COLUMNS, SETTLED_COLUMNS, withTotals } from './parts/margin-columns.ts';
-import { operatorWords } from './operator-words.ts';
+import { listLeaves } from './parts/value-tree.ts';
 
 const words = operatorWords.money;
 
@@ -90,4 +91,41 @@ export function toDates({ from, to }: { readonly from: number; readonly to: numb
   const toUtcDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
   // the end of the period is the beginning of the next day
   return { from: toUtcDate(from), to: toUtcDate(to - 1) };
+}
+
+/** The prices with their versions. Orders keep the version that they were made under. */
+function ContractList({ contracts }: { contracts: readonly ContractRow[] }): VNode {
+  const keys = [...new Set(contracts.map(({ key }) => key))];
+  if (keys.length === 0) return html`<p class="quiet">${words.noContracts}</p>`;
+  return html`<p class="small quiet">${words.contractsNote}</p>
+    <div class="contracts">
+      ${keys.map((key) => html`<${Contract} key=${key} name=${key} versions=${contracts.filter((each) => each.key === key)} />`)}
+    </div>`;
+}
+
+function Contract({ name, versions }: { name: string; versions: readonly ContractRow[] }): VNode {
+  return html`<section class="card">
+    <h3>${name}</h3>
+    ${versions
+      .toSorted((one, other) => other.version - one.version)
+      .map((each) => html`<${Version} key=${each.version} contract=${each} />`)}
+  </section>`;
+}
+
+function Version({ contract: { version, since, isCurrent, terms } }: { contract: ContractRow }): VNode {
+  return html`<details open=${isCurrent}>
+    <summary>
+      ${words.version(version)}${' '}
+      <span class="small quiet">${isCurrent ? `${words.current}, ` : ''}${words.since} <${At} at=${since} /></span>
+    </summary>
+    <dl class="leaves">
+      ${listLeaves(terms).map(
+        ({ path, text }) =>
+          html`<div key=${path}>
+            <dt><code>${path}</code></dt>
+            <dd><code>${text}</code></dd>
+          </div>`,
+      )}
+    </dl>
+  </details>`;
 }

@@ -1,15 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Grade, Light, LightName, Now, ServiceState, UnservedModels } from '../../api/operator-now.ts';
-import { announce } from '../../state/announce.ts';
-import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { At } from '../../parts/time.ts';
-import { ActList } from './parts/act-list.ts';
-import { GradeBadge } from './parts/grade-badge.ts';
+import { announce } from '../../state/announce.ts';
+import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
+import { ActList } from './parts/act-list.ts';
+
+/** A shape for each grade, so that none is known by its colour alone. */
+const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
 
 const words = operatorWords.now;
 
@@ -109,4 +111,11 @@ function useSpokenGrades(lights: readonly Light[]): void {
     if (changed.length > 0)
       announce(changed.map(({ name, grade }) => words.changed(words.names[name], words.grades[grade])).join('. '));
   }, [lights]);
+}
+
+function GradeBadge({ grade, isRecovering = false }: { grade: Grade; isRecovering?: boolean | undefined }): VNode {
+  const { grades, recovering } = operatorWords.now;
+  return html`<span class=${`grade ${grade}`}
+    ><span aria-hidden="true">${SHAPES[grade]}</span> ${isRecovering ? recovering : grades[grade]}</span
+  >`;
 }

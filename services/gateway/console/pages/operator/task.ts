@@ -1,23 +1,37 @@
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
-import { useView } from '../../state/use-view.ts';
+import type { Delivery } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { CodeBlock } from '../../parts/code-block.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { Ago, useNow } from '../../parts/time.ts';
 import { Timeline } from '../../parts/timeline.ts';
-import { useNow } from '../../parts/time.ts';
+import { useView } from '../../state/use-view.ts';
+import { DeliveryState } from '../client/parts/delivery-state.ts';
+import { lastAnswer } from '../client/parts/delivery-table.ts';
 import { MoneyLine } from '../client/parts/money-line.ts';
+import { operatorWords } from './operator-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { AttemptTable } from './parts/attempt-table.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
-import { DeliveryFacts } from './parts/delivery-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
-import { operatorWords } from './operator-words.ts';
 
 const words = operatorWords.task;
+
+/** The columns of the webhook deliveries. */
+const COLUMNS: readonly Column<Delivery>[] = [
+  { name: words.state, cell: ({ state }) => html`<${DeliveryState} state=${state} />` },
+  { name: words.event, isHead: true, cell: ({ eventType }) => eventType },
+  { name: words.receiver, cell: ({ url }) => html`<span class="error-text">${url}</span>` },
+  { name: words.lastAnswer, cell: lastAnswer },
+  { name: words.tries, isNumber: true, cell: ({ attemptCount }) => attemptCount },
+  { name: words.created, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },
+];
 
 export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
@@ -60,4 +74,15 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
       <${CodeBlock} text=${JSON.stringify(raw, null, 2)} what=${words.raw} />
     </details>
   `;
+}
+
+/** Shows the deliveries about a task to the client's receivers. Operators have no page of a delivery. */
+function DeliveryFacts({ deliveries }: { deliveries: readonly Delivery[] }): VNode {
+  return html`<${DataTable}
+    caption=${words.webhooks}
+    columns=${COLUMNS}
+    rows=${deliveries}
+    keyOf=${({ id }: Delivery) => id}
+    empty=${words.noDeliveries}
+  />`;
 }

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { go } from '../../../state/address.ts';
 import { ApiError, api } from '../../../state/api.ts';
 
-export interface Creating {
+export interface CreateForm {
   readonly isBusy: boolean;
   readonly fault: ApiError | undefined;
   readonly create: (body: object) => void;
@@ -14,7 +14,7 @@ export interface Creating {
  * Creates a task and goes to its page. The same form makes one task, however often it is sent: a double click is one
  * call, and a retry has the same key. A changed form is another order.
  */
-export function useCreate(): Creating {
+export function useCreate(): CreateForm {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const sent = useRef({ text: '', key: '', isRunning: false });

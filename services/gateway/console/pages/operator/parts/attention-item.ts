@@ -30,7 +30,7 @@ export interface AttentionItemProps {
   readonly entry: QueueEntry;
   readonly canDecide: boolean;
   readonly you: string;
-  /** What the visitor decided over it on this page; undefined: nothing. */
+  /** The visitor's decision over it on this page; undefined without one. */
   readonly made: DecisionAnswer | undefined;
   readonly onDecided: (id: string, answer: DecisionAnswer) => void;
   /** The queue has changed in a way that the page does not know. */
@@ -112,7 +112,7 @@ function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>)
   `;
 }
 
-/** What is held is told of an entry that waits. After a decision, what became of it is told above. */
+/** An entry that waits shows the amount that is held. After a decision, what became of it is told above. */
 function RowFacts({ row, isDecided }: QueueEntry): VNode {
   return html`<dl class="facts">
     <dt>${words.since}</dt>

@@ -7,7 +7,7 @@ import type { Batch, BatchRun } from './use-batch.ts';
 
 const words = attentionWords.attention;
 
-/** What came of each entry of a decision over several: decided, refused and why, or not decided. */
+/** The outcome of each entry of a decision over several: decided, refused and why, or not decided. */
 export function BatchResults({ run, batch, onNext }: { run: BatchRun; batch: Batch; onNext: () => void }): VNode {
   const rest = listRest(run);
   return html`

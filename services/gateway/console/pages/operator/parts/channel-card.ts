@@ -12,16 +12,16 @@ import { spanText } from './span-text.ts';
 
 const words = operatorWords.channels;
 
-type Standing = keyof typeof words.standings;
+type ChannelStanding = keyof typeof words.standings;
 
-const SHAPES: Readonly<Record<Standing, { readonly shape: string; readonly style: string }>> = {
+const SHAPES: Readonly<Record<ChannelStanding, { readonly shape: string; readonly style: string }>> = {
   in_use: { shape: '●', style: 'ok' },
   being_tried: { shape: '◐', style: 'warn' },
   left_alone: { shape: '■', style: 'fail' },
   paused: { shape: '❚❚', style: 'warn' },
   disabled: { shape: '–', style: 'quiet' },
 };
-const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], Standing>> = {
+const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], ChannelStanding>> = {
   closed: 'in_use',
   half_open: 'being_tried',
   open: 'left_alone',
@@ -55,7 +55,7 @@ export function readStanding({
   isEnabled,
   pause,
   circuit,
-}: Pick<ChannelRow, 'isEnabled' | 'pause' | 'circuit'>): Standing {
+}: Pick<ChannelRow, 'isEnabled' | 'pause' | 'circuit'>): ChannelStanding {
   if (!isEnabled) return 'disabled';
   return pause === undefined ? BY_CIRCUIT[circuit] : 'paused';
 }

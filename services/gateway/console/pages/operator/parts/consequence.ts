@@ -11,7 +11,7 @@ const words = attentionWords.attention;
 
 type MoneyMove = Pick<Decision, 'resolution' | 'charge' | 'release' | 'isUnpriced'>;
 
-/** What a decision does to the money, in a sentence. */
+/** Says in a sentence what a decision does to the money. */
 export function consequenceText({ resolution, charge, release, isUnpriced }: MoneyMove): string {
   if (isUnpriced === true) return words.consequence.unpriced[resolution];
   const charged = formatNonZero(charge);
@@ -21,7 +21,7 @@ export function consequenceText({ resolution, charge, release, isUnpriced }: Mon
   return released === undefined ? words.consequence.nothing : words.consequence.release(released);
 }
 
-/** What a decision has done to the money, for the person who made it. */
+/** Says what a decision has done to the money, for the person who made it. */
 export function outcomeText(resolution: Resolution, money: DecidedMoney | undefined): string {
   if (resolution === 'retry') return words.outcome.retry;
   if (money === undefined) return words.outcome.unknown;
@@ -56,12 +56,12 @@ export function nameCause({ isJob, reason, decisions }: AttentionRow): string {
   return [isJob ? 'job' : 'task', reason, ...possible].join('\n');
 }
 
-/** What one decision over several entries does to the money. */
+/** Says what one decision over several entries does to the money. */
 interface BatchSum {
   /** By currency, without those of which nothing is charged. */
   readonly charges: readonly Money[];
   readonly releases: readonly Money[];
-  /** How many entries have amounts that are not known here. */
+  /** Counts the entries whose amounts are unknown here. */
   readonly unpriced: number;
 }
 
@@ -95,7 +95,7 @@ export function sumText({ charges, releases, unpriced }: BatchSum): string {
   return [moved, unknown].filter((part) => part !== '').join(' ') || words.consequence.nothing;
 }
 
-/** What the button of the second step says. */
+/** Returns the label of the button of the second step. */
 export function confirmBatchText({ charges, releases }: BatchSum, count: number): string {
   if (charges.length > 0) return words.confirm.charge(amountsText(charges));
   return releases.length > 0 ? words.confirm.release(amountsText(releases)) : words.batch.confirm(count);

@@ -14,9 +14,9 @@ type Resolution = DecisionAnswer['resolution'];
 export interface DecidedNoteProps {
   readonly row: QueueEntry['row'];
   readonly you: string;
-  /** What the visitor decided on this page; undefined: nothing. */
+  /** The visitor's decision on this page; undefined without one. */
   readonly made: DecisionAnswer | undefined;
-  /** What operators did about it, the newest first; undefined: not read yet. */
+  /** The acts of operators on it, the newest first; undefined until they are read. */
   readonly acts: readonly Act[] | undefined;
   /** Its money as it is booked now; undefined: not known. */
   readonly money: DecidedMoney | undefined;

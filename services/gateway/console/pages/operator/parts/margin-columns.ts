@@ -10,7 +10,7 @@ import { operatorWords } from '../operator-words.ts';
 const words = operatorWords.money;
 
 type Margin = MoneyView['margins'][number];
-type Settled = MoneyView['settled'][number];
+type SettledRow = MoneyView['settled'][number];
 
 const formatMoney = ({ amount, currency }: Money): string => moneyText(amount, currency);
 
@@ -28,7 +28,7 @@ export const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   },
 ];
 
-export const SETTLED_COLUMNS: readonly Column<Settled>[] = [
+export const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
   { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
   { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },

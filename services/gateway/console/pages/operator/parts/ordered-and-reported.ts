@@ -29,7 +29,7 @@ export interface OrderedAndReportedProps {
   readonly row: Pick<AttentionRow, 'decisions' | 'held'>;
 }
 
-/** What was ordered and held beside what the upstream reported and what that costs. */
+/** Shows the order and its hold beside the report of the upstream and its cost. */
 export function OrderedAndReported({ view, row }: OrderedAndReportedProps): VNode {
   return html`<div class="compared">
     <${DataTable}
@@ -97,7 +97,7 @@ function priceRow({ decisions, held }: OrderedAndReportedProps['row'], isReporte
   return [{ name: words.price, ordered: words.held(moneyText(held.amount, held.currency)), reported }];
 }
 
-/** How many times the hold the price of the usage is; empty: it is no more than the hold. */
+/** Says how many times the hold the price of the usage is; empty if it is within the hold. */
 function timesText(charge: string, held: string): string {
   const [charged = 0n, reserved = 0n] = [parseNanos(charge), parseNanos(held)];
   if (reserved === 0n || charged <= reserved) return '';

@@ -11,7 +11,7 @@ export interface QueueBarProps {
   readonly onSwitch: (isOn: boolean) => void;
 }
 
-/** How many entries wait, and the switch of the shortcuts. */
+/** Shows the number of entries that wait, and the switch of the shortcuts. */
 export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
   return html`<div class="queue-bar">
     <span>${count}</span>
@@ -30,7 +30,7 @@ export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
   </div>`;
 }
 
-/** What is chosen to be decided together, and the way there. */
+/** Shows the entries that are chosen to be decided together, and the way there. */
 export function ChosenBar({ chosen, onTogether }: { chosen: ChosenEntries; onTogether: () => void }): VNode {
   const { rows, alike, chooseAlike, clear } = chosen;
   if (rows.length === 0) return html`<p class="small quiet">${words.batch.hint}</p>`;

@@ -14,11 +14,11 @@ export interface QueueListProps {
   readonly onOpen: (id: string) => void;
   readonly onClear: () => void;
   /** Undefined: the visitor may not decide. */
-  readonly choosing: Choosing | undefined;
+  readonly choosing: Selection | undefined;
 }
 
 /** The entries that are to be decided together. */
-export interface Choosing {
+export interface Selection {
   readonly chosen: ReadonlySet<string>;
   /** Returns why an entry cannot be chosen now; undefined: it can. */
   readonly refuse: (row: AttentionRow) => string | undefined;
@@ -52,7 +52,7 @@ export function QueueList({ entries, open, onOpen, onClear, choosing }: QueueLis
   `;
 }
 
-function ChooseBox({ row, choosing: { chosen, refuse, onChoose } }: { row: AttentionRow; choosing: Choosing }): VNode {
+function ChooseBox({ row, choosing: { chosen, refuse, onChoose } }: { row: AttentionRow; choosing: Selection }): VNode {
   const refusal = refuse(row);
   return html`<label class="choose" title=${refusal}>
     <span class="spoken">${words.batch.choose(row.id)}</span>

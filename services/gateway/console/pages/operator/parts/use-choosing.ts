@@ -3,11 +3,11 @@ import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { attentionWords } from '../attention-words.ts';
 import { BATCH_MAX, nameCause } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
-import type { Choosing } from './queue-list.ts';
+import type { Selection } from './queue-list.ts';
 
 const words = attentionWords.attention.batch;
 
-export interface ChosenEntries extends Choosing {
+export interface ChosenEntries extends Selection {
   /** The chosen entries that still wait. */
   readonly rows: readonly AttentionRow[];
   /** The entries that can be chosen with the first one, at most as many as a batch has. */

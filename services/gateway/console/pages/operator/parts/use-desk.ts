@@ -33,7 +33,7 @@ export interface Desk {
   readonly decideTogether: (decision: DecisionRequest) => void;
 }
 
-/** What a person does at the queue: opens entries, decides over one or several, and goes on. */
+/** The acts of a person at the queue: opens entries, decides over one or several, and goes on. */
 export function useDesk(list: AttentionList, open: string, onChanged: () => void): Desk {
   const { entries, made, keepMade, clear } = useQueue(list);
   const [shown, setShown] = useState<Desk['shown']>('entry');
