@@ -22,7 +22,7 @@ async function fillCompileCache(root: string): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-start-'));
   try {
     await startAndStop(root, folder);
-    await waitForExit(run(path.join(root, 'deploy/operator/main.js'), ['--help']));
+    await waitForExit(run(path.join(root, 'deploy/cli/main.js'), ['--help']));
     await waitForExit(run(writeModuleLoader(root, folder)));
   } finally {
     rmSync(folder, { recursive: true });
@@ -67,7 +67,7 @@ async function findFreePort(): Promise<number> {
 /** A script that loads every module under the flag of the programs: V8 takes compiled code only under its own flags. */
 function writeModuleLoader(root: string, folder: string): string {
   const modules = globSync('{services/*,services/media/picture-decoder}/src/**/*.js', { cwd: root })
-    .concat(globSync('deploy/{program,operator,local/sandbox}/**/*.js', { cwd: root }))
+    .concat(globSync('deploy/{program,cli,local/sandbox}/**/*.js', { cwd: root }))
     .filter((file) => !PROGRAM.test(file));
   const script = path.join(folder, 'every-module.mjs');
   const urls = modules.map((file) => pathToFileURL(path.join(root, file)).href);

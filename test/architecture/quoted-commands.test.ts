@@ -2,14 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { COMMANDS } from '../../deploy/operator/command-table.ts';
-import { parseCall } from '../../deploy/operator/parse-call.ts';
-import type { ParsedCall } from '../../deploy/operator/parse-call.ts';
+import { COMMANDS } from '../../deploy/cli/command-table.ts';
+import { parseCall } from '../../deploy/cli/parse-call.ts';
+import type { ParsedCall } from '../../deploy/cli/parse-call.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The code whose advice an operator reads. */
-const ADVISERS =
-  /^(deploy\/(operator\/doctor|program\/diagnosis)\/|services\/[a-z]+\/src\/.*checks?).*(?<!\.test)\.ts$/;
+const ADVISERS = /^(deploy\/(cli\/doctor|program\/diagnosis)\/|services\/[a-z]+\/src\/.*checks?).*(?<!\.test)\.ts$/;
 
 const FENCED = /^(`{3,})[^\n]*\n(.*?)^\1$/gms;
 const SPAN = /`([^`]+)`/g;

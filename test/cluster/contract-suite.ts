@@ -25,7 +25,7 @@ async function run(program: string): Promise<number> {
   const project = mkdtempSync(path.join(tmpdir(), 'reelgate-contract-'));
   const scripts = {
     start: `exec ${NODE} ${path.join(ROOT, 'test/cluster/contract-world.ts')}`,
-    reelgate: `exec ${NODE} ${path.join(ROOT, 'deploy/operator/main.ts')}`,
+    reelgate: `exec ${NODE} ${path.join(ROOT, 'deploy/cli/main.ts')}`,
   };
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ name: 'contract', private: true, scripts }));
   const given = ['--project', project, '--start-timeout', String(START_TIMEOUT_S), ...args];

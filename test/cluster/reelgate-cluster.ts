@@ -24,7 +24,7 @@ import type { SmallDisk } from '../harness/small-disk.ts';
 import { STORES, startStore } from './stores.ts';
 import type { StoreName, StoreServer } from './stores.ts';
 
-const MAIN = path.join(import.meta.dirname, '../../deploy/operator/main.ts');
+const MAIN = path.join(import.meta.dirname, '../../deploy/cli/main.ts');
 const COMMAND_BYTES_MAX = 64 * 1024 * 1024;
 const COMMAND_TIMEOUT_MS = 60_000;
 /** Ready pods are in the names a second later, and clients resolve a name again a second after that. */

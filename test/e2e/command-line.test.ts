@@ -12,7 +12,7 @@ import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../deploy/operator/main.ts');
+const MAIN = path.resolve(import.meta.dirname, '../../deploy/cli/main.ts');
 const TIMEOUT_MS = 120_000;
 
 let upstream: ScriptedUpstream;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DOCTOR_MS_MAX } from '../../deploy/operator/doctor/deadline.ts';
-import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
+import { DOCTOR_MS_MAX } from '../../deploy/cli/doctor/deadline.ts';
+import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program, ServiceProcess } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';

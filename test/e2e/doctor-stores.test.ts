@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newAuthority, writeTls } from '@reelgate/platform/testing/certificates';
 import { until } from '@reelgate/platform/testing/until';
-import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
+import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
 import { S3_KEYS, startS3Server } from '../../services/media/testing/s3-server.ts';
 import type { S3Server } from '../../services/media/testing/s3-server.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';

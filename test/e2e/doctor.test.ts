@@ -3,7 +3,7 @@ import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
-import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
+import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { httpCaller } from '../harness/client.ts';

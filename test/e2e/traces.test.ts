@@ -3,7 +3,7 @@ import { openOtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { OtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { ReceivedSpan } from '@reelgate/platform/testing/otlp-spans';
 import { until } from '@reelgate/platform/testing/until';
-import type { DoctorLine } from '../../deploy/operator/doctor/doctor-line.ts';
+import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';

@@ -9,7 +9,7 @@ import { testConfig } from './test-config.ts';
 import type { ConfigOptions, TestConfig } from './test-config.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const COMMAND_LINE = ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/operator/main.ts')];
+const COMMAND_LINE = ['--disable-warning=ExperimentalWarning', path.join(ROOT, 'deploy/cli/main.ts')];
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 const OUTPUT_KEPT = 20_000;

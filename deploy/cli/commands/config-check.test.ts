@@ -19,7 +19,7 @@ afterAll(() => {
 
 function check(text: string, { beside, options = [] }: { beside?: string; options?: readonly string[] } = {}) {
   writeFileSync(file, text);
-  const main = path.join(DEPLOY, 'operator/main.ts');
+  const main = path.join(DEPLOY, 'cli/main.ts');
   const named = beside === undefined ? file : `${file}:${beside}`;
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'config', 'check', named, ...options], {
     env: ENVIRONMENT,
@@ -109,7 +109,7 @@ test('a check needs no running program and leaves no file behind', () => {
 });
 
 test('the configuration of npm start is in order', () => {
-  const main = path.join(DEPLOY, 'operator/main.ts');
+  const main = path.join(DEPLOY, 'cli/main.ts');
   const args = [main, 'config', 'check', path.join(DEPLOY, 'local/reelgate.yaml'), '--json'];
 
   expect(JSON.parse(execFileSync(process.execPath, args, { env: ENVIRONMENT, encoding: 'utf8' }))).toEqual({
