@@ -1,52 +1,41 @@
 import type { Command } from './command.ts';
-import { accountCredit } from './commands/account-credit.ts';
-import { accountList } from './commands/account-list.ts';
-import { accountShow } from './commands/account-show.ts';
-import { actList } from './commands/act-list.ts';
-import { attentionList } from './commands/attention-list.ts';
-import { attentionResolve } from './commands/attention-resolve.ts';
-import { backup } from './commands/backup.ts';
-import { channelList } from './commands/channel-list.ts';
-import { channelPause } from './commands/channel-pause.ts';
-import { channelResume } from './commands/channel-resume.ts';
-import { channelTest } from './commands/channel-test.ts';
-import { configCheck } from './commands/config-check.ts';
-import { configSchema } from './commands/config-schema.ts';
-import { consoleKey } from './commands/console-key.ts';
-import { keysDerive } from './commands/keys-derive.ts';
+import { accountCredit, accountList, accountShow } from './commands/account.ts';
+import { actList } from './commands/act.ts';
+import { attentionList, attentionResolve } from './commands/attention.ts';
+import { backup, restore } from './commands/backup.ts';
+import { channelList, channelPause, channelResume, channelTest } from './commands/channel.ts';
+import { configCheck, configSchema } from './commands/config.ts';
 import { doctor } from './commands/doctor.ts';
-import { jobList } from './commands/job-list.ts';
-import { jobShow } from './commands/job-show.ts';
-import { ledgerRebuild } from './commands/ledger-rebuild.ts';
-import { ledgerVerify } from './commands/ledger-verify.ts';
-import { mediaVerify } from './commands/media-verify.ts';
+import { jobList, jobShow } from './commands/job.ts';
+import { consoleKey, keysDerive } from './commands/keys.ts';
+import { ledgerRebuild, ledgerVerify } from './commands/ledger.ts';
+import { mediaVerify } from './commands/media.ts';
 import { migrate } from './commands/migrate.ts';
-import { priceList } from './commands/price-list.ts';
+import { priceList } from './commands/price.ts';
 import { profile } from './commands/profile.ts';
-import { restore } from './commands/restore.ts';
-import { taskList } from './commands/task-list.ts';
-import { taskShow } from './commands/task-show.ts';
-import { tokenCreate } from './commands/token-create.ts';
-import { tokenLimit } from './commands/token-limit.ts';
-import { tokenList } from './commands/token-list.ts';
-import { tokenRevoke } from './commands/token-revoke.ts';
-import { usageShow } from './commands/usage-show.ts';
-import { videoCreate } from './commands/video-create.ts';
-import { videoSave } from './commands/video-save.ts';
-import { webhookCreate } from './commands/webhook-create.ts';
-import { webhookDelete } from './commands/webhook-delete.ts';
-import { webhookDeliveries } from './commands/webhook-deliveries.ts';
-import { webhookDelivery } from './commands/webhook-delivery.ts';
-import { webhookList } from './commands/webhook-list.ts';
-import { webhookResend } from './commands/webhook-resend.ts';
-import { webhookResendFailed } from './commands/webhook-resend-failed.ts';
-import { webhookRotate } from './commands/webhook-rotate.ts';
-import { webhookShow } from './commands/webhook-show.ts';
-import { webhookTest } from './commands/webhook-test.ts';
-import { webhookUpdate } from './commands/webhook-update.ts';
+import { taskList, taskShow } from './commands/task.ts';
+import { tokenCreate, tokenLimit, tokenList, tokenRevoke } from './commands/token.ts';
+import { usageShow } from './commands/usage.ts';
+import { videoCreate, videoSave } from './commands/video.ts';
+import {
+  webhookCreate,
+  webhookDelete,
+  webhookDeliveries,
+  webhookDelivery,
+  webhookList,
+  webhookResend,
+  webhookResendFailed,
+  webhookRotate,
+  webhookShow,
+  webhookTest,
+  webhookUpdate,
+} from './commands/webhook.ts';
 import { newCompletionCommand } from './completion/completion.ts';
 
-/** Every command by its words, in the order of the help. A new command is a file in `commands/` and a row here. */
+/**
+ * Every command by its words, in the order of the help. A new command is an export of its noun's file in `commands/`, and a
+ * row here.
+ */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor,
   'video create': videoCreate,

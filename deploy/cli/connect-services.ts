@@ -15,12 +15,16 @@ import { callsTls } from '../program/config/used-tls.ts';
 import { callKey } from '../program/identities.ts';
 import { openKeys } from '../program/open-keys.ts';
 
-/** The services that the command line talks to, over gRPC. */
-export interface Services {
+/** The services that know the open holds and their tasks. */
+export interface BookServices {
   readonly tasks: Client<typeof OperatorService>;
+  readonly accounts: Client<typeof AccountService>;
+}
+
+/** The services that the command line talks to, over gRPC. */
+export interface Services extends BookServices {
   readonly media: Client<typeof MediaOperatorService>;
   readonly billing: Client<typeof BillingService>;
-  readonly accounts: Client<typeof AccountService>;
   readonly usage: Client<typeof UsageService>;
   readonly webhooks: Client<typeof WebhookService>;
   close(): void;

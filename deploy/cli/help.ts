@@ -32,10 +32,11 @@ export function overview(commands: Table): string {
 }
 
 /** One command with its options and an example. */
-export function formatPage(name: string, { words, summary, options, choices, example }: Command): string {
+export function formatPage(name: string, command: Command): string {
+  const { words, summary, options, choices, example } = command;
   const all: [string, OptionSpec][] = [...Object.entries<OptionSpec>(options), ...Object.entries(COMMON_OPTIONS)];
   return [
-    formatUsage(name, { words, options }),
+    formatUsage(name, command),
     '',
     `  ${summary}`,
     ...(choices === undefined ? [] : [`  ${words}: ${choices.join(', ')}`]),
@@ -49,7 +50,7 @@ export function formatPage(name: string, { words, summary, options, choices, exa
 }
 
 /** The usage line, such as `usage: reelgate account credit ID AMOUNT --reason TEXT [options]`. */
-export function formatUsage(name: string, { words, options }: Pick<Command, 'words' | 'options'>): string {
+export function formatUsage(name: string, { words, options }: Command): string {
   const all = Object.entries<OptionSpec>(options);
   const needed = all.flatMap(([option, spec]) => (spec.needed === true ? [`--${option} ${spec.value ?? ''}`] : []));
   const rest = needed.length < all.length ? ['[options]'] : [];

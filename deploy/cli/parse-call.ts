@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { WrongCall } from './command.ts';
 import type { Command, OptionSpec } from './command.ts';
 import { COMMON_OPTIONS } from './help.ts';
-import { suggestion } from './suggest.ts';
+
+/** The most letters that a typing error gets wrong. */
+const DISTANCE_MAX = 2;
 
 /** The typed call, before anything runs. */
 export interface ParsedCall {
@@ -97,4 +99,27 @@ export function checkOptions(name: string, specs: Command['options'], typed: Par
   for (const [option, { needed, value = '', means }] of Object.entries(specs))
     if (needed === true && typed[option] === undefined)
       throw new WrongCall(`--${option} ${value} is missing: ${means}`);
+}
+
+/** The known word that is nearest to the typed one, if one is near enough. */
+function suggestion(typed: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((word) => ({ word, distance: word.startsWith(typed) && typed.length > 2 ? 1 : computeDistance(typed, word) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  return best !== undefined && best.distance <= DISTANCE_MAX ? best.word : undefined;
+}
+
+/** The Levenshtein distance between two words: insertions, deletions and replacements. */
+function computeDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [index, letter] of [...from].entries()) {
+    const above = row;
+    row = [index + 1];
+    for (const [at, other] of [...to].entries()) {
+      const replaced = (above[at] ?? 0) + (letter === other ? 0 : 1);
+      row.push(Math.min(replaced, (above[at + 1] ?? 0) + 1, (row[at] ?? 0) + 1));
+    }
+  }
+  return row.at(-1) ?? 0;
 }

@@ -1,9 +1,12 @@
-/** Writes progress to standard error, so that standard output holds only the answer. */
-export interface Terminal {
-  /** True if standard error is a terminal. */
-  readonly isInteractive: boolean;
+export interface LineWidth {
   /** The characters of a line of standard output; undefined if it is not a terminal. */
   readonly columns: number | undefined;
+}
+
+/** Writes progress to standard error, so that standard output holds only the answer. */
+export interface Terminal extends LineWidth {
+  /** True if standard error is a terminal. */
+  readonly isInteractive: boolean;
   /** Replaces the progress line on a terminal, and writes nothing in a pipe. */
   progress(text: string): void;
   /** Removes the progress line. */
@@ -12,7 +15,11 @@ export interface Terminal {
   note(text: string): void;
 }
 
-type Stream = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number };
+interface Stream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): boolean;
+}
 
 const CLEAR_LINE = '\r\u001b[K';
 const COLUMNS_OTHERWISE = 80;

@@ -3,7 +3,7 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import { RefusedConfig } from '../../program/config/check-config.ts';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import { defineCommand, assertNoWords } from '../command.ts';
+import { assertNoWords, defineCommand } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
 import { openDeadline } from '../doctor/deadline.ts';
@@ -11,9 +11,13 @@ import { findWorstGrade } from '../doctor/doctor-line.ts';
 import type { DoctorLine, Tell } from '../doctor/doctor-line.ts';
 import { examine } from '../doctor/examine.ts';
 import { countLines, openLineFormat } from '../doctor/format-lines.ts';
-import { newSecretHider } from '../doctor/hide-secrets.ts';
 import { readBegin } from '../doctor/supervise-doctor.ts';
 import { whileShowing } from '../while-showing.ts';
+
+const SECRET_NAME = /(^|_)key$|password|token|authorization/;
+const IN_ADDRESS = /:\/\/([^@/\s]*)@/;
+/** A shorter text occurs in words that are no secret. */
+const SECRET_LENGTH_MIN = 6;
 
 const EXIT_CODES = { ok: 0, warn: 1, fail: 2 } as const;
 
@@ -65,7 +69,7 @@ export const doctor = defineCommand({
   },
 });
 
-function hideSecrets({ value }: Pick<ProgramConfig, 'value'>): (line: DoctorLine) => DoctorLine {
+function hideSecrets({ value }: ProgramConfig): (line: DoctorLine) => DoctorLine {
   const hide = newSecretHider(value);
   return (line) => ({ ...line, detail: hide(line.detail), advice: hide(line.advice) });
 }
@@ -89,4 +93,21 @@ function describeRefused(error: ConfigError): readonly DoctorLine[] {
     detail,
     advice: 'mend it first: without a configuration no service can be found',
   }));
+}
+
+/** Replaces every secret of a configuration by `***`. An upstream may quote the key that it refuses. */
+export function newSecretHider(configuration: unknown): (text: string) => string {
+  const secrets = [...new Set(listSecrets(configuration, ''))]
+    .filter((secret) => secret.length >= SECRET_LENGTH_MIN)
+    .toSorted((one, other) => other.length - one.length);
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
+}
+
+function listSecrets(value: unknown, name: string): readonly string[] {
+  if (typeof value === 'string') {
+    const inAddress = IN_ADDRESS.exec(value)?.[1]?.split(':').at(-1);
+    return [...(SECRET_NAME.test(name) ? [value] : []), ...(inAddress === undefined ? [] : [inAddress])];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => listSecrets(inner, Array.isArray(value) ? name : key));
 }

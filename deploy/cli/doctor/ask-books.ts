@@ -2,7 +2,7 @@ import { isProblem } from '@reelgate/platform/problem';
 import type { VerifyLedgerResponse } from '@reelgate/proto/billing/v1/account_service';
 import { formatNanos } from '../format/amount.ts';
 import { compareHolds } from '../verify-books.ts';
-import type { Services } from '../connect-services.ts';
+import type { BookServices } from '../connect-services.ts';
 import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { DoctorLine, Tell } from './doctor-line.ts';
@@ -10,33 +10,22 @@ import type { DoctorLine, Tell } from './doctor-line.ts';
 const FAULTS_SHOWN_MAX = 5;
 const VERIFY = 'reelgate ledger verify';
 
-type Unknown = Pick<DoctorLine, 'detail' | 'advice'>;
-
 /** Says whether the ledger balances, and whether each open hold belongs to an open task. */
-export async function askBooks(
-  services: Pick<Services, 'accounts' | 'tasks'>,
-  deadline: Deadline,
-  tell: Tell,
-): Promise<void> {
-  const ledger = await awaitAnswer<VerifyLedgerResponse | Unknown>(
+export async function askBooks(services: BookServices, deadline: Deadline, tell: Tell): Promise<void> {
+  const ledger = await awaitAnswer<VerifyLedgerResponse | DoctorLine>(
     deadline,
     (signal) =>
       services.accounts
         .verifyLedger({ diagnosis: true }, { timeoutMs: deadline.callMs(), signal })
         .catch((error: unknown) => {
           if (!isProblem(error, 'service_unavailable')) throw error;
-          return {
-            detail: 'was not checked: billing is not reached',
-            advice: `see the lines of billing; then ${VERIFY}`,
-          };
+          return describeUnchecked('was not checked: billing is not reached', `then ${VERIFY}`);
         }),
-    (waitedMs) => ({
-      detail: `was not checked within ${inSeconds(waitedMs)}`,
-      advice: `see the lines of billing; a large ledger takes longer: ${VERIFY}`,
-    }),
+    (waitedMs) =>
+      describeUnchecked(`was not checked within ${inSeconds(waitedMs)}`, `a large ledger takes longer: ${VERIFY}`),
   );
   if (!('entries' in ledger)) {
-    tell({ subject: 'ledger', part: '', grade: 'warn', ...ledger });
+    tell(ledger);
     return;
   }
   tell(describeBalance(ledger), ...describeWaits([[Number(ledger.overdueCalls), ...OVERDUE_CALLS]]));
@@ -44,7 +33,7 @@ export async function askBooks(
 }
 
 async function askHolds(
-  services: Pick<Services, 'tasks'>,
+  services: BookServices,
   taskIds: readonly string[],
   deadline: Deadline,
   tell: Tell,
@@ -85,6 +74,10 @@ const OVERDUE_CALLS = [
   'relayed calls are not settled in time',
   'they lapse and are charged their hold; look for gateways that were killed',
 ] as const;
+
+function describeUnchecked(detail: string, next: string): DoctorLine {
+  return { subject: 'ledger', part: '', grade: 'warn', detail, advice: `see the lines of billing; ${next}` };
+}
 
 function describeBalance({ ok, tooLarge, entries, sums, faults }: VerifyLedgerResponse): DoctorLine {
   const line = { subject: 'ledger', part: '' };

@@ -10,7 +10,7 @@ import type { DoctorLine, Tell } from './doctor-line.ts';
 /** Tests that run at one time. */
 const CHANNELS_MAX = 64;
 
-type Tasks = Pick<Client<typeof OperatorService>, 'listChannels' | 'testChannel'>;
+type Tasks = Client<typeof OperatorService>;
 
 /**
  * Tests each enabled channel by a call that costs nothing, and says what its circuit breaker knows. The lines of a channel

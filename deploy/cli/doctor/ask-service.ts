@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { connect, isIP } from 'node:net';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import { isProblem } from '@reelgate/platform/problem';
@@ -10,10 +12,6 @@ import type { Deadline } from './deadline.ts';
 import { describeProcess } from './describe-process.ts';
 import type { DescribedProcess } from './describe-process.ts';
 import type { DoctorLine, Tell } from './doctor-line.ts';
-import { findReplicas, lookUpAll } from './find-replicas.ts';
-import type { LookUp } from './find-replicas.ts';
-import { tryConnection } from './try-connection.ts';
-import type { TryConnection } from './try-connection.ts';
 
 /** Of one service. Further ones are named by their number. */
 const REPLICAS_MAX = 16;
@@ -180,3 +178,39 @@ function explainCause(error: unknown): string {
   const said = describeError(error.cause);
   return `: ${CONNECTION_FAULT.exec(said.split('Last error: ').at(-1) ?? '')?.[1] ?? said}`;
 }
+
+/** Gives every address of a name. Rejects if the name has none. */
+type LookUp = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+
+const lookUpAll: LookUp = (host) => lookup(host, { all: true });
+
+/**
+ * Finds the addresses of the replicas behind the hosts of a service. None: the service has one address, so that it is
+ * called as it is named. Addresses of another family are those of the same replicas.
+ */
+async function findReplicas(hosts: readonly HostPort[], lookUp: LookUp): Promise<readonly HostPort[]> {
+  const [named] = hosts;
+  if (named === undefined || hosts.length > 1) return hosts;
+  if (isIP(named.host) !== 0) return [];
+  const addresses = await lookUp(named.host);
+  const ofOneFamily = addresses.filter(({ family }) => family === addresses[0]?.family);
+  return ofOneFamily.length > 1 ? ofOneFamily.map(({ address }) => ({ host: address, port: named.port })) : [];
+}
+
+/** Reports whether an address accepts a connection. The signal ends the attempt. */
+type TryConnection = (at: HostPort, signal: AbortSignal) => Promise<boolean>;
+
+const tryConnection: TryConnection = ({ host, port }, signal) =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port, signal });
+    const end = (isAccepted: boolean): void => {
+      socket.destroy();
+      resolve(isAccepted);
+    };
+    socket.once('connect', () => {
+      end(true);
+    });
+    socket.once('error', () => {
+      end(false);
+    });
+  });

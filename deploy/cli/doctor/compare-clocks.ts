@@ -1,3 +1,4 @@
+import type { Grade } from '@reelgate/platform/diagnosis/self-checks';
 import { inSeconds } from './deadline.ts';
 import type { DoctorLine } from './doctor-line.ts';
 
@@ -51,7 +52,7 @@ export function compareClocks(clocks: readonly ClockReading[]): readonly DoctorL
   ];
 }
 
-function gradeOffset(ms: number): Pick<DoctorLine, 'grade' | 'advice'> {
+function gradeOffset(ms: number): { readonly grade: Grade; readonly advice: string } {
   if (ms < WARN_MS) return { grade: 'ok', advice: '' };
   return { grade: ms < FAIL_MS ? 'warn' : 'fail', advice: ADVICE };
 }

@@ -40,7 +40,7 @@ export function awaitAnswer<T>(
 
 /** Gives the answer, or after `ms` what stands for it. The signal is aborted as soon as there is one of them. */
 export async function awaitFor<T>(
-  clock: Pick<Clock, 'sleep'>,
+  clock: Clock,
   ms: number,
   ask: (signal: AbortSignal) => Promise<T>,
   otherwise: (waitedMs: number) => T,

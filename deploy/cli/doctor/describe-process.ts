@@ -50,10 +50,7 @@ export function describeProcess(answer: DiagnoseResponse, begunAt: number, ended
   };
 }
 
-function describeRelease(
-  subject: string,
-  { ready, version, startedAt }: Pick<DiagnoseResponse, 'ready' | 'version' | 'startedAt'>,
-): DoctorLine {
+function describeRelease(subject: string, { ready, version, startedAt }: DiagnoseResponse): DoctorLine {
   const since = new Date(startedAt === undefined ? 0 : timestampMs(startedAt)).toISOString().slice(0, 19);
   const line = { subject, part: '', detail: `release ${version}, up since ${since}Z` };
   if (!ready)

@@ -1,19 +1,19 @@
+import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import type { Services } from '../connect-services.ts';
+import type { BookServices } from '../connect-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
-import { askAll } from './ask-all.ts';
 import { askBooks } from './ask-books.ts';
 import { askChannels } from './ask-channels.ts';
 import { askService } from './ask-service.ts';
-import type { ClockReading } from './compare-clocks.ts';
 import { compareClocks } from './compare-clocks.ts';
-import { ENOUGH_MS, inSeconds } from './deadline.ts';
+import type { ClockReading } from './compare-clocks.ts';
+import { ENOUGH_MS, awaitFor, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import type { Audience, DoctorLine, DoctorQuestion } from './doctor-line.ts';
 
 export interface ExamineOptions {
-  readonly config: Pick<ProgramConfig, 'warnings' | 'file'>;
-  readonly services: Pick<Services, 'tasks' | 'accounts'>;
+  readonly config: ProgramConfig;
+  readonly services: BookServices;
   readonly diagnosed: readonly DiagnosedService[];
   readonly deadline: Deadline;
 }
@@ -64,7 +64,7 @@ async function askServices(
   return lines;
 }
 
-function channelsQuestion({ tasks }: ExamineOptions['services'], deadline: Deadline): DoctorQuestion {
+function channelsQuestion({ tasks }: BookServices, deadline: Deadline): DoctorQuestion {
   return {
     subject: 'channels',
     advice: 'the tasks service knows the channels: see its line',
@@ -76,11 +76,7 @@ function channelsQuestion({ tasks }: ExamineOptions['services'], deadline: Deadl
  * The check of a large ledger occupies an embedded database, and with it a program that has all services. So it begins
  * when the services have answered, or at half of the time.
  */
-function ledgerQuestion(
-  services: ExamineOptions['services'],
-  deadline: Deadline,
-  otherAnswers: Promise<unknown>,
-): DoctorQuestion {
+function ledgerQuestion(services: BookServices, deadline: Deadline, otherAnswers: Promise<unknown>): DoctorQuestion {
   return {
     subject: 'ledger',
     advice: 'billing has the ledger: see its line; then reelgate ledger verify',
@@ -103,7 +99,7 @@ function describeStart(deadline: Deadline): readonly DoctorLine[] {
   ];
 }
 
-function describeConfiguration({ warnings, file }: ExamineOptions['config']): readonly DoctorLine[] {
+function describeConfiguration({ warnings, file }: ProgramConfig): readonly DoctorLine[] {
   const line = { subject: 'configuration', part: '' } as const;
   if (warnings.length === 0)
     return [{ ...line, grade: 'ok', detail: `${file.files.join(', ')} has no warning`, advice: '' }];
@@ -118,4 +114,49 @@ function withoutAdmin(): DoctorLine {
     detail: 'was not asked: the configuration names no admin port',
     advice: 'set gateway.admin, or name the port with --gateway',
   };
+}
+
+/**
+ * Asks all questions side by side, and tells each line as it comes. A question that throws or hangs delays no other. The
+ * result has the lines in the order of the questions.
+ */
+async function askAll(
+  questions: readonly DoctorQuestion[],
+  deadline: Deadline,
+  audience: Audience,
+): Promise<readonly DoctorLine[]> {
+  return (await Promise.all(questions.map((question) => askOne(question, deadline, audience)))).flat();
+}
+
+async function askOne(
+  { subject, advice, ask }: DoctorQuestion,
+  deadline: Deadline,
+  { tell, awaited }: Audience,
+): Promise<readonly DoctorLine[]> {
+  const lines: DoctorLine[] = [];
+  let isOver = false;
+  const tellInTime = (...more: readonly DoctorLine[]): void => {
+    if (isOver) return;
+    lines.push(...more);
+    tell(...more);
+  };
+  const fail = (detail: string): void => {
+    tellInTime({ subject, part: '', grade: 'fail', detail, advice });
+  };
+  awaited.add(subject);
+  await awaitFor(
+    deadline.clock,
+    // A question says at the deadline what it does not know. This ends one that does not.
+    deadline.callMs(),
+    (signal) =>
+      ask(signal, tellInTime).catch((error: unknown) => {
+        fail(describeError(error));
+      }),
+    (waitedMs) => {
+      fail(`gave no answer within ${inSeconds(waitedMs)}`);
+    },
+  );
+  isOver = true;
+  awaited.delete(subject);
+  return lines;
 }

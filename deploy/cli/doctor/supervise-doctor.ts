@@ -26,7 +26,7 @@ export interface SupervisedDoctor {
   readonly main: string;
   readonly environment: Environment;
   readonly begunAt: number;
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Clock;
 }
 
 /**

@@ -22,7 +22,7 @@ type Detail = Readonly<Record<string, unknown>>;
 type Tell = (at: number, detail: Detail, told: HistoryState, facts: EndFacts) => readonly Step[];
 
 /** The steps that the history names. Creation and attempts are told from their own records. */
-export function eventSteps({ events }: Pick<TaskRecord, 'events'>, facts: EndFacts): readonly Step[] {
+export function eventSteps({ events }: TaskRecord, facts: EndFacts): readonly Step[] {
   const told: HistoryState = { workingAt: undefined, takenAt: facts.acceptedAt };
   return events.flatMap((event) => toSteps(event, told, facts));
 }

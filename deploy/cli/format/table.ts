@@ -1,4 +1,5 @@
-import type { Terminal } from '../terminal.ts';
+import type { Outcome } from '../command.ts';
+import type { LineWidth } from '../terminal.ts';
 
 export const WIDE_OPTION = { means: 'show all columns and cut no text' } as const;
 
@@ -11,6 +12,16 @@ export interface Column<R> {
   readonly shrinks?: true;
 }
 
+/** Answers a list: as JSON for a program, as a table for a person. */
+export function toListOutcome<R>(
+  rows: readonly R[],
+  toJson: (row: R) => object,
+  columns: readonly Column<R>[],
+  { terminal, options }: { readonly terminal: LineWidth; readonly options: { readonly wide?: boolean } },
+): Outcome {
+  return { answer: rows.map((row) => toJson(row)), text: asTable(rows, columns, { terminal, isWide: options.wide }) };
+}
+
 const GAP = '  ';
 const SHRUNK_MIN = 8;
 const ELLIPSIS = '…';
@@ -19,7 +30,7 @@ const ELLIPSIS = '…';
 export function asTable<R>(
   rows: readonly R[],
   columns: readonly Column<R>[],
-  { terminal, isWide = false }: { readonly terminal: Pick<Terminal, 'columns'>; readonly isWide?: boolean | undefined },
+  { terminal, isWide = false }: { readonly terminal: LineWidth; readonly isWide?: boolean | undefined },
 ): string {
   if (rows.length === 0) return 'none';
   const shown = columns.filter((column) => isWide || column.isWide !== true);

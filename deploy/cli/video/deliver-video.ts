@@ -1,13 +1,19 @@
 import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
 import { CommandFailed } from '../command.ts';
-import type { Call, Outcome } from '../command.ts';
+import type { Outcome } from '../command.ts';
+import type { Services } from '../connect-services.ts';
+import { formatNanos } from '../format/amount.ts';
 import { asBytes } from '../format/bytes.ts';
 import { shortDuration } from '../format/times.ts';
-import { waitForCharge } from './charged.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Access } from './find-access.ts';
 import { followTask } from './follow-task.ts';
 import type { PublicApi, Video } from './public-api.ts';
 import { saveFile } from './save-file.ts';
+
+const SETTLED_MS_MAX = 5000;
+const AGAIN_MS = 200;
 
 /** The exit code by which a shell knows an end by Ctrl-C. */
 const INTERRUPTED = 130;
@@ -19,19 +25,21 @@ export interface Delivery {
   readonly api: PublicApi;
   readonly access: Access;
   readonly stop: AbortSignal;
+  readonly services: Services;
+  readonly terminal: Terminal;
   /** The hold of the task, such as `holds 0.40 USD`; empty if it is not known. */
   readonly held: string;
 }
 
 /** Waits for the task, saves its video and prints the charge. The task goes on if the operator stops the command. */
-export async function deliverVideo(delivery: Delivery, call: Pick<Call, 'services' | 'terminal'>): Promise<Outcome> {
-  const { taskId, file, api, access, stop } = delivery;
+export async function deliverVideo(delivery: Delivery): Promise<Outcome> {
+  const { taskId, file, api, access, stop, services } = delivery;
   const began = systemClock.now();
   try {
-    const video = await followTask(taskId, { ...delivery, terminal: call.terminal, clock: systemClock });
+    const video = await followTask(taskId, { ...delivery, clock: systemClock });
     if (video === undefined) return toStoppedOutcome(delivery);
     const bytes = video.status === 'completed' ? await saveFile(await api.content(taskId), file, delivery) : undefined;
-    const charged = access.isLocal ? await waitForCharge(taskId, call.services, systemClock) : undefined;
+    const charged = access.isLocal ? await waitForCharge(taskId, services, systemClock) : undefined;
     return toOutcome(delivery, video, { bytes, charged, tookMs: systemClock.now() - began });
   } catch (error) {
     if (stop.aborted) return toStoppedOutcome(delivery);
@@ -74,4 +82,20 @@ function toStoppedOutcome(delivery: Delivery): Outcome {
 function describeResume({ taskId, file, access, force }: Delivery): string {
   const where = access.isLocal ? '' : ` --url ${access.url}`;
   return `to save its video later: reelgate video save ${taskId} -o ${file}${where}${force ? ' --force' : ''}`;
+}
+
+/** The charge of a finished task. The settlement follows the end of the task; undefined if it does not come in time. */
+async function waitForCharge(taskId: string, { billing }: Services, clock: Clock): Promise<string | undefined> {
+  const until = clock.now() + SETTLED_MS_MAX;
+  while (clock.now() < until) {
+    try {
+      const { hold, settlement } = await billing.getHold({ taskId });
+      if (settlement !== undefined) return `${formatNanos(settlement.amountNanos)} ${hold?.currency ?? ''}`.trim();
+    } catch {
+      // The video is saved already, so the command does not fail if the charge cannot be read.
+      return undefined;
+    }
+    await clock.sleep(AGAIN_MS);
+  }
+  return undefined;
 }

@@ -7,14 +7,17 @@ import type { Services } from '../connect-services.ts';
 import type { Environment } from '../environment.ts';
 import { publicApi } from './public-api.ts';
 
-/** The address of the gateway, and a token for it. */
-export interface Access {
-  readonly url: string;
+interface KeptToken {
   readonly token: string;
-  /** True if it is the program of the configuration, whose ledger this command may read. */
-  readonly isLocal: boolean;
   /** Forgets a token that this command line made and that the gateway refuses; false for any other. */
   forget(): boolean;
+}
+
+/** The address of the gateway, and a token for it. */
+export interface Access extends KeptToken {
+  readonly url: string;
+  /** True if it is the program of the configuration, whose ledger this command may read. */
+  readonly isLocal: boolean;
 }
 
 export const ACCESS_OPTIONS = {
@@ -35,7 +38,7 @@ const TOKEN_NAME = 'command line';
 /** Without --url the program of the configuration. Without a token one of the first account, as a start prints it. */
 export async function findAccess(
   { url, token: typed }: AccessOptions,
-  { services, environment }: { readonly services: Pick<Services, 'accounts'>; readonly environment: Environment },
+  { services, environment }: { readonly services: Services; readonly environment: Environment },
   stop: AbortSignal,
 ): Promise<Access> {
   const token = typed ?? (environment['REELGATE_TOKEN'] || undefined);
@@ -58,10 +61,7 @@ interface Account {
 }
 
 /** The first key in the configuration; else the token that this command line made earlier, or makes now. */
-async function openOwnToken(
-  config: ProgramConfig,
-  { accounts }: Pick<Services, 'accounts'>,
-): Promise<Pick<Access, 'token' | 'forget'>> {
+async function openOwnToken(config: ProgramConfig, { accounts }: Services): Promise<KeptToken> {
   const [account] = (config.value as { readonly accounts: readonly Account[] }).accounts;
   if (account === undefined)
     throw new CommandFailed('the configuration has no account; give --token, or set REELGATE_TOKEN');

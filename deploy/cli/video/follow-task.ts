@@ -10,7 +10,7 @@ const AWAY_MS_MAX = 120_000;
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed']);
 
 interface FollowOptions {
-  readonly api: Pick<PublicApi, 'read'>;
+  readonly api: PublicApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly stop: AbortSignal;

@@ -1,5 +1,5 @@
 import { ACTOR_OPTION, readActor } from '../actor.ts';
-import { defineCommand, assertNoWords } from '../command.ts';
+import { assertNoWords, defineCommand } from '../command.ts';
 import { formatNanos } from '../format/amount.ts';
 import { verifyBooks } from '../verify-books.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
@@ -37,5 +37,19 @@ export const ledgerVerify = defineCommand({
         ...(books.faults.length === 0 ? {} : { faults: books.faults }),
       },
     };
+  },
+});
+
+export const ledgerRebuild = defineCommand({
+  summary: 'recompute the cached sums of accounts and tokens, and list the wrong ones',
+  words: '',
+  options: {},
+  example: 'ledger rebuild',
+  run: async ({ services, words, terminal }) => {
+    assertNoWords(words);
+    const { accountIds, tokenIds } = await whileShowing(terminal, 'computing balances from the ledger', () =>
+      services.accounts.rebuildBalances({}, { timeoutMs: LEDGER_TIMEOUT_MS }),
+    );
+    return { answer: { accounts: accountIds, tokens: tokenIds } };
   },
 });

@@ -1,7 +1,7 @@
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { defineCommand, assertNoWords } from '../command.ts';
-import { WIDE_OPTION, asTable } from '../format/table.ts';
+import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
 
@@ -22,15 +22,16 @@ export const priceList = defineCommand({
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
     const { contracts } = await services.accounts.listPrices({});
-    return {
-      answer: contracts.map(({ key, version, current, termsJson, sinceMs }) => ({
-        key,
-        version,
-        current,
-        since: new Date(Number(sinceMs)).toISOString(),
-        terms: JSON.parse(termsJson) as unknown,
-      })),
-      text: asTable(contracts, COLUMNS, { terminal, isWide: options.wide }),
-    };
+    return toListOutcome(contracts, toPriceJson, COLUMNS, { terminal, options });
   },
 });
+
+function toPriceJson({ key, version, current, termsJson, sinceMs }: PriceContract): object {
+  return {
+    key,
+    version,
+    current,
+    since: new Date(Number(sinceMs)).toISOString(),
+    terms: JSON.parse(termsJson) as unknown,
+  };
+}

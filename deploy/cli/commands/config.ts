@@ -1,10 +1,11 @@
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { RefusedConfig } from '../../program/config/check-config.ts';
 import type { CheckedLines } from '../../program/config/check-config.ts';
+import { configJsonSchema } from '../../program/config/json-schema.ts';
 import { SERVICE_NAMES } from '../../program/config/program-config.ts';
 import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';
-import { defineCommand, readSingleId } from '../command.ts';
+import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
 import { resolveTypedPaths } from '../typed-path.ts';
 
@@ -34,6 +35,18 @@ export const configCheck = defineCommand({
         '\n',
       ),
     };
+  },
+});
+
+export const configSchema = defineCommand({
+  summary: 'print the JSON Schema of the configuration, for editors',
+  words: '',
+  options: {},
+  example: 'config schema > reelgate.schema.json',
+  run: async ({ words }) => {
+    assertNoWords(words);
+    const schema = configJsonSchema();
+    return { answer: schema, text: JSON.stringify(schema, undefined, 2) };
   },
 });
 

@@ -1,30 +1,30 @@
 import { readFile } from 'node:fs/promises';
-import { newKey } from '@reelgate/platform/ids';
 import { systemClock } from '@reelgate/platform/clock';
+import { newKey } from '@reelgate/platform/ids';
 import { ALPHA } from '@reelgate/tasks/config';
-import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
+import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
 import { resolveTypedPath } from '../typed-path.ts';
 import { deliverVideo } from '../video/deliver-video.ts';
 import { ACCESS_OPTIONS, findAccess } from '../video/find-access.ts';
 import { isTemporary } from '../video/follow-task.ts';
-import { imageReference } from '../video/image-reference.ts';
 import { ApiRefusal, NoAnswer, publicApi } from '../video/public-api.ts';
 import type { PublicApi } from '../video/public-api.ts';
 import { checkTarget } from '../video/save-file.ts';
-import { untilInterrupted } from '../video/until-interrupted.ts';
+
+/** The first bytes of files of these types. */
+const TYPES: readonly (readonly [string, RegExp])[] = [
+  ['image/png', /^\u0089PNG/],
+  ['image/jpeg', /^\u00ff\u00d8\u00ff/],
+  ['image/webp', /^RIFF[^]{4}WEBP/],
+  ['image/gif', /^GIF8/],
+  ['image/bmp', /^BM/],
+];
+const HEAD_BYTES = 16;
 
 const KEY_BYTES = 15;
 const CREATE_ATTEMPTS_MAX = 4;
 const AGAIN_MS = 2000;
-
-interface VideoOptions {
-  readonly model?: string;
-  readonly duration?: string;
-  readonly resolution?: string;
-  readonly ratio?: string;
-  readonly image?: string;
-}
 
 export const videoCreate = defineCommand({
   summary: 'make a video over the public API and save it',
@@ -59,9 +59,38 @@ export const videoCreate = defineCommand({
       const taskId = await createOnce(api, body, { key, stop });
       const file = resolveTypedPath(environment, output ?? `${taskId}.mp4`);
       const held = estimate === undefined ? '' : `holds ${estimate.amount} ${estimate.currency}`;
-      return deliverVideo({ taskId, file, force, api, access, stop, held }, { services, terminal });
+      return deliverVideo({ taskId, file, force, api, access, stop, held, services, terminal });
     }),
 });
+
+export const videoSave = defineCommand({
+  summary: 'wait for a task and save its video',
+  words: 'TASK_ID',
+  options: {
+    output: { value: 'FILE', short: 'o', means: 'the file of the video; default: the id of the task and .mp4' },
+    force: { means: 'replace the file if it exists' },
+    ...ACCESS_OPTIONS,
+  },
+  example: 'video save task_06f2k3h8v0s7m1q9c4x5b2n6d0 -o boat.mp4',
+  run: ({ words, options, services, environment, terminal }) =>
+    untilInterrupted(async (stop) => {
+      const taskId = readSingleId(words, 'task');
+      const { force = false, output = `${taskId}.mp4` } = options;
+      const file = resolveTypedPath(environment, output);
+      await checkTarget(file, force);
+      const access = await findAccess(options, { services, environment }, stop);
+      const api = publicApi(access.url, access.token, stop);
+      return deliverVideo({ taskId, file, force, api, access, stop, held: '', services, terminal });
+    }),
+});
+
+interface VideoOptions {
+  readonly model?: string;
+  readonly duration?: string;
+  readonly resolution?: string;
+  readonly ratio?: string;
+  readonly image?: string;
+}
 
 function forgetToken(wasForgotten: boolean): void {
   if (wasForgotten) throw new CommandFailed('the kept token of the command line is no longer valid; run this again');
@@ -104,5 +133,29 @@ async function createOnce(
         );
       await systemClock.sleep(AGAIN_MS * attempt, stop);
     }
+  }
+}
+
+/** The first frame in the form of the API: an address unchanged, a file as a data URL. */
+async function imageReference(image: string, read: (file: string) => Promise<Buffer>): Promise<string> {
+  if (/^https?:\/\//.test(image)) return image;
+  const bytes = await read(image);
+  const head = bytes.toString('latin1', 0, HEAD_BYTES);
+  const [type] = TYPES.find(([, magic]) => magic.test(head)) ?? [];
+  if (type === undefined) throw new CommandFailed(`${image} is not an image; expected PNG, JPEG, WebP, GIF or BMP`);
+  return `data:${type};base64,${bytes.toString('base64')}`;
+}
+
+/** Runs work that Ctrl-C stops in order. A second Ctrl-C ends the program at once. */
+async function untilInterrupted<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController();
+  const stop = (): void => {
+    interrupted.abort();
+  };
+  process.once('SIGINT', stop);
+  try {
+    return await work(interrupted.signal);
+  } finally {
+    process.off('SIGINT', stop);
   }
 }

@@ -1,8 +1,8 @@
 import type { JobRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { defineCommand, assertNoWords } from '../command.ts';
+import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { toJobJson } from '../format/job-record.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
-import { asTable } from '../format/table.ts';
+import { toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { stateName } from '../format/task-record.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
@@ -30,6 +30,16 @@ export const jobList = defineCommand({
   run: async ({ services, words, options, terminal }) => {
     assertNoWords(words);
     const { records } = await services.tasks.listJobRecords(listQuery(options));
-    return { answer: records.map(toJobJson), text: asTable(records, COLUMNS, { terminal, isWide: options.wide }) };
+    return toListOutcome(records, toJobJson, COLUMNS, { terminal, options });
   },
+});
+
+export const jobShow = defineCommand({
+  summary: 'show an asynchronous call with its events',
+  words: 'ID',
+  options: {},
+  example: 'job show job_06f2k3h8v0s7m1q9c4x5b2n6d0',
+  run: async ({ services, words }) => ({
+    answer: toJobJson((await services.tasks.showJob({ jobId: readSingleId(words, 'job') })).record),
+  }),
 });

@@ -1,23 +1,25 @@
+import { systemClock } from '@reelgate/platform/clock';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import { isProblem } from '@reelgate/platform/problem';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import { defineCommand, assertNoWords } from '../command.ts';
+import { WrongCall, assertNoWords, defineCommand } from '../command.ts';
+import type { Services } from '../connect-services.ts';
 import { formatNanos } from '../format/amount.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
-import { asTable } from '../format/table.ts';
+import { toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
-import { readMoney } from '../format/task-money.ts';
-import { KINDS, readPrompt, toTaskJson, stateName } from '../format/task-record.ts';
+import { formatHistory } from '../format/task-history.ts';
+import { KINDS, readPrompt, stateName, toTaskJson } from '../format/task-record.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
-
-/** A list of a thousand tasks must leave billing to others. */
-const READS_AT_ONCE = 16;
 
 interface Row {
   readonly record: TaskRecord;
   readonly money: GetHoldResponse | undefined;
 }
 
+/** A list of a thousand tasks must leave billing to others. */
+const READS_AT_ONCE = 16;
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'ID', of: ({ record: { task } }) => task?.id ?? '' },
   { title: 'STATE', of: ({ record: { task } }) => stateName(task?.state) },
@@ -48,9 +50,29 @@ export const taskList = defineCommand({
         reads.run(async (): Promise<Row> => ({ record, money: await readMoney(services, record) })),
       ),
     );
+    return toListOutcome(rows, ({ record, money }) => toTaskJson(record, money), COLUMNS, { terminal, options });
+  },
+});
+
+export const taskShow = defineCommand({
+  summary: 'tell the life of tasks: each step with its time, the gaps, and what an open task waits for',
+  words: 'ID…',
+  options: {},
+  example: 'task show task_06f2k3h8v0s7m1q9c4x5b2n6d0',
+  run: async ({ services, words }) => {
+    if (words.length === 0) throw new WrongCall('name a task');
+    const shown = await Promise.all(
+      words.map(async (taskId) => {
+        const { record } = await services.tasks.showTask({ taskId });
+        if (record === undefined) return { answer: {}, text: '' };
+        const money = await readMoney(services, record);
+        return { answer: toTaskJson(record, money), text: formatHistory(record, money, systemClock.now()) };
+      }),
+    );
+    const answers = shown.map(({ answer }) => answer);
     return {
-      answer: rows.map(({ record, money }) => toTaskJson(record, money)),
-      text: asTable(rows, COLUMNS, { terminal, isWide: options.wide }),
+      answer: answers.length === 1 ? answers[0] : answers,
+      text: shown.map(({ text }) => text).join('\n\n'),
     };
   },
 });
@@ -60,4 +82,14 @@ function formatMoney(money: GetHoldResponse | undefined): string {
   const { hold, settlement } = money ?? {};
   if (settlement !== undefined) return formatNanos(settlement.amountNanos);
   return hold === undefined ? '' : `(${formatNanos(hold.amountNanos)})`;
+}
+
+/** The hold and the settlement of a task; undefined if the task was refused before its hold. */
+async function readMoney({ billing }: Services, { task }: TaskRecord): Promise<GetHoldResponse | undefined> {
+  try {
+    return await billing.getHold({ taskId: task?.id ?? '' });
+  } catch (error) {
+    if (!isProblem(error) || error.kind !== 'not_found') throw error;
+    return undefined;
+  }
 }

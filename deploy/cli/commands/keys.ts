@@ -1,8 +1,9 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
-import { readProgramConfig } from '../../program/config/program-config.ts';
+import { SERVICE_NAMES, readProgramConfig } from '../../program/config/program-config.ts';
 import { consoleAddress } from '../../program/greeting.ts';
 import { openKeys } from '../../program/open-keys.ts';
-import { CommandFailed, defineCommand, assertNoWords } from '../command.ts';
+import { deriveServiceKey } from '../../program/service-key.ts';
+import { CommandFailed, WrongCall, assertNoWords, defineCommand } from '../command.ts';
 
 export const consoleKey = defineCommand({
   summary: 'print the address of the operator console, and the key to sign in with on this machine',
@@ -24,5 +25,22 @@ export const consoleKey = defineCommand({
       );
     const key = operator.key.reveal();
     return { answer: { address, operator: operator.name, key }, text: `${address}\n${key}` };
+  },
+});
+
+export const keysDerive = defineCommand({
+  summary: 'print the service_key of one service, which follows from the signing key',
+  words: '',
+  options: { service: { value: 'NAME', means: 'the service', choices: SERVICE_NAMES, needed: true } },
+  example: 'keys derive --service media',
+  run: async ({ words, options, environment }) => {
+    assertNoWords(words);
+    const service = SERVICE_NAMES.find((name) => name === options.service);
+    if (service === undefined) throw new WrongCall(`--service must be one of ${SERVICE_NAMES.join(', ')}`);
+    const config = readProgramConfig(environment);
+    if (config.serviceKey !== undefined)
+      throw new CommandFailed('the configuration has a service_key; keys follow from signing_key alone');
+    const key = deriveServiceKey(service, openKeys(config)).reveal();
+    return { answer: { service, key }, text: key };
   },
 });

@@ -1,0 +1,88 @@
+import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
+import type { Account } from '@reelgate/proto/billing/v1/account_service';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
+import { formatNanos, parseNanos } from '../format/amount.ts';
+import { limitOption, readLimit } from '../format/list-options.ts';
+import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
+import type { Column } from '../format/table.ts';
+import { isoTime, relativeTime } from '../format/times.ts';
+
+const LIMIT = { most: 200, usual: 50 };
+const ORDERS: Readonly<Record<string, AccountOrder>> = { id: AccountOrder.ID, balance: AccountOrder.BALANCE };
+const COLUMNS: readonly Column<Account>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'CURRENCY', of: ({ currency }) => currency },
+  { title: 'AVAILABLE', of: ({ balanceNanos, heldNanos }) => formatNanos(balanceNanos - heldNanos) },
+  { title: 'BALANCE', of: ({ balanceNanos }) => formatNanos(balanceNanos) },
+  { title: 'HELD', of: ({ heldNanos }) => formatNanos(heldNanos) },
+  { title: 'CREATED', of: ({ createdAt }) => relativeTime(createdAt) },
+  { title: 'CREATED AT', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
+];
+
+export const accountList = defineCommand({
+  summary: 'list accounts by id, or by what they have available',
+  words: '',
+  options: {
+    by: { value: 'ORDER', means: 'id, or balance for the least first; default: id', choices: Object.keys(ORDERS) },
+    prefix: { value: 'TEXT', means: 'only accounts whose id begins with this' },
+    limit: limitOption(LIMIT),
+    after: { value: 'ID', means: 'continue after this id, for the next page by id' },
+    wide: WIDE_OPTION,
+  },
+  example: 'account list --by balance --limit 20',
+  run: async ({ services, words, options, terminal }) => {
+    assertNoWords(words);
+    const { by = 'id', prefix = '', after = '' } = options;
+    const { accounts } = await services.accounts.listAccounts({
+      order: ORDERS[by] ?? AccountOrder.ID,
+      prefix,
+      limit: readLimit(options.limit, LIMIT),
+      after,
+    });
+    return toListOutcome(accounts, toAccountJson, COLUMNS, { terminal, options });
+  },
+});
+
+export const accountShow = defineCommand({
+  summary: 'show the balance of an account',
+  words: 'ID',
+  options: {},
+  example: 'account show demo',
+  run: async ({ services, words }) => ({
+    answer: toAccountJson((await services.accounts.getAccount({ id: readSingleId(words, 'account') })).account),
+  }),
+});
+
+export const accountCredit = defineCommand({
+  summary: 'add money to an account; a negative amount takes it back',
+  words: 'ID AMOUNT',
+  options: {
+    reason: { value: 'TEXT', means: 'the reason, for the ledger', needed: true },
+    actor: ACTOR_OPTION,
+  },
+  example: 'account credit demo 25.00 --reason "November invoice"',
+  run: async ({ services, words, options, environment }) => {
+    const [id, amount, ...rest] = words;
+    if (id === undefined || amount === undefined || rest.length > 0)
+      throw new WrongCall('name an account and an amount');
+    const { account } = await services.accounts.creditAccount({
+      id,
+      amountNanos: parseNanos(amount),
+      reason: options.reason ?? '',
+      actor: readActor(options.actor, environment),
+    });
+    return { answer: toAccountJson(account) };
+  },
+});
+
+function toAccountJson(account: Account | undefined): object {
+  const { id = '', currency = '', balanceNanos = 0n, heldNanos = 0n } = account ?? {};
+  return {
+    id,
+    currency,
+    balance: formatNanos(balanceNanos),
+    held: formatNanos(heldNanos),
+    available: formatNanos(balanceNanos - heldNanos),
+  };
+}

@@ -1,0 +1,223 @@
+import type { Token } from '@reelgate/proto/billing/v1/account_service';
+import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
+import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
+import { formatNanos, parseNanos } from '../format/amount.ts';
+import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
+import type { Column } from '../format/table.ts';
+import { fromNow, isoTime, relativeTime } from '../format/times.ts';
+
+const WEBHOOK_RIGHTS: Readonly<Record<string, WebhookRight>> = {
+  write: WebhookRight.WRITE,
+  read: WebhookRight.READ,
+  none: WebhookRight.NONE,
+};
+const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = {
+  write: TokenRight.WRITE,
+  read: TokenRight.READ,
+  none: TokenRight.NONE,
+};
+
+/** The options of the limits that a token has of its own. */
+const OWN_LIMIT_OPTIONS = {
+  'creates-per-minute': { value: 'N', means: "the token's own rate limit of creates" },
+  'reads-per-minute': { value: 'N', means: "the token's own rate limit of reads" },
+  'calls-per-minute': { value: 'N', means: "the token's own rate limit of synchronous calls" },
+  'in-flight': { value: 'N', means: 'the most unfinished tasks of the token' },
+} as const;
+
+export const tokenCreate = defineCommand({
+  summary: 'make a token and show its key once',
+  words: '',
+  options: {
+    account: { value: 'ID', means: 'the account that pays', needed: true },
+    models: { value: 'A,B', means: 'the models that the token may use; "*" is every model', needed: true },
+    name: { value: 'TEXT', means: 'a name for the token' },
+    limit: { value: 'AMOUNT', means: 'the most that the token may spend' },
+    expires: { value: 'DURATION', means: 'the lifetime from now, such as 30d' },
+    ...OWN_LIMIT_OPTIONS,
+    webhooks: {
+      value: 'RIGHT',
+      means: 'what the token may do with webhooks; default: write',
+      choices: Object.keys(WEBHOOK_RIGHTS),
+    },
+    tokens: {
+      value: 'RIGHT',
+      means: 'what the token may do with the tokens of its account; default: none',
+      choices: Object.keys(TOKEN_RIGHTS),
+    },
+    actor: ACTOR_OPTION,
+  },
+  example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
+  run: async ({ services, words, options, environment }) => {
+    assertNoWords(words);
+    const { account = '', models = '', limit, expires, name = '' } = options;
+    const made = await services.accounts.createToken({
+      accountId: account,
+      name,
+      models: models
+        .split(',')
+        .map((model) => model.trim())
+        .filter((model) => model !== ''),
+      ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
+      ...(expires === undefined ? {} : { expiresAt: fromNow(expires) }),
+      limits: ownLimits(options),
+      webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
+      tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
+      actor: readActor(options.actor, environment),
+    });
+    return { answer: { token_id: made.token?.id, key: made.key } };
+  },
+});
+
+const COLUMNS: readonly Column<Token>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'ACCOUNT', of: ({ accountId }) => accountId },
+  { title: 'NAME', of: ({ name }) => name, shrinks: true },
+  { title: 'USED', of: ({ usedNanos }) => formatNanos(usedNanos) },
+  { title: 'LIMIT', of: ({ limitNanos }) => (limitNanos === undefined ? '' : formatNanos(limitNanos)) },
+  { title: 'STATE', of: describeState },
+  { title: 'MODELS', of: ({ models }) => models.join(','), shrinks: true },
+  { title: 'CREATED', of: ({ createdAt }) => isoTime(createdAt) ?? '', isWide: true },
+  { title: 'EXPIRES', of: ({ expiresAt }) => isoTime(expiresAt) ?? '', isWide: true },
+  { title: 'CREATES/MIN', of: ({ limits }) => String(limits?.createsPerMinute || ''), isWide: true },
+  { title: 'READS/MIN', of: ({ limits }) => String(limits?.readsPerMinute || ''), isWide: true },
+  { title: 'CALLS/MIN', of: ({ limits }) => String(limits?.callsPerMinute || ''), isWide: true },
+  { title: 'IN FLIGHT', of: ({ limits }) => String(limits?.inFlight || ''), isWide: true },
+  { title: 'WEBHOOKS', of: ({ webhooks }) => webhookRightName(webhooks), isWide: true },
+  { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
+  { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
+];
+
+export const tokenList = defineCommand({
+  summary: 'list tokens, without their keys',
+  words: '',
+  options: { account: { value: 'ID', means: 'only the tokens of this account' }, wide: WIDE_OPTION },
+  example: 'token list --account demo',
+  run: async ({ services, words, options, terminal }) => {
+    assertNoWords(words);
+    const { tokens } = await services.accounts.listTokens({ accountId: options.account ?? '' });
+    return toListOutcome(tokens, toTokenJson, COLUMNS, { terminal, options });
+  },
+});
+
+export const tokenLimit = defineCommand({
+  summary: 'replace the limits of a token; one that is left out is removed',
+  words: 'TOKEN_ID',
+  options: {
+    limit: { value: 'AMOUNT', means: 'the most that the token may spend in total' },
+    ...OWN_LIMIT_OPTIONS,
+    none: { means: 'remove every limit' },
+    reason: { value: 'TEXT', means: 'the reason, for the record' },
+    actor: ACTOR_OPTION,
+  },
+  example: 'token limit tok_06f2k3h8v0s7m1q9c4x5b2n6d0 --limit 20.00 --in-flight 5',
+  run: async ({ services, words, options, environment }) => {
+    const { limit, reason = '', none = false } = options;
+    const limits = ownLimits(options);
+    const isNamed = limit !== undefined || Object.values(limits).some((own) => own > 0);
+    if (isNamed === none) throw new WrongCall('name the limits of the token, or --none to remove them');
+    const { token } = await services.accounts.updateTokenLimits({
+      id: readSingleId(words, 'token'),
+      ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
+      limits,
+      actor: readActor(options.actor, environment),
+      reason,
+    });
+    return { answer: token === undefined ? {} : toTokenJson(token) };
+  },
+});
+
+export const tokenRevoke = defineCommand({
+  summary: 'revoke a token, and all that it made with --with-made',
+  words: 'TOKEN_ID',
+  options: {
+    'with-made': { means: 'revoke all that it made too, directly or through others' },
+    actor: ACTOR_OPTION,
+  },
+  example: 'token revoke tok_06f2k3h8v0s7m1q9c4x5b2n6d0',
+  run: async ({ services, words, options, environment }) => {
+    const withMade = options['with-made'] === true;
+    const { token, madeRevoked } = await services.accounts.revokeToken({
+      id: readSingleId(words, 'token'),
+      actor: readActor(options.actor, environment),
+      withMade,
+    });
+    return {
+      answer: token === undefined ? {} : { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) },
+    };
+  },
+});
+
+function describeState({ revokedAt, expiresAt }: Token): string {
+  if (revokedAt !== undefined) return `revoked ${relativeTime(revokedAt)}`;
+  return expiresAt === undefined ? 'valid' : `ends ${relativeTime(expiresAt)}`;
+}
+
+type OwnLimitOptions = { readonly [N in keyof typeof OWN_LIMIT_OPTIONS]?: string };
+
+interface OwnLimits {
+  readonly createsPerMinute: number;
+  readonly readsPerMinute: number;
+  readonly callsPerMinute: number;
+  readonly inFlight: number;
+}
+
+/** Zero means the configured limit. */
+function ownLimits(options: OwnLimitOptions): OwnLimits {
+  return {
+    createsPerMinute: ownLimit('creates-per-minute', options),
+    readsPerMinute: ownLimit('reads-per-minute', options),
+    callsPerMinute: ownLimit('calls-per-minute', options),
+    inFlight: ownLimit('in-flight', options),
+  };
+}
+
+function ownLimit(name: keyof OwnLimitOptions, { [name]: text }: OwnLimitOptions): number {
+  if (text === undefined) return 0;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new WrongCall(`--${name} takes a whole number such as 600, not ${text}`);
+  return Number(text);
+}
+
+function webhookRightName(right: WebhookRight): string {
+  return findRightName(WEBHOOK_RIGHTS, right);
+}
+
+function tokenRightName(right: TokenRight): string {
+  return findRightName(TOKEN_RIGHTS, right);
+}
+
+function toTokenJson(token: Token): object {
+  return {
+    token_id: token.id,
+    account: token.accountId,
+    name: token.name,
+    models: token.models,
+    limit: token.limitNanos === undefined ? undefined : formatNanos(token.limitNanos),
+    used: formatNanos(token.usedNanos),
+    created_at: isoTime(token.createdAt),
+    expires_at: isoTime(token.expiresAt),
+    revoked_at: isoTime(token.revokedAt),
+    ...toLimitsJson(token.limits),
+    webhooks: webhookRightName(token.webhooks) || undefined,
+    tokens: tokenRightName(token.tokens) || undefined,
+    made_by: token.madeByTokenId || undefined,
+    last_charged_at: isoTime(token.lastChargedAt),
+  };
+}
+
+/** Zero means the configured limit. */
+function toLimitsJson(limits: TokenLimits | undefined): object {
+  return {
+    creates_per_minute: limits?.createsPerMinute || undefined,
+    reads_per_minute: limits?.readsPerMinute || undefined,
+    calls_per_minute: limits?.callsPerMinute || undefined,
+    in_flight: limits?.inFlight || undefined,
+  };
+}
+
+function findRightName<R>(rights: Readonly<Record<string, R>>, right: R): string {
+  return Object.entries(rights).find(([, each]) => each === right)?.[0] ?? '';
+}
