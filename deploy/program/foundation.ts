@@ -4,19 +4,21 @@ import type { BusSettings } from '@reelgate/platform/bus/bus-settings';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { NatsBusOptions } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
-import type { Log } from '@reelgate/platform/log';
 import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
+import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { openTracing } from '@reelgate/platform/trace/open-tracing';
 import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import { traceSettings } from '@reelgate/platform/trace/trace-settings';
-import { publishBuild } from './build-info.ts';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import { openKeys } from './open-keys.ts';
 import { keepPrivate } from './private-data.ts';
+import { PROGRAM_VERSION } from './version.ts';
 
 export interface OpenOptions {
   readonly config: ProgramConfig;
@@ -25,7 +27,9 @@ export interface OpenOptions {
 }
 
 /** The parts that every service uses, except the bus, and what the checks of the process read. */
-export interface BaseFoundation extends Omit<Foundation, 'bus'>, Pick<OpenedTracing, 'recentDrops'> {}
+export interface BaseFoundation extends FoundationWithoutBus, OpenedTracing {}
+
+export type FoundationWithoutBus = Omit<Foundation, 'bus'>;
 
 /** Opens the metrics and the other parts of the process. */
 export async function openFoundation({ config, environment, service }: OpenOptions, log: Log): Promise<BaseFoundation> {
@@ -53,10 +57,7 @@ function secureData(folder: string, log: Log): void {
 }
 
 /** Opens the bus as soon as its server can be reached. */
-export async function openBus(
-  { bus }: Pick<ProgramConfig, 'bus'>,
-  { clock, log, metrics, tracing }: Pick<Foundation, 'clock' | 'log' | 'metrics' | 'tracing'>,
-): Promise<Bus> {
+export async function openBus({ bus }: ProgramConfig, { clock, log, metrics, tracing }: BaseFoundation): Promise<Bus> {
   const options = { tracing, redeliveries: countRedeliveries(metrics) };
   const opened = bus === undefined ? openLocalBus(clock, log, options) : await reachNats(bus, { clock, log }, options);
   watchBus(gaugeSampler(metrics, { service: 'bus', clock, log }), opened);
@@ -66,10 +67,23 @@ export async function openBus(
 /** The client of NATS loads only where there is a server. */
 async function reachNats(
   settings: BusSettings,
-  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   options: NatsBusOptions,
 ): Promise<Bus> {
   const { isBusAway, openNatsBus } = await import('@reelgate/platform/bus/nats-bus');
   const dependency = settings.servers.map((server) => describeServer('NATS', server.reveal())).join(', ');
   return whenReachable(() => openNatsBus(settings, log, options), { clock, log, dependency, isAway: isBusAway });
+}
+
+const COMMIT = /^[0-9a-f]{7,64}$/;
+
+/** Publishes the version of the program. The image names the commit from which it was built. */
+function publishBuild(metrics: Metrics, commit = ''): void {
+  metrics
+    .gauge('reelgate_build_info', 'The version of this program and the commit that it was built from; always 1', [
+      'version',
+      'commit',
+    ])
+    .labels(PROGRAM_VERSION, COMMIT.test(commit) ? commit : 'unknown')
+    .set(1);
 }

@@ -1,6 +1,5 @@
 import type { GatewayPorts } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
-import type { Foundation } from '@reelgate/platform/foundation';
 import { hostCheck } from '@reelgate/platform/http/allowed-hosts';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
@@ -11,7 +10,8 @@ import { shareCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-import type { ProgramTls } from './tls.ts';
+import type { FoundationWithoutBus } from './foundation.ts';
+import type { ProgramTls } from './open-tls.ts';
 
 /** The ports that answer health while the program still starts. They are closed last. */
 export interface HealthPorts {
@@ -25,7 +25,7 @@ export interface HealthPorts {
 
 interface OpenOptions {
   readonly config: ProgramConfig;
-  readonly foundation: Omit<Foundation, 'bus'>;
+  readonly foundation: FoundationWithoutBus;
   readonly lifecycle: Lifecycle;
   readonly tls: ProgramTls;
 }
@@ -70,7 +70,7 @@ export async function openHealthPorts(
 /** The code of the gateway loads only where it runs. */
 async function gatewayPorts(
   { value }: ProgramConfig,
-  foundation: Omit<Foundation, 'bus'>,
+  foundation: FoundationWithoutBus,
   isReady: ReadyCheck,
   isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {

@@ -1,19 +1,21 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
+import type { DrainTimes } from '@reelgate/platform/lifecycle/drain';
+import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
-import type { DrainWork, Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
+import { measureBinding } from '@reelgate/platform/rpc/measured-binding';
 import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { listIdentities } from './identities.ts';
 
 /** Identifies callers for each service: the program's own parts, and the internal callers of the configuration. */
 export function newCallerIdentifiers(
-  config: Pick<ProgramConfig, 'internalCallers'>,
-  { acceptedKeys }: Pick<Foundation, 'acceptedKeys'>,
+  config: ProgramConfig,
+  { acceptedKeys }: Foundation,
 ): (service: ServiceName) => IdentifyCaller {
   return (service) => identifyAmong([...listIdentities(service, acceptedKeys.signatures), ...config.internalCallers]);
 }
@@ -25,7 +27,8 @@ export interface PortOptions {
   readonly isReady: ReadyCheck;
   readonly identify: IdentifyCaller;
   readonly tls?: ServerTls | undefined;
-  readonly draining: Pick<DrainWork, 'times' | 'released'>;
+  /** For each port: when it drains. */
+  readonly draining: { readonly times: DrainTimes; readonly released?: () => Promise<void> };
 }
 
 /**
@@ -34,8 +37,8 @@ export interface PortOptions {
  */
 export async function openPorts(
   lifecycle: Lifecycle,
-  { log, metrics, tracing }: Pick<Foundation, 'log' | 'metrics' | 'tracing'>,
-  { bindings, routes }: Pick<RunningService, 'bindings' | 'routes'>,
+  { log, metrics, tracing }: Foundation,
+  { bindings, routes }: RunningService,
   { ports: { rpc, connectionAgeMs }, http, isReady, identify, tls, draining }: PortOptions,
 ): Promise<void> {
   if (http !== undefined) {
@@ -57,4 +60,9 @@ export async function openPorts(
     lifecycle.add('gRPC port', () => server.stop());
     lifecycle.addDrain({ name: 'gRPC port', ...draining, drain: (drain) => server.drain(drain) });
   }
+}
+
+/** The service with a measurement of its calls, however they reach it. */
+export function measureService<S extends RunningService>(service: S, foundation: Foundation): S {
+  return { ...service, bindings: service.bindings.map((binding) => measureBinding(binding, foundation)) };
 }

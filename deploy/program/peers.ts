@@ -15,7 +15,7 @@ export async function connectPeers(connections: readonly GrpcConnection[]): Prom
 
 /** Shows which peers this process reaches. They say nothing about its readiness. */
 export function watchPeers(
-  { metrics, bus, checks }: Pick<Foundation, 'metrics' | 'bus' | 'checks'>,
+  { metrics, bus, checks }: Foundation,
   connections: Readonly<Record<string, GrpcConnection>>,
 ): void {
   checks?.add(...peerChecks(connections));

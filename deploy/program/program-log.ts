@@ -61,7 +61,7 @@ function failInLines(log: ProgramLog): ProcessLog['fail'] {
 /** Turns debug lines on for a limited time, or off. */
 export function debugSwitch(
   log: ProgramLog,
-  clock: Pick<Clock, 'sleep'>,
+  clock: Clock,
 ): { readonly toggle: () => void; readonly close: () => void } {
   let on: AbortController | undefined;
   const turnOn = async (before: LogLevel, { signal }: AbortController): Promise<void> => {

@@ -1,5 +1,4 @@
 import { constants } from 'node:os';
-import type { Foundation } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { collectStart } from './collect-start.ts';
@@ -13,13 +12,11 @@ import { openBus, openFoundation } from './foundation.ts';
 import type { BaseFoundation } from './foundation.ts';
 import { openHealthPorts } from './health-ports.ts';
 import { newCallerIdentifiers } from './open-ports.ts';
+import { announcePlaintext, openTls } from './open-tls.ts';
 import { openProcessLog } from './program-log.ts';
-import { START_ONE } from './start-one.ts';
-import type { StartResult, StartParts } from './starting.ts';
+import type { StartParts, StartResult } from './start-parts.ts';
 import { untilStopped } from './stop-signals.ts';
 import type { StopSignal } from './stop-signals.ts';
-import { announcePlaintext } from './plaintext.ts';
-import { openTls } from './tls.ts';
 import { watchConfig } from './watch-config.ts';
 
 /** Shells report the end by a signal as this number and that of the signal. */
@@ -92,6 +89,14 @@ export async function run(
   }
 }
 
+/** Starts one service in this process, which calls the others over gRPC. The code of the others is not loaded. */
+const START_ONE: Readonly<Record<ServiceName, (starting: StartParts) => Promise<StartResult>>> = {
+  billing: async (starting) => (await import('./alone/billing.ts')).startBillingAlone(starting),
+  media: async (starting) => (await import('./alone/media.ts')).startMediaAlone(starting),
+  tasks: async (starting) => (await import('./alone/tasks.ts')).startTasksAlone(starting),
+  gateway: async (starting) => (await import('./alone/gateway.ts')).startGatewayAlone(starting),
+};
+
 /** A stop before the end of the start waits for nothing. */
 function endEarly(exit: (code: number) => void): 0 {
   exit(0);
@@ -99,14 +104,14 @@ function endEarly(exit: (code: number) => void): 0 {
 }
 
 /** Spans are sent last, after the work that they record. */
-function newLifecycle({ log, tracing }: Pick<Foundation, 'log' | 'tracing'>): Lifecycle {
+function newLifecycle({ log, tracing }: BaseFoundation): Lifecycle {
   const lifecycle = openLifecycle(log);
   lifecycle.add('tracing', () => tracing.stop());
   return lifecycle;
 }
 
 function waitForStop(
-  { clock }: Pick<Foundation, 'clock'>,
+  { clock }: BaseFoundation,
   environment: Environment,
   exit: (code: number) => void,
 ): Promise<StopSignal> {
@@ -133,7 +138,7 @@ async function start({ base, ...opened }: OpenedParts, service: ServiceName | un
   return startAll(starting);
 }
 
-function logWarnings({ log }: Pick<Foundation, 'log'>, warnings: readonly string[]): void {
+function logWarnings({ log }: BaseFoundation, warnings: readonly string[]): void {
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 

@@ -24,15 +24,15 @@ import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { withChecks, withDiagnosis, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
-import { newConfigurationReader } from './config/shown-configuration.ts';
+import { newConfigurationReader } from './config/describe-configuration.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { readConsoles, greeting } from './greeting.ts';
 import { toCaller } from './identities.ts';
 import type { Identity } from './identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { measureService } from './measured-service.ts';
+import { measureService } from './open-ports.ts';
 import { openPorts } from './open-ports.ts';
-import type { StartResult, StartParts } from './starting.ts';
+import type { StartResult, StartParts } from './start-parts.ts';
 
 interface BoundService {
   readonly bindings: readonly Binding[];
@@ -53,7 +53,7 @@ export async function startAll(starting: StartParts): Promise<StartResult> {
     });
     return service;
   };
-  await startOwnSandbox({ config, lifecycle });
+  await startOwnSandbox(starting);
   const billing = keep('billing', await startBilling(billingConfig(value), withChecks(starting, 'billing')));
   const media = keep(
     'media',
@@ -131,11 +131,7 @@ function gatewayClients(
   };
 }
 
-function announceGateway(
-  starting: StartParts,
-  running: readonly RunningService[],
-  gateway: Pick<RunningService, 'routes'>,
-): void {
+function announceGateway(starting: StartParts, running: readonly RunningService[], gateway: RunningService): void {
   const isReady = starting.ports.readiness(async () =>
     (await Promise.all(running.map((service) => service.ready()))).every(Boolean),
   );
@@ -143,7 +139,7 @@ function announceGateway(
   serveDiagnosis(starting, isReady, gateway);
 }
 
-async function startOwnSandbox({ config, lifecycle }: Pick<StartParts, 'config' | 'lifecycle'>): Promise<void> {
+async function startOwnSandbox({ config, lifecycle }: StartParts): Promise<void> {
   if (config.sandbox === undefined) return;
   const { startSandbox } = await import('../local/sandbox/sandbox.ts');
   const sandbox = await startSandbox({

@@ -1,14 +1,19 @@
 import { isRecent } from '@reelgate/platform/clock';
-import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { pendingSettings } from './config/pending-settings.ts';
 import type { ServiceName } from './config/program-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
+import type { FoundationWithoutBus } from './foundation.ts';
 
 /** A mounted folder is replaced by a new link, which a watch of the file system can miss. So the files are polled. */
 export const WATCH_MS = 500;
 /** After a refusal. What was missing may be no file of the configuration, so no change would announce it. */
 export const RETRY_MS = 5000;
+
+interface Reloadable {
+  reload(config: unknown): Promise<void>;
+}
 
 export interface WatchOptions {
   /** The configuration that the process was started with. */
@@ -18,7 +23,7 @@ export interface WatchOptions {
   /** Throws a ConfigError. */
   readonly read: () => ReadConfig;
   /** In the order in which they receive a new configuration. */
-  readonly services: readonly Pick<RunningService, 'reload'>[];
+  readonly services: readonly Reloadable[];
 }
 
 /** The reason why the newest files are not in use, and the settings of the files in use that wait for a start. */
@@ -42,7 +47,7 @@ export interface ConfigWatch {
  * Follows the files of the configuration. A change is applied when the files have not changed for one more interval, so
  * that a file is not read while it is being written. A configuration is applied as a whole or not at all.
  */
-export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 'bus'>): ConfigWatch {
+export function watchConfig(options: WatchOptions, foundation: FoundationWithoutBus): ConfigWatch {
   const { clock, log } = foundation;
   const measures = reloadMeasures(foundation);
   let { file, value } = options.started.config;
@@ -99,8 +104,8 @@ export function watchConfig(options: WatchOptions, foundation: Omit<Foundation, 
 /** Gives the files that are in use from now on, and the changed settings that wait for a start. */
 async function apply(
   { started, service, read, services }: WatchOptions,
-  { log }: Pick<Foundation, 'log'>,
-): Promise<Pick<ReadConfig['config'], 'file' | 'value'> & Pick<ConfigState, 'pending'>> {
+  { log }: FoundationWithoutBus,
+): Promise<{ readonly file: ConfigFile; readonly value: unknown; readonly pending: readonly string[] }> {
   const { config, warnings } = read();
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
   for (const running of services) await running.reload(config.value);
@@ -110,7 +115,7 @@ async function apply(
   return { file: config.file, value: config.value, pending };
 }
 
-function reloadMeasures({ clock, metrics }: Pick<Foundation, 'clock' | 'metrics'>) {
+function reloadMeasures({ clock, metrics }: FoundationWithoutBus) {
   const success = metrics.gauge(
     'reelgate_config_reload_success',
     'Whether the configuration of the files is in use: 1, or 0 after a refusal',

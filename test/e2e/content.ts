@@ -17,7 +17,7 @@ import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { ContentFacts, GetTaskContentResponse } from '@reelgate/proto/tasks/v1/task_service';
-import { renderInWorker } from '../../deploy/local/sandbox/render/in-worker.ts';
+import { renderInWorker } from '../../deploy/local/sandbox/render/render-queue.ts';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import { callKey } from '../../deploy/program/identities.ts';

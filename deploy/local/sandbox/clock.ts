@@ -6,6 +6,9 @@ export type Clock = {
   after(delayMs: number, run: () => void): () => void;
 };
 
+/** The time of the sandbox, until it stops. */
+export type SandboxTime = { readonly clock: Clock; readonly stopped: AbortSignal };
+
 // A longer delay overflows the timer, which then fires at once.
 const delayMsMax = 2 ** 31 - 1;
 

@@ -21,18 +21,22 @@ export type Draft = {
 };
 
 /** The part of a draft that its task keeps. It holds the count and length of media, never their bytes (up to 64 MB). */
-export type Order = {
+export type Order = OrderFacts & {
   readonly kind: Kind;
   readonly model: string;
-  readonly text: string;
-  readonly roles: readonly MediaRole[];
   readonly resolution: Resolution | undefined;
-  readonly duration: number;
-  readonly ratio: ConcreteRatio;
-  readonly inputSeconds: number;
-  readonly inputAudioSeconds: number;
   readonly callbackUrl: string | undefined;
 };
+
+/** What a regeneration takes over from its source task. */
+export type OrderFacts = VideoShape & {
+  readonly text: string;
+  readonly roles: readonly MediaRole[];
+  readonly inputSeconds: number;
+  readonly inputAudioSeconds: number;
+};
+
+export type VideoShape = { readonly duration: number; readonly ratio: ConcreteRatio };
 
 /** The ratio that `adaptive` stands for, because the sandbox does not read images. */
 export const adaptiveRatio: ConcreteRatio = '16:9';

@@ -1,13 +1,12 @@
-import type { Announcer } from './callbacks/announcer.ts';
-import type { Clock } from './clock.ts';
+import type { Announcer } from './callbacks.ts';
+import type { SandboxTime } from './clock.ts';
 import type { RenderQueue } from './render/render-queue.ts';
 import type { SignedLinks } from './signed-link.ts';
 import type { TaskBook } from './task-book.ts';
 import type { LinkMaker } from './task-view.ts';
 
 /** The parts of the sandbox that the routes use. */
-export type SandboxParts = {
-  readonly clock: Clock;
+export type SandboxParts = SandboxTime & {
   readonly book: TaskBook;
   readonly renders: RenderQueue;
   readonly announcer: Announcer;
@@ -15,7 +14,6 @@ export type SandboxParts = {
   readonly linkTo: LinkMaker;
   /** Texts that `[refuse-once]` has already refused. */
   readonly refusedOnce: Set<string>;
-  readonly stopped: AbortSignal;
   /** Receives the sandbox's own faults. Its clients see only the vendor's internal error. */
   readonly report: (fault: unknown) => void;
 };

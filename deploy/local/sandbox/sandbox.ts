@@ -1,13 +1,13 @@
-import { announcer } from './callbacks/announcer.ts';
-import { wallClock, type Clock } from './clock.ts';
+import { announcer } from './callbacks.ts';
+import { wallClock, type Clock, type SandboxTime } from './clock.ts';
 import { resumeTasks } from './creation/accept-order.ts';
 import { close, httpServer, listen } from './http/http-server.ts';
-import { renderInWorker } from './render/in-worker.ts';
+import { renderInWorker } from './render/render-queue.ts';
 import { renderQueue, type Render } from './render/render-queue.ts';
 import { route } from './routes/routes.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import { newSignedLinks } from './signed-link.ts';
-import { taskBook } from './task-book.ts';
+import { taskBook, type TaskBook } from './task-book.ts';
 import { memoryTaskStore, openTaskStore } from './task-store.ts';
 import type { LinkMaker } from './task-view.ts';
 
@@ -64,7 +64,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-type Wiring = Pick<SandboxParts, 'clock' | 'book' | 'report' | 'stopped'> & {
+type Wiring = SandboxTime & {
+  readonly book: TaskBook;
+  readonly report: SandboxParts['report'];
+
   readonly base: string;
   readonly render: Render;
   readonly linkSecret: string;

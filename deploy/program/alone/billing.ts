@@ -2,7 +2,7 @@ import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
-import type { StartResult, StartParts } from '../starting.ts';
+import type { StartResult, StartParts } from '../start-parts.ts';
 import { serve } from './serve.ts';
 
 /** Billing in a process of its own. */

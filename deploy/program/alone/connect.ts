@@ -4,7 +4,7 @@ import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { toSecureContext } from '@reelgate/platform/tls/tls-files';
 import { callKey } from '../identities.ts';
 import type { Identity } from '../identities.ts';
-import type { StartParts } from '../starting.ts';
+import type { StartParts } from '../start-parts.ts';
 
 /** The connection to another service, for as long as the process runs. */
 export function connect(

@@ -15,9 +15,9 @@ import { withChecks, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
 import { readConsoles, greeting } from '../greeting.ts';
 import { callKey } from '../identities.ts';
-import { newConfigurationReader } from '../config/shown-configuration.ts';
+import { newConfigurationReader } from '../config/describe-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
-import type { StartResult, StartParts } from '../starting.ts';
+import type { StartResult, StartParts } from '../start-parts.ts';
 import { connect, secureContext } from './connect.ts';
 
 /** The gateway in a process of its own. */

@@ -2,7 +2,7 @@ import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
-import type { StartResult, StartParts } from '../starting.ts';
+import type { StartResult, StartParts } from '../start-parts.ts';
 import { serve } from './serve.ts';
 
 /** Media in a process of its own. */

@@ -6,7 +6,7 @@ import { tasksConfig } from '@reelgate/tasks/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { callKey } from '../identities.ts';
 import { connectPeers, watchPeers } from '../peers.ts';
-import type { StartResult, StartParts } from '../starting.ts';
+import type { StartResult, StartParts } from '../start-parts.ts';
 import { connect, secureContext } from './connect.ts';
 import { serve } from './serve.ts';
 

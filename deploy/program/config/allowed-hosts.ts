@@ -15,7 +15,7 @@ export const allowedHostsSchema = {
   },
 } as const;
 
-interface NamingConfig extends Pick<ComparedConfig, 'public_url' | 'tasks' | 'billing' | 'media'> {
+interface NamingConfig extends ComparedConfig {
   readonly allowed_hosts: readonly string[];
   readonly gateway: ComparedConfig['gateway'] & { readonly admin?: string; readonly admin_url?: string };
 }

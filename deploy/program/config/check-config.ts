@@ -1,15 +1,55 @@
-import { ConfigError } from '@reelgate/platform/config/config-file';
-import type { ConfigFile } from '@reelgate/platform/config/config-file';
-import type { Keys } from '@reelgate/platform/config/config-locations';
 import { billingConfig } from '@reelgate/billing/config';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import { mediaConfig } from '@reelgate/media/config';
+import { ConfigError } from '@reelgate/platform/config/config-file';
+import type { ConfigFile } from '@reelgate/platform/config/config-file';
+import type { Keys } from '@reelgate/platform/config/config-locations';
 import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
+import { TARGET_EXPECTED, parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import { tasksConfig } from '@reelgate/tasks/config';
-import type { ComparedConfig } from './findings/finding.ts';
-import { listFindings } from './findings/findings-in.ts';
+import { checkGrantedAccounts, checkTokenModels } from './findings/accounts.ts';
+import { checkCallerCredentials, checkCallerNames } from './findings/callers.ts';
+import {
+  checkAlphaEndpoints,
+  checkCallbackAddresses,
+  checkChannelEndpoints,
+  checkChannelIds,
+  checkChannelModels,
+} from './findings/channels.ts';
+import type { ComparedConfig, Finding, Rule } from './findings/finding.ts';
+import { checkModelRanges, findUnusedModels } from './findings/models.ts';
+import { checkOperatorKeys, checkOperatorNames } from './findings/operators.ts';
+import { checkAlphaPrices, findUnpricedModels, findUnusedPrices } from './findings/prices.ts';
+import { checkBothSides, checkClientAuthorities, checkClientPair, findUnverifiedDatabases } from './findings/tls.ts';
+import { checkPollOrder, findPlainExceptions, findZeroes } from './findings/values.ts';
 import { readInternalCallers } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
+
+const RULES: readonly Rule[] = [
+  checkChannelIds,
+  checkChannelModels,
+  findZeroes,
+  checkModelRanges,
+  checkCallerNames,
+  checkCallerCredentials,
+  checkOperatorNames,
+  checkOperatorKeys,
+  checkClientPair,
+  checkClientAuthorities,
+  checkBothSides,
+  findUnverifiedDatabases,
+  findPlainExceptions,
+  checkChannelEndpoints,
+  checkAlphaEndpoints,
+  checkAlphaPrices,
+  checkCallbackAddresses,
+  checkPollOrder,
+  findUnusedModels,
+  findUnpricedModels,
+];
+/** They compare other lists with those of the channels. */
+const AMONG_CHANNELS: readonly Rule[] = [findUnusedPrices, checkTokenModels, checkGrantedAccounts];
 
 /** Lines with file, line, key and what would be right. */
 export interface CheckedLines {
@@ -81,4 +121,42 @@ function findKeys(value: unknown, dotted: string): Keys {
     rest = rest.slice(key.length + 1);
   }
   return keys;
+}
+
+/**
+ * All findings, in the order of the rules. A configuration with neither models nor channels is that of billing, which
+ * needs none of them and so need not get the credentials of the channels.
+ */
+function listFindings(config: ComparedConfig): readonly Finding[] {
+  const hasChannels = config.channels.length > 0 || Object.keys(config.models).length > 0;
+  return [...RULES, ...(hasChannels ? AMONG_CHANNELS : [])].flatMap((rule) => rule(config));
+}
+
+const SERVICES = ['tasks', 'billing', 'media'] as const;
+/** grpc-js reads it when it is loaded; without it, it leaves the name server of a target unasked. */
+const ASKS_NAME_SERVERS = 'GRPC_NODE_USE_ALTERNATIVE_RESOLVER';
+
+/** One line for each target that cannot be called: file, line, key, and what would be right. */
+export function findUnusableTargets(
+  file: ConfigFile,
+  services: Readonly<Partial<Record<(typeof SERVICES)[number], TargetEntry>>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return SERVICES.flatMap((name) => {
+    const entry = services[name];
+    const expected = entry === undefined ? undefined : describeTargetFault(entry, environment);
+    return expected === undefined ? [] : [file.fault(['gateway', 'services', name], expected).message];
+  });
+}
+
+function describeTargetFault(
+  entry: TargetEntry,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const parsed = parseTarget(entry);
+  if (parsed === undefined) return `expected ${TARGET_EXPECTED}`;
+  return parsed.nameServer === undefined || environment[ASKS_NAME_SERVERS] === 'true'
+    ? undefined
+    : `the name server ${parsed.nameServer} is asked only with ${ASKS_NAME_SERVERS}=true in the environment; ` +
+        'expected that variable, or dns:///name:port';
 }

@@ -20,7 +20,7 @@ import { resolveFiles } from '@reelgate/platform/tls/tls-material';
 import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 import { readAllowedHosts } from './allowed-hosts.ts';
-import { findUnusableTargets } from './service-targets.ts';
+import { findUnusableTargets } from './check-config.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
 import { readDrains } from './drain-times.ts';
 import type { Drains } from './drain-times.ts';
@@ -72,10 +72,16 @@ export interface ListenerTls {
   readonly clientCertificates: ServerTls['clientCertificates'];
 }
 
-export interface ProgramConfig {
+/** The file as it was read. */
+export interface LoadedConfig {
   readonly file: ConfigFile;
   /** The checked file. Every service reads its own part of it. */
   readonly value: unknown;
+  /** Settings without effect: each with file, line, key, and what would be right. */
+  readonly warnings: readonly string[];
+}
+
+export interface ProgramConfig extends LoadedConfig {
   readonly publicUrl: string;
   /** An absolute path. */
   readonly dataDir: string;
@@ -109,8 +115,6 @@ export interface ProgramConfig {
   readonly sandboxKey: string;
   /** Ids of the channels that point at the sandbox. */
   readonly sandboxChannels: readonly string[];
-  /** Settings without effect: each with file, line, key, and what would be right. */
-  readonly warnings: readonly string[];
 }
 
 interface CheckedConfig extends ComparedConfig {

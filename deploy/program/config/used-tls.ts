@@ -19,10 +19,7 @@ const CALLS_KEYS: Keys = ['gateway', 'services', 'tls'];
  * Lists what is used when all services run as one program, or the named one alone. In one program no call leaves the
  * process.
  */
-export function listUsedTls(
-  { ports, services }: Pick<ProgramConfig, 'ports' | 'services'>,
-  service: ServiceName | undefined,
-): readonly UsedTls[] {
+export function listUsedTls({ ports, services }: ProgramConfig, service: ServiceName | undefined): readonly UsedTls[] {
   const listeners = CALLED_SERVICES.flatMap((name) => {
     const { tls } = ports[name];
     return tls !== undefined && (service === undefined || service === name)

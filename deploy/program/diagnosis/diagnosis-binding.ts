@@ -57,7 +57,7 @@ export function diagnosisBinding(options: DiagnosisOptions): Binding {
 }
 
 /** A check of the readiness that hangs says that the process is not ready. */
-async function isReadyWithin(isReady: ReadyCheck, clock: Pick<Clock, 'sleep'>, msMax: number): Promise<boolean> {
+async function isReadyWithin(isReady: ReadyCheck, clock: Clock, msMax: number): Promise<boolean> {
   const ended = new AbortController();
   try {
     return await Promise.race([isReady(), clock.sleep(msMax, ended.signal).then(() => false)]);

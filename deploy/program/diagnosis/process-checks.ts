@@ -8,7 +8,7 @@ import { describeServer } from '@reelgate/platform/lifecycle/when-reachable';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
-import type { ProgramTls } from '../tls.ts';
+import type { ProgramTls } from '../open-tls.ts';
 import { findShared } from '../private-data.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
@@ -21,11 +21,11 @@ const SEARCHED_MAX = 5000;
 const PEER_MS_MAX = 1000;
 
 export interface ProcessParts {
-  readonly config: Pick<ProgramConfig, 'bus' | 'dataDir'>;
-  readonly bus: Pick<Bus, 'ready'>;
-  readonly tls: Pick<ProgramTls, 'current'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly diagnosis: Pick<ProcessDiagnosis, 'configuration'>;
+  readonly config: ProgramConfig;
+  readonly bus: Bus;
+  readonly tls: ProgramTls;
+  readonly clock: Clock;
+  readonly diagnosis: ProcessDiagnosis;
   readonly recentDrops: OpenedTracing['recentDrops'];
 }
 
@@ -89,7 +89,7 @@ function checkDataFolder(folder: string): Verdict {
   };
 }
 
-function checkBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verdict {
+function checkBus(settings: ProgramConfig['bus'], bus: Bus): Verdict {
   const servers = (settings?.servers ?? []).map((server) => describeServer('NATS', server.reveal())).join(', ');
   return bus.ready()
     ? ok(`${servers} is connected`)
@@ -100,7 +100,7 @@ function checkBus(settings: ProgramConfig['bus'], bus: Pick<Bus, 'ready'>): Verd
       };
 }
 
-function checkCertificate(tls: Pick<ProgramTls, 'current'>, name: string, now: number): Verdict {
+function checkCertificate(tls: ProgramTls, name: string, now: number): Verdict {
   const expiresAt = tls.current().find((one) => one.name === name)?.expiresAt;
   if (expiresAt === undefined) return ok('has no end');
   const leftMs = expiresAt - now;

@@ -1,11 +1,11 @@
 import { openChecks } from '@reelgate/platform/diagnosis/self-checks';
 import type { OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { profileRecorder } from '@reelgate/platform/diagnosis/record-profile';
-import type { Foundation } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import type { ServiceName } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
+import type { BaseFoundation } from '../foundation.ts';
 import { diagnosisBinding } from './diagnosis-binding.ts';
 
 /** The diagnosis of this process, for an operator. */
@@ -19,10 +19,7 @@ export interface ProcessDiagnosis {
   follow(configuration: () => ConfigState): void;
 }
 
-export function processDiagnosis(
-  { clock, log }: Pick<Foundation, 'clock' | 'log'>,
-  areProfilesAllowed: () => boolean,
-): ProcessDiagnosis {
+export function processDiagnosis({ clock, log }: BaseFoundation, areProfilesAllowed: () => boolean): ProcessDiagnosis {
   const startedAt = clock.now();
   let state: (() => ConfigState) | undefined;
   const checks = new Map<ServiceName, OpenChecks>();

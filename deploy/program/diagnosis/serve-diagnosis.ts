@@ -2,20 +2,17 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import type { ServiceName } from '../config/program-config.ts';
-import type { StartParts } from '../starting.ts';
+import type { StartParts } from '../start-parts.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
 /** The foundation of a service, whose parts add the checks of that service. */
-export function withChecks(
-  { foundation, diagnosis }: Pick<StartParts, 'foundation' | 'diagnosis'>,
-  service: ServiceName,
-): Foundation {
+export function withChecks({ foundation, diagnosis }: StartParts, service: ServiceName): Foundation {
   return { ...foundation, checks: diagnosis.checksOf(service) };
 }
 
 /** A service with the RPCs of its diagnosis. */
-export function withDiagnosis<S extends Pick<RunningService, 'bindings'>>(
-  diagnosis: Pick<ProcessDiagnosis, 'bindingOf'>,
+export function withDiagnosis<S extends RunningService>(
+  diagnosis: ProcessDiagnosis,
   name: ServiceName,
   service: S,
   isReady: ReadyCheck,
@@ -27,7 +24,7 @@ export function withDiagnosis<S extends Pick<RunningService, 'bindings'>>(
 export function serveDiagnosis(
   { foundation: { log, metrics, tracing }, ports, diagnosis, identify }: StartParts,
   isReady: ReadyCheck,
-  { routes }: Pick<RunningService, 'routes'>,
+  { routes }: RunningService,
 ): void {
   const bindings = [diagnosis.bindingOf('gateway', isReady)];
   ports.gateway?.admin?.serve(

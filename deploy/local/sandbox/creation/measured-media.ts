@@ -1,10 +1,9 @@
 import type { InputVideoTrack } from 'mediabunny';
-import { deadline } from '../clock.ts';
+import { deadline, type SandboxTime } from '../clock.ts';
 import { dial } from '../dial.ts';
 import { mediaBytesMax, mediaFetchMsMax } from '../limits.ts';
 import type { MediaItem } from '../order.ts';
 import type { FrameSize } from '../render/frame-format.ts';
-import type { SandboxParts } from '../sandbox-parts.ts';
 
 export type MeasuredMedia = {
   readonly seconds: number;
@@ -17,24 +16,18 @@ type MeasuredPicture = FrameSize & { readonly frames: number; readonly framesPer
  * Opens a video or a sound to learn its length and format, which the vendor checks and bills. If that is not possible
  * (an upstream file, an unreachable address, an unknown format), the sandbox goes on without, and so works offline.
  */
-export async function measureMedia(
-  item: MediaItem,
-  parts: Pick<SandboxParts, 'clock' | 'stopped'>,
-): Promise<MeasuredMedia | undefined> {
+export async function measureMedia(item: MediaItem, time: SandboxTime): Promise<MeasuredMedia | undefined> {
   try {
     const bytes = item.url.startsWith('data:')
       ? Buffer.from(item.url.slice(item.url.indexOf(',') + 1), 'base64')
-      : await fetchMedia(item, parts);
+      : await fetchMedia(item, time);
     return await measure(bytes);
   } catch {
     return undefined;
   }
 }
 
-async function fetchMedia(
-  { url, form }: MediaItem,
-  { clock, stopped }: Pick<SandboxParts, 'clock' | 'stopped'>,
-): Promise<Buffer> {
+async function fetchMedia({ url, form }: MediaItem, { clock, stopped }: SandboxTime): Promise<Buffer> {
   const { signal, release } = deadline(clock, mediaFetchMsMax, stopped);
   try {
     const { status, bytes } = await dial({ method: 'GET', url, bytesMax: mediaBytesMax[form], signal });

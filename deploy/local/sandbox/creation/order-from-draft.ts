@@ -1,13 +1,25 @@
-import { adaptiveRatio, type Draft, type MediaItem, type Order } from '../order.ts';
-import { framesPerSecond, nearestRatio } from '../render/frame-format.ts';
+import { adaptiveRatio } from '../order.ts';
+import type { Draft, MediaItem, Order, OrderFacts, VideoShape } from '../order.ts';
+import { invalidParams } from '../refusal.ts';
+import { frameCount, frameSize, framesPerSecond, isOnFrameGrid, nearestRatio } from '../render/frame-format.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
+import { findPhase } from '../task-life.ts';
 import type { Task } from '../task.ts';
-import { checkBaseVideo } from './base-video.ts';
 import { measureMedia } from './measured-media.ts';
+import type { MeasuredMedia } from './measured-media.ts';
 
 const durationWhenUnknown = 5;
 
-type Facts = Pick<Order, 'text' | 'roles' | 'duration' | 'ratio' | 'inputSeconds' | 'inputAudioSeconds'>;
+/** The source of a regeneration: a generation of this sandbox that succeeded, in the format of a base video. */
+export function sourceTask(id: string, { book, clock }: SandboxParts): Task {
+  const task = book.find(id);
+  if (task === undefined) throw invalidParams('source_task_id names no task of this account');
+  if (task.order.kind !== 'generation') throw invalidParams('source_task_id must name a generation');
+  if (task.order.resolution !== '768P') throw invalidParams('source_task_id must name a 768P generation');
+  if (findPhase(task, clock.now()).status !== 'succeeded')
+    throw invalidParams('source_task_id must name a task that succeeded');
+  return task;
+}
 
 /** The order that the task keeps, with the facts of its source task or of its base video if it has one. */
 export async function orderFromDraft(draft: Draft, source: Task | undefined, parts: SandboxParts): Promise<Order> {
@@ -17,7 +29,7 @@ export async function orderFromDraft(draft: Draft, source: Task | undefined, par
   return { kind, model, resolution, callbackUrl, text, roles, duration, ratio, inputSeconds, inputAudioSeconds };
 }
 
-async function collectFacts(draft: Draft, parts: SandboxParts): Promise<Facts> {
+async function collectFacts(draft: Draft, parts: SandboxParts): Promise<OrderFacts> {
   const inputs = draft.media.filter((item) => item.role !== 'base_video');
   const base = draft.media.find((item) => item.role === 'base_video');
   const [shape, inputSeconds, inputAudioSeconds] = await Promise.all([
@@ -36,7 +48,7 @@ async function collectFacts(draft: Draft, parts: SandboxParts): Promise<Facts> {
   return { text: draft.text, roles: inputs.map((item) => item.role), ...shape, inputSeconds, inputAudioSeconds };
 }
 
-async function measureBaseShape(base: MediaItem, parts: SandboxParts): Promise<Pick<Order, 'duration' | 'ratio'>> {
+async function measureBaseShape(base: MediaItem, parts: SandboxParts): Promise<VideoShape> {
   const measured = await measureMedia(base, parts);
   if (measured === undefined) return { duration: durationWhenUnknown, ratio: adaptiveRatio };
   checkBaseVideo(measured);
@@ -54,4 +66,30 @@ async function measureSeconds(items: readonly MediaItem[], parts: SandboxParts):
 
 function chooseRatio(ratio: Draft['ratio']): Order['ratio'] {
   return ratio === undefined || ratio === 'adaptive' ? adaptiveRatio : ratio;
+}
+
+const sideStep = 32;
+const largest = frameSize('768P', '16:9');
+const pixelsMax = largest.width * largest.height;
+const [framesMin, framesMax] = [frameCount(4), frameCount(15)];
+
+/** Refuses a base video that breaks a rule of the vendor's documentation. */
+export function checkBaseVideo({ hasSound, picture }: MeasuredMedia): void {
+  const { width = 0, height = 0, frames = 0, framesPerSecond: rate = 0 } = picture ?? {};
+  const rules: readonly (readonly [boolean, string])[] = [
+    [picture !== undefined, 'must have a video track'],
+    [hasSound, 'must have an audio track'],
+    [Math.abs(rate - framesPerSecond) < 0.1, `must have ${framesPerSecond} frames a second`],
+    [
+      width % sideStep === 0 && height % sideStep === 0,
+      `must have a width and height that are multiples of ${sideStep}`,
+    ],
+    [width * height <= pixelsMax, `must have at most ${pixelsMax} pixels`],
+    [
+      frames >= framesMin && frames <= framesMax && isOnFrameGrid(frames),
+      `must have ${framesMin} to ${framesMax} frames in steps of 17`,
+    ],
+  ];
+  const broken = rules.find(([holds]) => !holds);
+  if (broken) throw invalidParams(`base_video ${broken[1]}`);
 }

@@ -1,5 +1,8 @@
-import { renderedBytesMax, rendersWaitingMax } from '../limits.ts';
-import { pictureKey, type PictureOrder } from './picture-order.ts';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { renderMsMax, renderedBytesMax, rendersWaitingMax } from '../limits.ts';
+import { pictureKey } from './picture-order.ts';
+import type { PictureOrder } from './picture-order.ts';
 
 export type Render = (order: PictureOrder, stopped: AbortSignal) => Promise<Uint8Array>;
 
@@ -69,3 +72,16 @@ export function renderQueue(
     },
   };
 }
+
+/** Renders on a thread of its own. The thread ends with the video or at its deadline, and frees all its memory. */
+export const renderInWorker: Render = async (order, stopped) => {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: order });
+  try {
+    const [bytes] = (await once(worker, 'message', {
+      signal: AbortSignal.any([stopped, AbortSignal.timeout(renderMsMax)]),
+    })) as [Uint8Array];
+    return bytes;
+  } finally {
+    await worker.terminate();
+  }
+};

@@ -1,5 +1,5 @@
-import { chatAnswer, toChatEvents, toChatBody } from '../chat/chat-answer.ts';
-import { readChatOrder } from '../chat/chat-order.ts';
+import { chatAnswer, toChatEvents, toChatBody } from '../chat.ts';
+import { readChatOrder } from '../chat.ts';
 import { pause, type Clock } from '../clock.ts';
 import { json, type Answer } from '../http/answer.ts';
 import { wordMs } from '../limits.ts';

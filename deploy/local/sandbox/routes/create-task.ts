@@ -1,12 +1,14 @@
-import { checkCallbackUrl } from '../callbacks/challenge.ts';
+import { checkCallbackUrl } from '../callbacks.ts';
 import { pause } from '../clock.ts';
 import { acceptOrder } from '../creation/accept-order.ts';
-import { earlyAnswer } from '../creation/early-answer.ts';
-import { orderFromDraft } from '../creation/order-from-draft.ts';
-import { sourceTask } from '../creation/source-task.ts';
+import { orderFromDraft, sourceTask } from '../creation/order-from-draft.ts';
 import { json } from '../http/answer.ts';
+import type { Answer } from '../http/answer.ts';
+import { refusedOnceMax } from '../limits.ts';
 import type { Kind } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import { invalidParams, refusalBy } from '../refusal.ts';
+import type { SandboxParts } from '../sandbox-parts.ts';
+import type { CreateAnswer } from '../steering/script.ts';
 import { steer } from '../steering/steer.ts';
 import { readCreate } from '../validation/create-body.ts';
 import type { RouteHandler } from './route.ts';
@@ -31,4 +33,26 @@ export function createTask(kind: Kind): RouteHandler {
     const { as } = script.answer;
     return as === 'silence' || as === 'cut' ? { as } : json({ task_id: task.id });
   };
+}
+
+/** The answer of a create that makes no task; undefined if the create makes one. */
+function earlyAnswer(answer: CreateAnswer, text: string, { refusedOnce }: SandboxParts): Answer | undefined {
+  if (answer.as === 'page') return answer;
+  if (answer.as === 'no_id') return json({});
+  if (answer.as === 'base_resp')
+    return json({
+      base_resp: { status_code: answer.number, status_msg: refusalBy(answer.number)?.message ?? 'internal error' },
+    });
+  if (answer.as === 'refusal') refuse(answer.number);
+  if (answer.as === 'refusal_once' && !refusedOnce.has(text)) {
+    if (refusedOnce.size >= refusedOnceMax) refusedOnce.clear();
+    refusedOnce.add(text);
+    refuse(answer.number);
+  }
+  return undefined;
+}
+
+function refuse(number: number): void {
+  const refusal = refusalBy(number);
+  if (refusal) throw refusal;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Answer } from '../http/answer.ts';
-import { readBody } from '../http/read-body.ts';
+import { readBody } from '../http/http-server.ts';
 import { internalError, Refusal, refusalBy } from '../refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import { completeChat } from './complete-chat.ts';

@@ -75,11 +75,7 @@ function readBaseContent(value: unknown): Content {
   return content;
 }
 
-function readShared(
-  kind: Kind,
-  fields: Fields,
-  { text, media }: Content,
-): Pick<Draft, 'kind' | 'model' | 'text' | 'media' | 'callbackUrl'> {
+function readShared(kind: Kind, fields: Fields, { text, media }: Content) {
   return {
     kind,
     model: readText(fields, 'model'),

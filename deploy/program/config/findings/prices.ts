@@ -1,8 +1,13 @@
 import { relayPriceKeys } from '@reelgate/gateway/config';
 import { ALPHA } from '@reelgate/tasks/config';
-import { ALPHA_ONLY } from './alpha-only.ts';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
+
+/** The operations that the contract ties to one model, each with the end of its price keys. */
+export const ALPHA_ONLY: Readonly<Record<string, string>> = {
+  'video.regeneration': '__regeneration',
+  'video.context_ir': '__context_ir',
+};
 
 export function checkAlphaPrices({ prices }: ComparedConfig): readonly Finding[] {
   return Object.keys(prices).flatMap((key) => {

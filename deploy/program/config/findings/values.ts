@@ -56,3 +56,18 @@ export function checkPollOrder({ tasks: { poll } }: ComparedConfig): readonly Fi
       : []),
   ];
 }
+
+/** An exception without a purpose lets every client reach the private address that only results need. */
+export function findPlainExceptions({ media }: ComparedConfig): readonly Finding[] {
+  return media.fetch.allow.flatMap((entry, at) =>
+    typeof entry === 'string'
+      ? [
+          warn(
+            ['media', 'fetch', 'allow', at],
+            `clients may name media at the private address ${entry}; expected { host: "${entry}", for: results } ` +
+              'if only results come from there, or for: inputs',
+          ),
+        ]
+      : [],
+  );
+}

@@ -1,9 +1,13 @@
-import { deadline, type Clock } from '../clock.ts';
-import { dial } from '../dial.ts';
-import { callbackAnswerBytesMax, pushMsMax } from '../limits.ts';
-import type { TaskBook } from '../task-book.ts';
-import { isFinished, nextChangeAt, findPhase } from '../task-life.ts';
-import { toWireTask, type LinkMaker } from '../task-view.ts';
+import { newToken } from './chance.ts';
+import { deadline } from './clock.ts';
+import type { Clock, SandboxTime } from './clock.ts';
+import { dial } from './dial.ts';
+import { callbackAnswerBytesMax, challengeMsMax, pushMsMax } from './limits.ts';
+import { Refusal } from './refusal.ts';
+import type { TaskBook } from './task-book.ts';
+import { findPhase, isFinished, nextChangeAt } from './task-life.ts';
+import { toWireTask } from './task-view.ts';
+import type { LinkMaker } from './task-view.ts';
 
 /** Posts a task to its callback address whenever its status changes. */
 export type Announcer = {
@@ -15,11 +19,9 @@ export type Announcer = {
 };
 
 type FollowedTask = { status: string; forget: () => void; sent: Promise<void> };
-type AnnouncerParts = {
-  readonly clock: Clock;
+type AnnouncerParts = SandboxTime & {
   readonly book: TaskBook;
   readonly linkTo: LinkMaker;
-  readonly stopped: AbortSignal;
 };
 
 export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Announcer {
@@ -67,4 +69,24 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
       followed.clear();
     },
   };
+}
+
+/** Asks a callback address to echo a word. If the address does not echo it in time, the create is refused. */
+export async function checkCallbackUrl(url: string, clock: Clock, stopped: AbortSignal): Promise<void> {
+  const challenge = newToken();
+  const { signal, release } = deadline(clock, challengeMsMax, stopped);
+  try {
+    const answer = await dial({ method: 'POST', url, json: { challenge }, bytesMax: callbackAnswerBytesMax, signal });
+    if (answer.status === 200 && readEcho(answer.bytes) === challenge) return;
+  } catch {
+    // The vendor refuses an unreachable, a slow and an unreadable address in the same way.
+  } finally {
+    release();
+  }
+  throw new Refusal({ http: 400, type: 'bad_request_error', code: 2013, text: 'fail to check callback url' });
+}
+
+function readEcho(bytes: Buffer): unknown {
+  const answer: unknown = JSON.parse(bytes.toString('utf8'));
+  return typeof answer === 'object' && answer !== null && 'challenge' in answer ? answer.challenge : undefined;
 }

@@ -4,7 +4,7 @@ import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import type { ProcessDiagnosis } from './diagnosis/process-diagnosis.ts';
 import type { HealthPorts } from './health-ports.ts';
-import type { ProgramTls } from './tls.ts';
+import type { ProgramTls } from './open-tls.ts';
 
 /** The parts that every start function receives. */
 export interface StartParts {

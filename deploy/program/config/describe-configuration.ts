@@ -1,20 +1,16 @@
 import type { GatewayClients } from '@reelgate/gateway/app';
-import type { StartParts } from '../starting.ts';
+import type { StartParts } from '../start-parts.ts';
 import type { ConfigState } from '../watch-config.ts';
 import { PROGRAM_VERSION } from '../version.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { RELOADED } from './pending-settings.ts';
-import type { ProgramConfig } from './program-config.ts';
+import type { LoadedConfig } from './program-config.ts';
 
 type ConfigurationView = ReturnType<GatewayClients['operator']['configuration']>;
 type Section = Readonly<Record<string, unknown>>;
 
 /** Creates the function through which the gateway shows the configuration. */
-export function newConfigurationReader({
-  config,
-  foundation,
-  diagnosis,
-}: Pick<StartParts, 'config' | 'foundation' | 'diagnosis'>): () => ConfigurationView {
+export function newConfigurationReader({ config, foundation, diagnosis }: StartParts): () => ConfigurationView {
   const startedAt = foundation.clock.now();
   return () => describeConfiguration(config, diagnosis.configuration(), startedAt);
 }
@@ -24,7 +20,7 @@ export function newConfigurationReader({
  * the rest as it was at the start.
  */
 export function describeConfiguration(
-  started: Pick<ProgramConfig, 'value' | 'file' | 'warnings'>,
+  started: LoadedConfig,
   state: ConfigState | undefined,
   startedAt: number,
 ): ConfigurationView {

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
-import { deriveServiceKey } from '../../service-key.ts';
-import { readProgramConfig } from '../program-config.ts';
-import type { ProgramConfig, ServiceName } from '../program-config.ts';
-import { checkStandAlone } from '../stand-alone.ts';
+import { deriveServiceKey } from '../service-key.ts';
+import { readProgramConfig } from './program-config.ts';
+import type { ProgramConfig, ServiceName } from './program-config.ts';
+import { checkStandAlone } from './stand-alone.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-findings-'));
 const file = path.join(folder, 'reelgate.yaml');

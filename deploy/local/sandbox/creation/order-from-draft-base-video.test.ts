@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkBaseVideo } from './base-video.ts';
+import { checkBaseVideo } from './order-from-draft.ts';
 import type { MeasuredMedia } from './measured-media.ts';
 
 const picture = { width: 1344, height: 768, frames: 124, framesPerSecond: 24 };

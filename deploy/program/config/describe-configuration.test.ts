@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ProgramConfig } from './program-config.ts';
-import { describeConfiguration } from './shown-configuration.ts';
+import { describeConfiguration } from './describe-configuration.ts';
 
 const STARTED = {
   value: { billing: { database: 'postgres://a:b@db/x' }, channels: [{ id: 'one', api_key: 'k1' }] },

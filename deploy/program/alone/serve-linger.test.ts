@@ -1,20 +1,17 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { linger } from './linger.ts';
+import { linger } from './serve.ts';
 
 function lingering(isNeeded?: () => Promise<boolean>) {
   const clock = fakeClock();
   const state = { over: false, asked: 0 };
   const counted =
-    isNeeded === undefined
-      ? {}
-      : {
-          isNeeded: () => {
-            state.asked += 1;
-            return isNeeded();
-          },
-        };
+    isNeeded &&
+    (() => {
+      state.asked += 1;
+      return isNeeded();
+    });
   void linger(counted, { clock, log: silentLog }).then(() => {
     state.over = true;
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { aContextIr, aGeneration, aPrompt, aRegeneration } from '../testing/bodies.ts';
-import { callbackReceiver, type CallbackReceiver } from '../testing/callback-receiver.ts';
+import { aContextIr, aGeneration, aPrompt, aRegeneration } from './testing/bodies.ts';
+import { callbackReceiver, type CallbackReceiver } from './testing/callback-receiver.ts';
 import {
   contextIrPath,
   generationPath,
@@ -8,7 +8,7 @@ import {
   regenerationPath,
   runningSandbox,
   type RunningSandbox,
-} from '../testing/running-sandbox.ts';
+} from './testing/running-sandbox.ts';
 
 let sandbox: RunningSandbox;
 let receiver: CallbackReceiver;

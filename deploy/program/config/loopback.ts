@@ -1,2 +1,0 @@
-/** Hosts of this machine alone. */
-export const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
