@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -219,31 +218,6 @@ describeOnEngines('a statement', (open) => {
       requests: 3n,
       amountNanos: 0n,
       seconds: 3_000_000_000n,
-    });
-  });
-
-  test('includes settlements from before usage was kept by hour', async () => {
-    const on = await open(config);
-    await on.billing.placeHold(order(on, 'task_1', { images: 2n }));
-    await on.billing.settleHold({ taskId: 'task_1', totalSeconds: 6n });
-    await on.billing.placeHold(order(on, 'task_2', { priceKey: 'Alpha-H3__context_ir', resolution: '' }));
-    await on.clock.advance(HOUR_MS);
-    await on.billing.settleHold({ taskId: 'task_2', inputTokens: 700n, outputTokens: 30n });
-    const counted = await statement(on, UsageGroup.MODEL);
-    await on.sql.write('DELETE FROM usage_hours');
-
-    const [fill] = readFileSync(new URL('../../../migrations/0003_usage.sql', import.meta.url), 'utf8')
-      .split(';')
-      .filter((text) => text.includes('INSERT INTO usage_hours'));
-    await on.sql.write(fill!.replace(/^\s*--.*$/gm, ''));
-
-    expect(await statement(on, UsageGroup.MODEL)).toEqual(counted);
-    expect(counted.total).toMatchObject({
-      requests: 2n,
-      seconds: 6n,
-      inputTokens: 700n,
-      outputTokens: 30n,
-      images: 2n,
     });
   });
 
