@@ -1,6 +1,6 @@
 import { FORMATS } from './formats.ts';
 import type { Family } from './formats.ts';
-import type { AudioFacts, ImageFacts, MediaFacts, VideoFacts } from './media-facts.ts';
+import type { MediaFacts, VideoFacts } from './media-facts.ts';
 
 /** The use of a reference. */
 export type Category = 'image' | 'video' | 'audio' | 'base_video';
@@ -82,20 +82,24 @@ export function isOfCategory(category: Category, { mediaType }: MediaFacts): boo
 export function findMediaFault(category: Category, facts: MediaFacts): string | undefined {
   if (!isOfCategory(category, facts))
     return `must be ${MEDIA_TYPES[FAMILY_OF[category]].named}; its bytes are ${facts.mediaType}`;
-  return CHECKS[category](facts as never);
+  switch (facts.family) {
+    case 'image':
+      return findSidesFault(facts) ?? findAspectFault(facts);
+    case 'audio':
+      return findDurationFault(facts.durationMs);
+    case 'video':
+      return findCodecsFault(facts) ?? (category === 'base_video' ? findBaseVideoFault(facts) : findClipFault(facts));
+  }
 }
 
-const CHECKS: Readonly<Record<Category, (facts: never) => string | undefined>> = {
-  image: (facts: ImageFacts) => findSidesFault(facts) ?? findAspectFault(facts),
-  video: (facts: VideoFacts) =>
-    findCodecsFault(facts) ??
+function findClipFault(facts: VideoFacts): string | undefined {
+  return (
     findSidesFault(facts) ??
     findAspectFault(facts) ??
     findDurationFault(facts.durationMs) ??
-    findFrameRateFault(facts.frameRate),
-  audio: (facts: AudioFacts) => findDurationFault(facts.durationMs),
-  base_video: (facts: VideoFacts) => findCodecsFault(facts) ?? findBaseVideoFault(facts),
-};
+    findFrameRateFault(facts.frameRate)
+  );
+}
 
 function findSidesFault({ width, height }: { width: number; height: number }): string | undefined {
   if ([width, height].every((side) => isWithin(SIDE, side))) return undefined;

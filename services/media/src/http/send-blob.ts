@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import send from 'send';
 import type { Clock } from '@reelgate/platform/clock';
@@ -63,8 +64,8 @@ function isLongSuffix(range: string | undefined, bytes: number): boolean {
 }
 
 /** The part of `fs.Stats` that the package needs if it sets no dates. */
-function sizeOnly(size: number): never {
-  return { size } as never;
+function sizeOnly(size: number): Stats {
+  return { size } as Stats;
 }
 
 interface SendError extends Error {

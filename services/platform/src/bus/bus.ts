@@ -43,9 +43,9 @@ export function toEventName(event: string | EventName): EventName {
 }
 
 /** Calls one listener. Its error does not affect the other listeners. */
-export function callListener<M>(listener: (message: M) => void, message: M, log: Log): void {
+export function callListener(call: () => void, log: Log): void {
   try {
-    listener(message);
+    call();
   } catch (error) {
     log.error({ err: error }, 'a listener failed');
   }

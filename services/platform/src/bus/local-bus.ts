@@ -14,9 +14,6 @@ const DELIVERIES_MAX = 10;
 const REDELIVERY_MS = 200;
 const SYSTEM = 'in_process';
 
-type AnyHandler = (message: never, span: Span) => Promise<void>;
-type AnyListener = (message: never) => void;
-
 interface Group {
   /** As NATS would name its consumer. */
   readonly consumer: string;
@@ -32,8 +29,14 @@ export interface LocalBusOptions {
 
 interface Member {
   readonly group: string;
-  readonly handle: AnyHandler;
+  /** Written as a method, so that TypeScript accepts one of any message: a member gets those of its own subject. */
+  handle(message: unknown, span: Span): Promise<void>;
   readonly running: Set<Promise<void>>;
+}
+
+interface Listener {
+  /** As with a member. */
+  handle(message: unknown): void;
 }
 
 /**
@@ -46,7 +49,7 @@ export function openLocalBus(
   { tracing = NO_TRACING, redeliveries = UNCOUNTED }: LocalBusOptions = {},
 ): Bus {
   const groups = new Map<string, Map<string, Group>>();
-  const listeners = new Map<string, Set<AnyListener>>();
+  const listeners = new Map<string, Set<Listener>>();
   const seen = new Set<string>();
   const closing = new AbortController();
   const deliver = deliverer({ clock, log, tracing, redeliveries, closing: closing.signal });
@@ -69,7 +72,11 @@ export function openLocalBus(
         members: [],
         undelivered: new Set<Promise<void>>(),
       }));
-      const own: Member = { group, handle: async (message, span) => handle(message, span), running: new Set() };
+      const own: Member = {
+        group,
+        handle: async (message: MessageShape<S>, span) => handle(message, span),
+        running: new Set(),
+      };
       members.push(own);
       redeliveries.begin(consumer);
       return {
@@ -82,16 +89,19 @@ export function openLocalBus(
     announce: (schema, message) => {
       for (const listener of listeners.get(schema.typeName) ?? [])
         queueMicrotask(() => {
-          callListener(listener, message as never, log);
+          callListener(() => {
+            listener.handle(message);
+          }, log);
         });
     },
     listen: async <S extends DescMessage>(
       schema: S,
       handle: (message: MessageShape<S>) => void,
     ): Promise<Subscription> => {
-      const own = getOrAdd(listeners, schema.typeName, () => new Set());
-      own.add(handle);
-      return { stop: async () => void own.delete(handle) };
+      const ofSubject = getOrAdd(listeners, schema.typeName, () => new Set());
+      const own = { handle };
+      ofSubject.add(own);
+      return { stop: async () => void ofSubject.delete(own) };
     },
     pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),
     ready: () => true,
@@ -128,7 +138,7 @@ function deliverer({ clock, log, tracing, redeliveries, closing }: DeliverDeps):
       if (delivery > 1) redeliveries.count(consumer);
       try {
         const event = { system: SYSTEM, subject, id, group: member.group, delivery } as const;
-        const work = inProcessSpan(tracing, carrier, event, (span) => member.handle(message as never, span));
+        const work = inProcessSpan(tracing, carrier, event, (span) => member.handle(message, span));
         await track(member.running, work);
         return;
       } catch (error) {

@@ -91,13 +91,9 @@ async function listenTo<S extends DescMessage>(
   const subscription = connection.subscribe(ANNOUNCE_PREFIX + schema.typeName, {
     callback: (error, received) => {
       if (error === null)
-        callListener(
-          (data: Uint8Array) => {
-            handle(fromBinary(schema, data));
-          },
-          received.data,
-          log,
-        );
+        callListener(() => {
+          handle(fromBinary(schema, received.data));
+        }, log);
     },
   });
   await connection.flush();

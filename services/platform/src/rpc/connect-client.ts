@@ -26,7 +26,7 @@ export function connectHttp<S extends DescService>(service: S, baseUrl: string, 
       localName,
       methodKind === 'server_streaming' ? wrapStream(client[localName]) : wrapUnary(client[localName]),
     ]),
-  ) as never;
+  ) as Client<S>;
 }
 
 type AnyCall = (request: unknown, options?: object) => unknown;

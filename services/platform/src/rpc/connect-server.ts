@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { DescMethod, JsonReadOptions, Message } from '@bufbuild/protobuf';
+import type {
+  DescMethod,
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  JsonReadOptions,
+} from '@bufbuild/protobuf';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { ConnectError, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
@@ -113,9 +119,46 @@ export function connectHandler({
 function mount(router: ConnectRouter, bindings: readonly Binding[], serving: ServingDeps): void {
   for (const binding of bindings)
     for (const method of binding.service.methods)
-      router.rpc(method, newHandler(method, newServedMethod(binding, method, serving), serving.log) as never, {
-        jsonOptions: strictJsonOptions(method),
-      });
+      mountMethod(router, method, newServedMethod(binding, method, serving), serving.log);
+}
+
+function mountMethod(router: ConnectRouter, method: DescMethod, served: ServedMethod, log: Log): void {
+  const refuse = (thrown: unknown): never => {
+    if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
+    throw toConnectError(thrown);
+  };
+  const options = { jsonOptions: strictJsonOptions(method) };
+  switch (method.methodKind) {
+    case 'unary':
+      router.rpc(
+        method as DescMethodUnary,
+        (request, context) => served.unary(toIncomingCall(context), request).catch(refuse),
+        options,
+      );
+      return;
+    case 'client_streaming':
+      router.rpc(
+        method as DescMethodClientStreaming,
+        (requests, context) => served.clientStream(toIncomingCall(context), readRequests(requests)).catch(refuse),
+        options,
+      );
+      return;
+    case 'server_streaming':
+      router.rpc(
+        method as DescMethodServerStreaming,
+        async function* (request, context) {
+          try {
+            yield* served.serverStream(toIncomingCall(context), request);
+          } catch (thrown) {
+            refuse(thrown);
+          }
+        },
+        options,
+      );
+      return;
+    case 'bidi_streaming':
+      throw new Error('a stream in both directions is not supported');
+  }
 }
 
 /** The library reads the text of a message with this decoder, in each of its protocols. */
@@ -131,28 +174,6 @@ function strictJsonOptions({ input }: DescMethod): Partial<JsonReadOptions> {
   return options;
 }
 
-type Handler = (request: never, context: HandlerContext) => Promise<Message> | AsyncIterable<Message>;
-type Refuse = (thrown: unknown) => unknown;
-type NewHandler = (served: ServedMethod, refuse: Refuse) => Handler;
-
-const HANDLERS: Readonly<Record<DescMethod['methodKind'], NewHandler>> = {
-  unary: (served, refuse) => (request, context) =>
-    served.unary(toIncomingCall(context), request).catch(rethrow(refuse)),
-  client_streaming: (served, refuse) => (requests, context) =>
-    served.clientStream(toIncomingCall(context), readRequests(requests)).catch(rethrow(refuse)),
-  server_streaming: (served, refuse) =>
-    async function* (request, context) {
-      try {
-        yield* served.serverStream(toIncomingCall(context), request);
-      } catch (thrown) {
-        throw refuse(thrown);
-      }
-    },
-  bidi_streaming: () => {
-    throw new Error('a stream in both directions is not supported');
-  },
-};
-
 /** A message that cannot be read ends a stream with the refusal of its reader, as in a call of one message. */
 async function* readRequests(requests: AsyncIterable<object>): AsyncGenerator<object> {
   try {
@@ -161,19 +182,6 @@ async function* readRequests(requests: AsyncIterable<object>): AsyncGenerator<ob
     const isRefusal = thrown instanceof ConnectError && thrown.findDetails(ProblemSchema).length > 0;
     throw isRefusal ? fromConnectError(thrown) : thrown;
   }
-}
-
-function newHandler(method: DescMethod, served: ServedMethod, log: Log): Handler {
-  return HANDLERS[method.methodKind](served, (thrown) => {
-    if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
-    return toConnectError(thrown);
-  });
-}
-
-function rethrow(refuse: Refuse): (thrown: unknown) => never {
-  return (thrown) => {
-    throw refuse(thrown);
-  };
 }
 
 const PEER_ADDRESS = createContextKey<() => string>(() => readPeer(undefined));

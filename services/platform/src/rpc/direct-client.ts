@@ -38,7 +38,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
         const answer = await runInCallSpan(begin(options.span), (span) =>
           withinBounds(toBounds(signal, timeoutMs), async (ending) => {
             check.first(caller, message);
-            return run(message as never, { caller, requestId, signal: ending, span });
+            return run(message, { caller, requestId, signal: ending, span });
           }),
         );
         return create(method.output, answer as Init);
@@ -55,7 +55,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
         const message = create(method.input, request);
         check.first(caller, message);
         const answers = streams.run(caller.name, toBounds(signal, timeoutMs), (ending) =>
-          asStream(run(message as never, { caller, requestId, signal: ending, span: spanned.span })),
+          asStream(run(message, { caller, requestId, signal: ending, span: spanned.span })),
         );
         for await (const answer of answers) yield create(method.output, answer as Init);
       } catch (thrown) {
@@ -82,7 +82,7 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
                 check.later(request);
               },
             });
-            return run(checked as never, { caller, requestId, signal: ending, span });
+            return run(checked, { caller, requestId, signal: ending, span });
           }),
         );
         return create(method.output, answer as Init);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
 import { ConnectError } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
 import type { ClientOptions, ClientWritableStream, ServiceError } from '@grpc/grpc-js';
@@ -69,10 +69,10 @@ export function connectGrpc(
   const grpc = new GrpcClient(toTarget(address), channelCredentials(tls), toClientOptions(settings));
   const untilFirst = connectUntilReady(grpc, settings.resolveEveryMs);
   return {
-    client: (service) =>
+    client: <S extends DescService>(service: S) =>
       Object.fromEntries(
         service.methods.map((method) => [method.localName, CALLS[method.methodKind](newCallParts(grpc, key, method))]),
-      ) as never,
+      ) as Client<S>,
     ready: (timeoutMs) =>
       new Promise((resolve, reject) => {
         grpc.waitForReady(Date.now() + timeoutMs, (error) => {
@@ -128,7 +128,7 @@ interface CallParts {
   readonly key: Secret;
   readonly method: DescMethod;
   readonly path: string;
-  readonly serialize: (message: unknown) => Buffer;
+  readonly serialize: (message: Message) => Buffer;
   readonly deserialize: (bytes: Buffer) => unknown;
   readonly begin: BeginCallSpan;
 }
@@ -139,7 +139,7 @@ function newCallParts(grpc: GrpcClient, key: Secret, method: DescMethod): CallPa
     key,
     method,
     path: `/${method.parent.typeName}/${method.name}`,
-    serialize: (message) => Buffer.from(toBinary(method.input, message as never)),
+    serialize: (message) => Buffer.from(toBinary(method.input, message)),
     deserialize: (bytes) => fromBinary(method.output, bytes),
     begin: callSpans(method, 'client'),
   };
@@ -255,7 +255,7 @@ function cancelOn(signal: AbortSignal | undefined, call: Cancellable): () => voi
 }
 
 async function sendAll(
-  call: ClientWritableStream<unknown>,
+  call: ClientWritableStream<Message>,
   method: DescMethod,
   requests: AsyncIterable<Init>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Metadata } from '@grpc/grpc-js';
-import type { ServerInterceptor } from '@grpc/grpc-js';
+import type { ServerInterceptingCall, ServerInterceptor } from '@grpc/grpc-js';
 
 /** As in Connect: less than this is not worth it. */
 const GZIP_BYTES_MIN = 1024;
@@ -20,16 +20,18 @@ interface FramingCall {
 /** Compresses the answers of a call whose request is compressed with gzip, as servers in Go do. */
 export const compressAnswers: ServerInterceptor = (_method, call) => {
   const framing = call as unknown as FramingCall;
-  if (framing.incomingEncoding !== 'gzip') return call as never;
+  const compressing = call as ServerInterceptingCall;
+  if (framing.incomingEncoding !== 'gzip') return compressing;
   const [serialize, send] = [framing.serializeMessage.bind(framing), framing.sendMetadata.bind(framing)];
-  return Object.assign(framing, {
+  Object.assign(framing, {
     serializeMessage: (message: unknown) => compressFrame(serialize(message)),
     sendMetadata: (metadata: Metadata | undefined) => {
       const headers = metadata ?? new Metadata();
       headers.set('grpc-encoding', 'gzip');
       send(headers);
     },
-  }) as never;
+  });
+  return compressing;
 };
 
 /** A framed message with its content compressed. */

@@ -1,5 +1,5 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { DescMethod } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { Binding } from './service.ts';
 
@@ -12,7 +12,7 @@ export function toServiceDefinition({ service }: Pick<Binding, 'service'>): Serv
         path: `/${service.typeName}/${method.name}`,
         requestStream: method.methodKind === 'client_streaming',
         responseStream: method.methodKind === 'server_streaming',
-        requestSerialize: (message: unknown) => Buffer.from(toBinary(method.input, message as never)),
+        requestSerialize: (message: Message) => Buffer.from(toBinary(method.input, message)),
         requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
         responseSerialize: newSerializer(method),
         responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
@@ -22,16 +22,16 @@ export function toServiceDefinition({ service }: Pick<Binding, 'service'>): Serv
 }
 
 /** Streams may share a message. Its bytes are made once. */
-function newSerializer({ methodKind, output }: DescMethod): (message: unknown) => Buffer {
-  const serialize = (message: unknown): Buffer => {
-    const { buffer, byteOffset, byteLength } = toBinary(output, message as never);
+function newSerializer({ methodKind, output }: DescMethod): (message: Message) => Buffer {
+  const serialize = (message: Message): Buffer => {
+    const { buffer, byteOffset, byteLength } = toBinary(output, message);
     return Buffer.from(buffer, byteOffset, byteLength);
   };
   if (methodKind !== 'server_streaming') return serialize;
-  const made = new WeakMap<object, Buffer>();
+  const made = new WeakMap<Message, Buffer>();
   return (message) => {
-    const bytes = made.get(message as object) ?? serialize(message);
-    made.set(message as object, bytes);
+    const bytes = made.get(message) ?? serialize(message);
+    made.set(message, bytes);
     return bytes;
   };
 }

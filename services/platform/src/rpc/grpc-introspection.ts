@@ -58,12 +58,12 @@ function openReflection(bindings: readonly Binding[]): ReadonlyMap<string, Refle
   };
   const fileDescriptorProtos = serializeDescriptors(bindings);
   new ReflectionService({
-    reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } as never,
+    reelgate: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos },
   }).addToServer(server);
   return methods;
 }
 
-function serializeDescriptors(bindings: readonly Binding[]): readonly Buffer[] {
+function serializeDescriptors(bindings: readonly Binding[]): Buffer[] {
   const files = new Set<DescFile>();
   for (const file of [
     ProblemSchema.file,

@@ -166,7 +166,7 @@ function compileValue({ rules, checks, isSet, requirement = 'is required' }: Val
   return (value) => {
     if (!isSet(value)) return required ? newBreach(requirement) : undefined;
     for (const check of checks) {
-      const said = check(value as never);
+      const said = check(value);
       if (said !== undefined) return newBreach(said);
     }
     return undefined;

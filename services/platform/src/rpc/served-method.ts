@@ -11,7 +11,7 @@ import { callSpans, runInCallSpan } from './call-span.ts';
 import type { CallSpan } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
-import type { Binding, CallContext, Caller } from './service.ts';
+import type { AnyMethod, Binding, CallContext, Caller } from './service.ts';
 import { DEPRECATED_HEADER } from './deprecations.ts';
 import type { NoteDeprecated } from './deprecations.ts';
 import { readUntilAborted } from './streams.ts';
@@ -80,7 +80,7 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
     unary: (call, request) =>
       runCall(call, async (context) => {
         checkFirst(context.caller, request, call);
-        return run(request as never, context);
+        return run(request, context);
       }),
     async *serverStream(call, request) {
       const caller = findCaller(call);
@@ -88,7 +88,7 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
       try {
         checkFirst(caller, request, call);
         const messages = serving.streams.run(caller.name, call.bounds, (signal) =>
-          asStream(run(request as never, { caller, signal, requestId: call.requestId, span })),
+          asStream(run(request, { caller, signal, requestId: call.requestId, span })),
         );
         for await (const message of messages) yield answer(message);
       } catch (thrown) {
@@ -108,7 +108,7 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
             check.later(request);
           },
         });
-        return run(checked as never, context);
+        return run(checked, context);
       }),
   };
 }
@@ -127,10 +127,7 @@ function identifyCaller(
 }
 
 /** The method of a binding. Throws if it is missing. */
-export function findMethod(
-  { service, methods }: Binding,
-  { localName, name }: DescMethod,
-): (request: never, context: CallContext) => Promise<unknown> | AsyncIterable<unknown> {
+export function findMethod({ service, methods }: Binding, { localName, name }: DescMethod): AnyMethod {
   const method = methods[localName];
   if (method === undefined) throw new Error(`${service.typeName} has no ${name}`);
   return method;

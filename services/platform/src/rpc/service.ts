@@ -75,7 +75,13 @@ export type Client<S extends DescService> = {
   readonly [M in keyof S['method']]: ClientMethod<S['method'][M]>;
 };
 
-type AnyMethod = (request: never, context: CallContext) => Promise<unknown> | AsyncIterable<unknown>;
+interface AnyImplementation {
+  /** Written as a method, so that TypeScript accepts one of any request: a transport reads it by the descriptor. */
+  method(request: object, context: CallContext): Promise<unknown> | AsyncIterable<unknown>;
+}
+
+/** A method of any service. */
+export type AnyMethod = AnyImplementation['method'];
 
 /** A service with its methods, ready to be mounted on any transport. */
 export interface Binding {

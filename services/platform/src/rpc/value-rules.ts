@@ -7,8 +7,13 @@ export type ValueType =
   | { readonly is: 'string' | 'bytes' | 'integer' | 'other' | 'message' }
   | { readonly is: 'enum'; readonly values: DescEnum };
 
+interface FieldCheck {
+  /** Written as a method, so that TypeScript accepts one of any value: it is compiled for the type of its field. */
+  describeFault(value: unknown): string | undefined;
+}
+
 /** Says what a value should be, or undefined if it is so. The message continues the name of the field. */
-export type Check = (value: never) => string | undefined;
+export type Check = FieldCheck['describeFault'];
 
 const INTEGERS: ReadonlySet<ScalarType> = new Set([
   ScalarType.INT32,

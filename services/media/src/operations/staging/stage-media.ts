@@ -13,7 +13,6 @@ import type { Blob, MediaObject } from '../../domain/media-object.ts';
 import { FAMILY_OF, findMediaFault, formatBytes, isOfCategory } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
-import type { Reference } from '../../domain/reference.ts';
 import { FetchFault, NOT_REACHED } from '../../fetch/fetch-fault.ts';
 import type { FetchedReference, Fetcher } from '../../fetch/fetcher.ts';
 import type { Draw, ProbeOutcome, Probe } from '../../probe/probe.ts';
@@ -111,24 +110,19 @@ async function findInline(
 
 async function findReference(deps: StageDeps, order: StageOrder, text: string): Promise<FoundMedia> {
   const reference = classifyReference(text, deps.publicUrl, deps.fetch.urlCharactersMax);
-  return FINDERS[reference.kind](deps, order, reference as never);
+  switch (reference.kind) {
+    case 'refused':
+      throw invalidMedia(reference.fault);
+    case 'own_content':
+      return ownBlob(deps, order, await deps.store.findResult(reference.taskId));
+    case 'own_object':
+      return ownBlob(deps, order, await deps.store.find(reference.object));
+    case 'data':
+      return receiveData(deps, order, reference);
+    case 'remote':
+      return fetchRemote(deps, order, reference.url);
+  }
 }
-
-type Finder<K extends Reference['kind']> = (
-  deps: StageDeps,
-  order: StageOrder,
-  reference: Extract<Reference, { kind: K }>,
-) => Promise<FoundMedia>;
-
-const FINDERS: { readonly [K in Reference['kind']]: Finder<K> } = {
-  refused: async (_deps, _order, { fault }) => {
-    throw invalidMedia(fault);
-  },
-  own_content: async (deps, order, { taskId }) => ownBlob(deps, order, await deps.store.findResult(taskId)),
-  own_object: async (deps, order, { object }) => ownBlob(deps, order, await deps.store.find(object)),
-  data: (deps, order, { declaredType, base64 }) => receiveData(deps, order, { declaredType, base64 }),
-  remote: (deps, order, { url }) => fetchRemote(deps, order, url),
-};
 
 /** Objects of this service are found in the store, by account, and never fetched. */
 function ownBlob(deps: StageDeps, order: StageOrder, found: MediaObject | undefined): FoundMedia {
