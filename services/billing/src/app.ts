@@ -12,14 +12,14 @@ import type { BillingConfig } from './config.ts';
 import { announceLowCredit } from './events/announce-low-credit.ts';
 import { onTaskFinished } from './events/on-task-finished.ts';
 import { startServingReplicas } from './events/serving-replicas.ts';
-import { watchHeldMoney } from './billing-gauges.ts';
+import { watchHeldMoney } from './billing-metrics.ts';
 import { billingMeasures } from './billing-metrics.ts';
 import type { BillingDeps } from './operations/deps.ts';
 import { keyHasher } from './operations/tokens/hash-key.ts';
 import { ledgerCheck } from './operations/check-ledger.ts';
-import { ledgerSelfCheck } from './self-checks.ts';
+import { ledgerSelfCheck } from './operations/check-ledger.ts';
 import { unwrittenBatches } from './operations/calls/unwritten-batches.ts';
-import { lapseCalls } from './operations/calls/lapse-calls.ts';
+import { lapseCalls } from './operations/calls/settle-calls.ts';
 import { putAccounts } from './operations/accounts/put-accounts.ts';
 import type { NewKey } from './operations/accounts/put-accounts.ts';
 import { lowAccounts } from './operations/accounts/watch-low-accounts.ts';
@@ -35,11 +35,10 @@ import { sqlActs } from './store/acts/sql-acts.ts';
 import { sqlAccountList } from './store/accounts/sql-account-list.ts';
 import { sqlAccountStore } from './store/accounts/sql-account-store.ts';
 import { sqlLowAccounts } from './store/accounts/sql-low-accounts.ts';
-import { sqlHeldMoney } from './store/balances/sql-held-money.ts';
 import { sqlCallStore } from './store/calls/sql-call-store.ts';
 import { sqlHoldStore } from './store/holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/ledger/sql-ledger-audit.ts';
-import { sqlLedgerCheck } from './store/ledger/sql-ledger-check.ts';
+import { sqlLedgerCheck } from './store/ledger/sql-ledger-checks.ts';
 import { sqlLedgerChecks } from './store/ledger/sql-ledger-checks.ts';
 import { sqlMoneyStore } from './store/money/sql-money-store.ts';
 import { sqlPriceStore } from './store/prices/sql-price-store.ts';
@@ -84,7 +83,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
       pass: () => removeOldRecords(deps),
     });
     lifecycle.add('old records', () => old.stop());
-    watchHeldMoney(sqlHeldMoney(sql), deps, foundation);
+    watchHeldMoney(deps, foundation.metrics);
     startCounts(sql, foundation, lifecycle);
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);
     lifecycle.add('replicas', () => replicas.stop());
@@ -120,7 +119,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
 function startCounts(sql: Sql, foundation: Foundation, lifecycle: Lifecycle): void {
   const { bus, clock, log, metrics } = foundation;
   const check = ledgerCheck({ ...foundation, checkPage: sqlLedgerCheck(sql) });
-  foundation.checks?.add(ledgerSelfCheck(check, clock));
+  foundation.checks?.add(ledgerSelfCheck(check.findings, clock));
   const ledger = startWorker({ name: 'ledger check', clock, log, idleMs: LEDGER_IDLE_MS, pass: check.pass });
   lifecycle.add('ledger check', () => ledger.stop());
   const count = lowAccounts({ store: sqlLowAccounts(sql), announce: announceLowCredit(bus), metrics, clock });

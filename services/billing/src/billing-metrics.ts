@@ -1,6 +1,10 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
+import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
+import type { Point } from '@reelgate/platform/metrics/sampled-gauges';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Nanos } from './domain/money.ts';
+import type { BillingDeps } from './operations/deps.ts';
+import type { HeldMoney } from './store/money/money-store.ts';
 
 const NANOS_PER_UNIT = 1e9;
 /** The outcome of a call that no refusal explains. */
@@ -119,4 +123,29 @@ export async function runAndCount<T>(
     count(isProblem(error) ? error.reason : ERROR);
     throw error;
   }
+}
+
+/** The money that is held, read when the metrics are read. */
+export function watchHeldMoney({ money, models, clock, log }: BillingDeps, metrics: Metrics): void {
+  gaugeSampler(metrics, { service: 'billing', clock, log }).add(
+    [
+      {
+        name: 'reelgate_money_held',
+        help: 'Held money in units of the currency, by model, over the whole database: aggregate with max',
+        labelNames: ['model', 'currency'],
+      },
+    ],
+    async () => [toGaugePoints(await money.held(), models())],
+  );
+}
+
+function toGaugePoints(held: readonly HeldMoney[], models: ReadonlySet<string>): Point[] {
+  const points = new Map<string, { readonly labels: readonly string[]; value: number }>();
+  for (const { priceKey, currency, units } of held) {
+    const labels = [toModelLabel(priceKey, models), currency];
+    const point = points.get(labels.join(' ')) ?? { labels, value: 0 };
+    point.value += units;
+    points.set(labels.join(' '), point);
+  }
+  return [...points.values()];
 }

@@ -84,13 +84,13 @@ export async function startMedia(
     const ffmpeg = findFfmpeg(config.ffmpeg, foundation.log);
     // a named path can be wrong; the search on the PATH goes on beside the start
     if (config.ffmpeg !== undefined) await ffmpeg;
-    assertConfined(await confined, config.probe.leastConfinement);
+    assertConfined((await confined).level, config.probe.leastConfinement);
     const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
     const scratch = path.join(folder, 'incoming');
     const blobs = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
     const opened = { ...callers, sql, lifecycle, ffmpeg, confinement, folder, scratch, blobs };
     const media = buildMedia(config, foundation, opened);
-    if (config.blobs.kind === 's3') await waitForBucket(config.blobs, media, foundation);
+    if (config.blobs.kind === 's3') await waitForBucket(config.blobs, media.ready, foundation);
     return media;
   } catch (error) {
     await lifecycle.stop();
@@ -101,7 +101,7 @@ export async function startMedia(
 /** A bucket that refuses the credentials ends the start. */
 async function waitForBucket(
   { address: { bucket, endpoint } }: Extract<MediaConfig['blobs'], { readonly kind: 's3' }>,
-  { ready }: Pick<RunningMedia, 'ready'>,
+  ready: RunningMedia['ready'],
   { clock, log }: Foundation,
 ): Promise<void> {
   const dependency = endpoint === undefined ? `the bucket ${bucket}` : describeServer(`the bucket ${bucket}`, endpoint);

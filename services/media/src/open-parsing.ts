@@ -1,6 +1,9 @@
 import path from 'node:path';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { NewId } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { Log } from '@reelgate/platform/log';
 import type { MediaConfig } from './config.ts';
 import { confinementCheck } from './probe/confinement/confinement-check.ts';
 import type { Confinement } from './probe/confinement/confinement.ts';
@@ -11,7 +14,11 @@ import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
 import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import { openFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
 
-interface ParsingDeps extends Pick<Foundation, 'clock' | 'log' | 'newId' | 'checks'> {
+interface ParsingDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly newId: NewId;
+  readonly checks: Foundation['checks'];
   readonly folder: string;
   readonly lifecycle: Lifecycle;
   readonly ffmpeg: Promise<Ffmpeg | undefined>;

@@ -1,11 +1,17 @@
-/** The source of time. Only this file and the fake clock of the tests read another source. */
-export interface Clock {
+export interface TimeSource {
   /** Milliseconds since 1970. */
   now(): number;
-  /** True if all replicas read this one clock, as in a test. The clocks of machines differ. */
-  readonly isShared?: boolean;
+}
+
+export interface Sleeper {
   /** Resolves after `ms` milliseconds, or as soon as the signal is aborted. It never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The source of time. Only this file and the fake clock of the tests read another source. */
+export interface Clock extends TimeSource, Sleeper {
+  /** True if all replicas read this one clock, as in a test. The clocks of machines differ. */
+  readonly isShared?: boolean;
 }
 
 /** The reason of an abort that only ends a sleep. Without a reason, each abort makes an error with a stack. */
@@ -15,7 +21,7 @@ export const NOT_AWAITED = 'no longer awaited';
  * Reports whether a time is less than `ms` milliseconds ago. If the clock was set back, a time in the future is not
  * recent.
  */
-export function isRecent(clock: Clock, at: number, ms: number): boolean {
+export function isRecent(clock: TimeSource, at: number, ms: number): boolean {
   const age = clock.now() - at;
   return age >= 0 && age < ms;
 }

@@ -3,11 +3,14 @@ import type { Logger } from 'pino';
 import { openBatchedLines } from './batched-lines.ts';
 import { currentRequestId, currentTraceId, outsideRequests } from './request-context.ts';
 
+export interface WarningLog {
+  warn(fields: object, message: string): void;
+}
+
 /** Writes structured lines. Lines at info have no bodies, keys or texts of clients. */
-export interface Log {
+export interface Log extends WarningLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
   /** Writes the line of a request or a call that has ended, if the access log has lines of this kind. */
   access(line: AccessLine, fields: object, message: string): void;

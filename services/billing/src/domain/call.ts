@@ -1,4 +1,4 @@
-import type { ChargeBasis, Settlement, ReportedUsage } from './hold.ts';
+import type { ChargeBasis, Payer, ReportedUsage, Settlement } from './hold.ts';
 import { AMOUNT_NANOS_MAX } from './money.ts';
 import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
@@ -14,12 +14,9 @@ export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 /**
  * One call of a synchronous route and its hold. It never changes once it is placed. Times are milliseconds since 1970.
  */
-export interface Call {
+export interface Call extends Payer {
   readonly id: string;
-  readonly accountId: string;
-  readonly tokenId: string;
   readonly amount: Nanos;
-  readonly currency: string;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
   /** The upper bound of the usage, as far as the request gives it. */

@@ -1,13 +1,17 @@
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 
-/** The amount that is reserved for a task. */
-export interface Hold {
-  readonly taskId: string;
+/** The account and the token that a reserved amount is taken from. */
+export interface Payer {
   readonly accountId: string;
   readonly tokenId: string;
-  readonly amount: Nanos;
   readonly currency: string;
+}
+
+/** The amount that is reserved for a task. */
+export interface Hold extends Payer {
+  readonly taskId: string;
+  readonly amount: Nanos;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
   /** Frozen; an extension completes them at most once. */
@@ -37,11 +41,15 @@ export const NOTHING_REPORTED: ReportedUsage = {
 /** The source of a charge. */
 export type ChargeBasis = 'usage' | 'estimate' | 'hold';
 
-/** The end of a hold, or its deferral until an operator decides. */
-export interface Settlement {
+/** The money of an end, or of a deferral. */
+export interface SettledAmount {
   /** The charge; zero if released or deferred. */
   readonly amount: Nanos;
   readonly basis: ChargeBasis | 'released' | 'deferred';
+}
+
+/** The end of a hold, or its deferral until an operator decides. */
+export interface Settlement extends SettledAmount {
   readonly at: number;
 }
 
@@ -56,3 +64,8 @@ export type HoldRecord =
   | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Deferral | undefined }
   | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement }
   | { readonly state: 'void'; readonly settlement: Settlement };
+
+/** The settlement of an ended hold, or the deferral of one that waits for an operator; undefined: the hold is open. */
+export function readSettlement(record: HoldRecord): Settlement | undefined {
+  return record.state === 'open' ? record.deferral : record.settlement;
+}

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { findExcess } from './made-token.ts';
-import type { Rights } from './made-token.ts';
+import type { TokenRights } from './token.ts';
 import { NO_LIMITS } from './token.ts';
 import type { TokenLimits } from './token.ts';
 
-const MAKER: Rights = {
+const MAKER: TokenRights = {
   models: ['Alpha-H3', 'chat'],
   expiresAt: 1000,
   limit: 5n,
@@ -13,8 +13,8 @@ const MAKER: Rights = {
   tokens: 'write',
 };
 const CONFIGURED: TokenLimits = { ...NO_LIMITS, readsPerMinute: 600, createsPerMinute: 60 };
-const SAME: Rights = MAKER;
-const FREE: Rights = {
+const SAME: TokenRights = MAKER;
+const FREE: TokenRights = {
   models: ['*'],
   expiresAt: undefined,
   limit: undefined,
@@ -23,7 +23,7 @@ const FREE: Rights = {
   tokens: 'write',
 };
 
-test.each<readonly [string, Partial<Rights>]>([
+test.each<readonly [string, Partial<TokenRights>]>([
   ['all that its maker has', {}],
   ['fewer models', { models: ['chat'] }],
   ['a lesser right of webhooks', { webhooks: 'none' }],
@@ -36,7 +36,7 @@ test.each<readonly [string, Partial<Rights>]>([
   expect(findExcess({ ...SAME, ...wanted }, MAKER, CONFIGURED)).toBeUndefined();
 });
 
-test.each<readonly [string, Partial<Rights>, string]>([
+test.each<readonly [string, Partial<TokenRights>, string]>([
   ['another model', { models: ['chat', 'Beta-V1'] }, 'models'],
   ['every model', { models: ['*'] }, 'models'],
   ['a greater right of webhooks', { webhooks: 'write' }, 'webhooks'],

@@ -1,8 +1,5 @@
 import { formatAmount } from './money.ts';
-import type { Token, TokenLimits } from './token.ts';
-
-/** The rights of a new token. */
-export type Rights = Pick<Token, 'models' | 'expiresAt' | 'limit' | 'limits' | 'webhooks' | 'tokens'>;
+import type { TokenLimits, TokenRights } from './token.ts';
 
 /** A field of a new token that goes beyond the token that makes it. */
 export interface Excess {
@@ -23,7 +20,7 @@ const LIMIT_FIELDS: readonly (readonly [keyof TokenLimits, field: string])[] = [
  * Returns the first thing that the new token could do and its maker cannot; undefined if there is none. `configured`
  * holds the limits of a token without its own, as far as they are known.
  */
-export function findExcess(wanted: Rights, maker: Rights, configured: TokenLimits): Excess | undefined {
+export function findExcess(wanted: TokenRights, maker: TokenRights, configured: TokenLimits): Excess | undefined {
   return (
     findModelExcess(wanted, maker) ??
     findRightExcess(wanted, maker) ??
@@ -33,7 +30,7 @@ export function findExcess(wanted: Rights, maker: Rights, configured: TokenLimit
   );
 }
 
-function findModelExcess({ models }: Rights, maker: Rights): Excess | undefined {
+function findModelExcess({ models }: TokenRights, maker: TokenRights): Excess | undefined {
   if (maker.models.includes(EVERY_MODEL) || models.every((model) => maker.models.includes(model))) return undefined;
   return {
     field: 'models',
@@ -41,25 +38,25 @@ function findModelExcess({ models }: Rights, maker: Rights): Excess | undefined 
   };
 }
 
-function findRightExcess(wanted: Rights, maker: Rights): Excess | undefined {
+function findRightExcess(wanted: TokenRights, maker: TokenRights): Excess | undefined {
   const field = (['webhooks', 'tokens'] as const).find((right) => RANKS[wanted[right]] > RANKS[maker[right]]);
   return field && { field, message: `must be at most ${maker[field]}, the right of the token that makes it` };
 }
 
-function findExpiryExcess({ expiresAt = Infinity }: Rights, maker: Rights): Excess | undefined {
+function findExpiryExcess({ expiresAt = Infinity }: TokenRights, maker: TokenRights): Excess | undefined {
   if (maker.expiresAt === undefined || expiresAt <= maker.expiresAt) return undefined;
   const last = new Date(maker.expiresAt).toISOString();
   return { field: 'expires_at', message: `must be at most ${last}, when the token that makes it expires` };
 }
 
-function findSpendingExcess({ limit }: Rights, maker: Rights): Excess | undefined {
+function findSpendingExcess({ limit }: TokenRights, maker: TokenRights): Excess | undefined {
   if (maker.limit === undefined || (limit !== undefined && limit <= maker.limit)) return undefined;
   const most = formatAmount(maker.limit);
   return { field: 'limit_nanos', message: `must be at most ${most}, the limit of the token that makes it` };
 }
 
 /** The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured. */
-function findLimitExcess({ limits }: Rights, maker: Rights, configured: TokenLimits): Excess | undefined {
+function findLimitExcess({ limits }: TokenRights, maker: TokenRights, configured: TokenLimits): Excess | undefined {
   for (const [name, field] of LIMIT_FIELDS) {
     const [wanted, own] = [limits[name], maker.limits[name]];
     if (wanted === undefined && own === undefined) continue;

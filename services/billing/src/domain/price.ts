@@ -55,7 +55,12 @@ export function computeAmount(terms: PriceTerms, facts: PriceFacts): Nanos | Pri
   return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
 }
 
-export function areTokensKnown(facts: Pick<PriceFacts, 'inputTokens' | 'outputTokens'>): boolean {
+interface TokenCounts {
+  readonly inputTokens: bigint;
+  readonly outputTokens: bigint;
+}
+
+export function areTokensKnown(facts: TokenCounts): boolean {
   return facts.inputTokens > 0n || facts.outputTokens > 0n;
 }
 

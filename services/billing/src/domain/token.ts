@@ -23,23 +23,37 @@ export type WebhookRight = 'write' | 'read' | 'none';
 /** The right of a token on the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
-/** A site token without its key. Times are milliseconds since 1970. */
-export interface Token {
+/** The limits of a token that an operator can change. */
+export interface ChangeableLimits {
+  /** Maximum total spending of the token; undefined if only the account's money bounds it. */
+  readonly limit: Nanos | undefined;
+  readonly limits: TokenLimits;
+}
+
+/** What a token may do. Times are milliseconds since 1970. */
+export interface TokenRights extends ChangeableLimits {
+  /** `*` is every model. */
+  readonly models: readonly string[];
+  readonly expiresAt: number | undefined;
+  readonly webhooks: WebhookRight;
+  readonly tokens: TokenRight;
+}
+
+/** A site token without its key. */
+export interface Token extends TokenRights {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** `*` is every model. */
-  readonly models: readonly string[];
-  /** Maximum total spending of the token; undefined if only the account's money bounds it. */
-  readonly limit: Nanos | undefined;
   /** The sum of its charges and open holds. */
   readonly used: Nanos;
-  readonly limits: TokenLimits;
-  readonly webhooks: WebhookRight;
-  readonly tokens: TokenRight;
   /** The token that made it; undefined: an operator or the configuration did. */
   readonly madeByTokenId: string | undefined;
   readonly createdAt: number;
+  readonly revokedAt: number | undefined;
+}
+
+/** The times after which a token cannot be used. */
+export interface TokenEnd {
   readonly expiresAt: number | undefined;
   readonly revokedAt: number | undefined;
 }
@@ -52,10 +66,7 @@ export interface Principal {
 }
 
 /** Returns the reason for which a token cannot be used now; undefined if it can be used. */
-export function findDisabledReason(
-  token: Pick<Token, 'expiresAt' | 'revokedAt'>,
-  now: number,
-): 'revoked' | 'expired' | undefined {
+export function findDisabledReason(token: TokenEnd, now: number): 'revoked' | 'expired' | undefined {
   if (token.revokedAt !== undefined) return 'revoked';
   return token.expiresAt !== undefined && token.expiresAt <= now ? 'expired' : undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
-import type { Bus } from '@reelgate/platform/bus/bus';
+import type { EventPublisher } from '@reelgate/platform/bus/bus';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { LowCredit } from '../store/accounts/low-accounts.ts';
 
@@ -8,7 +8,7 @@ import type { LowCredit } from '../store/accounts/low-accounts.ts';
  * Announces that less than a tenth of a credit is left. The id of the event follows from the account and the credit, so
  * the bus drops what several replicas or a crash announce again; the intended repeat has an id of its own.
  */
-export function announceLowCredit(bus: Pick<Bus, 'publish'>): (low: LowCredit) => Promise<void> {
+export function announceLowCredit(bus: EventPublisher): (low: LowCredit) => Promise<void> {
   return async ({ accountId, currency, creditKey, credit, available, isRepeat }) => {
     const message = create(BalanceLowSchema, {
       accountId,

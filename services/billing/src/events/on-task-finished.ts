@@ -6,22 +6,20 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Usage } from '@reelgate/proto/tasks/v1/task';
 import type { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { BillingDeps } from '../operations/deps.ts';
-import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
+import { inSettleSpan } from '../operations/holds/settle-hold.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
 
-type Deps = Pick<
-  BillingDeps,
-  'holds' | 'clock' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
->;
-
 /** Charges a completed task and releases the hold of a failed one. The event can come twice, late and in any order. */
-export function onTaskFinished(deps: Deps): Handler<typeof TaskFinishedSchema> {
+export function onTaskFinished(deps: BillingDeps): Handler<typeof TaskFinishedSchema> {
   return ({ requestId, ...finished }, span) =>
     inRequest(readRequestId(requestId), () => inTrace(span.traceId, () => settle(deps, { ...finished, span })));
 }
 
-async function settle(deps: Deps, { state, ...finished }: FinishedTask & { readonly state: TaskState }): Promise<void> {
+async function settle(
+  deps: BillingDeps,
+  { state, ...finished }: FinishedTask & { readonly state: TaskState },
+): Promise<void> {
   const { taskId, span } = finished;
   if (state === TaskState.FAILED) await inSettleSpan(span, () => releaseHold(deps, taskId));
   else if (state === TaskState.COMPLETED) await settleCompletedTask(deps, finished);
@@ -37,7 +35,7 @@ interface FinishedTask {
 }
 
 /** A hold is placed before the task is submitted, so a missing hold will never come, and the event is not retried. */
-async function settleCompletedTask(deps: Deps, { taskId, usage, channel, span }: FinishedTask): Promise<void> {
+async function settleCompletedTask(deps: BillingDeps, { taskId, usage, channel, span }: FinishedTask): Promise<void> {
   const used = {
     seconds: usage?.totalSeconds,
     inputTokens: usage?.promptTokens,

@@ -9,9 +9,8 @@ import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import type { Open } from '../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, order } from '../../testing/open-billing.ts';
 import type { TestBilling } from '../../testing/open-billing.ts';
-import { sqlLedgerCheck } from '../store/ledger/sql-ledger-check.ts';
-import { ledgerSelfCheck } from '../self-checks.ts';
-import { ledgerCheck } from './check-ledger.ts';
+import { sqlLedgerCheck } from '../store/ledger/sql-ledger-checks.ts';
+import { ledgerCheck, ledgerSelfCheck } from './check-ledger.ts';
 
 const PAGE = 3;
 
@@ -38,7 +37,7 @@ async function checkedBooks(open: Open): Promise<Checked> {
     Number(new RegExp(`^reelgate_ledger_${name} (\\d+)$`, 'm').exec(await metrics.text())?.[1]);
   return {
     on,
-    check: async () => (await runChecks([ledgerSelfCheck({ findings }, clock)], clock))[0]!,
+    check: async () => (await runChecks([ledgerSelfCheck(findings, clock)], clock))[0]!,
     checkedAt: () => shown('checked_timestamp_seconds'),
     passes: async (count) => {
       const seen: number[] = [];

@@ -1,8 +1,12 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { ok } from '@reelgate/platform/diagnosis/self-checks';
+import type { SelfCheck } from '@reelgate/platform/diagnosis/self-checks';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { NEW_ROUND } from '../store/ledger/ledger-check.ts';
-import type { CheckLedgerPage } from '../store/ledger/ledger-check.ts';
+import { NEW_ROUND } from '../store/ledger/ledger-audit.ts';
+import type { CheckLedgerPage } from '../store/ledger/ledger-audit.ts';
+
+const MINUTE_MS = 60_000;
 
 export interface LedgerCheckDeps {
   readonly checkPage: CheckLedgerPage;
@@ -22,7 +26,7 @@ export interface LedgerFindings {
 export interface RollingCheck {
   /** Checks the next page. */
   readonly pass: () => Promise<number>;
-  findings(): LedgerFindings;
+  readonly findings: () => LedgerFindings;
 }
 
 /**
@@ -58,4 +62,24 @@ export function ledgerCheck({ checkPage, metrics, clock, log }: LedgerCheckDeps)
     return 0;
   };
   return { pass, findings: () => findings };
+}
+
+/** Says what the rolling check of the ledger knows, which costs nothing however large the ledger is. */
+export function ledgerSelfCheck(findings: RollingCheck['findings'], clock: Clock): SelfCheck {
+  return {
+    part: 'rolling check',
+    check: async () => {
+      const { faults, endedAt } = findings();
+      const round =
+        endedAt === undefined
+          ? 'its first round has not ended'
+          : `its last round ended ${Math.floor(Math.max(0, clock.now() - endedAt) / MINUTE_MS)} minutes ago`;
+      if (faults === 0) return ok(`found no event of the ledger that does not balance; ${round}`);
+      return {
+        grade: 'fail',
+        detail: `found events of the ledger that do not balance: ${faults}; ${round}`,
+        advice: 'stop every replica of billing, keep its database as it is; reelgate ledger verify names the events',
+      };
+    },
+  };
 }

@@ -18,12 +18,7 @@ export interface ChargedWork {
  * Counts what the work costs at its upstream, if its channel has a price for it. Only its first settlement calls it.
  */
 export function countUpstreamCost(
-  {
-    measures,
-    moneyCounts,
-    upstreamPrices,
-    log,
-  }: Pick<BillingDeps, 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log'>,
+  { measures, moneyCounts, upstreamPrices, log }: BillingDeps,
   { channel, currency, facts, usage, charged }: ChargedWork,
 ): void {
   if (channel === undefined) return;

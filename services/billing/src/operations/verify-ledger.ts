@@ -1,19 +1,27 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Log } from '@reelgate/platform/log';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { ACT_PREFIX } from '../domain/act.ts';
-import type { Audit } from '../store/ledger/ledger-audit.ts';
-import type { BillingDeps } from './deps.ts';
+import type { Audit, LedgerAudit, LedgerChecks } from '../store/ledger/ledger-audit.ts';
 
 const FAULTS_KEPT_MAX = 20;
 /** The subject of an act over the whole ledger. */
 const LEDGER = 'ledger';
 
-type VerifyDeps = Pick<BillingDeps, 'audit' | 'ledgerChecks' | 'clock' | 'newId' | 'log'>;
+export interface AuditDeps {
+  readonly audit: LedgerAudit;
+  readonly ledgerChecks: LedgerChecks;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
 
 /**
  * Checks the whole ledger, and keeps the outcome with the name of who asked for it. A database that is full keeps nothing,
  * and the outcome stands all the same.
  */
-export async function verifyLedger(deps: VerifyDeps, actor: string, signal: AbortSignal): Promise<Audit> {
+export async function verifyLedger(deps: AuditDeps, actor: string, signal: AbortSignal): Promise<Audit> {
   const { audit, clock, log } = deps;
   const at = clock.now();
   const found = await audit.audit(at, { signal, isDiagnosis: false });
@@ -27,15 +35,12 @@ export async function verifyLedger(deps: VerifyDeps, actor: string, signal: Abor
 }
 
 /** Checks the ledger unless it is too large for a diagnosis, and keeps nothing. */
-export function diagnoseLedger(
-  { audit, clock }: Pick<BillingDeps, 'audit' | 'clock'>,
-  signal: AbortSignal,
-): Promise<Audit> {
+export function diagnoseLedger({ audit, clock }: AuditDeps, signal: AbortSignal): Promise<Audit> {
   return audit.audit(clock.now(), { signal, isDiagnosis: true });
 }
 
 async function keepOutcome(
-  { ledgerChecks, clock, newId }: VerifyDeps,
+  { ledgerChecks, clock, newId }: AuditDeps,
   found: Audit,
   { at, actor }: { readonly at: number; readonly actor: string },
 ): Promise<void> {

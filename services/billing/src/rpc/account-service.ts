@@ -1,26 +1,31 @@
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { assertOwner } from '@reelgate/platform/rpc/access';
+import { requireField } from '@reelgate/platform/rpc/required-field';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding, Implementation } from '@reelgate/platform/rpc/service';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { creditAccount } from '../operations/accounts/credit-account.ts';
 import { findAccount } from '../operations/accounts/find-account.ts';
 import { listAccounts } from '../operations/accounts/list-accounts.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { ORDERS, readLimit, toWireAccount, toWireAct, toWireCredit } from './account-mapping.ts';
+import { getMoney } from '../operations/money/get-money.ts';
+import { changeTokenLimits } from '../operations/tokens/change-token-limits.ts';
+import { createToken } from '../operations/tokens/create-token.ts';
+import { listTokens } from '../operations/tokens/list-tokens.ts';
+import { revokeToken } from '../operations/tokens/revoke-token.ts';
+import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
+import { ORDERS, readLimit, toWireAccount, toWireAct, toWireCredit, toWireMoney } from './account-mapping.ts';
 import { toWireContract } from './billing-mapping.ts';
-import { ledgerMethods } from './ledger-methods.ts';
-import { tokenMethods } from './token-methods.ts';
+import { fromWireLimits, fromWireTokenRequest, toWireListedToken, toWireToken } from './token-mapping.ts';
 
-type AccountMethods = Pick<
-  Implementation<typeof AccountService>,
-  'getAccount' | 'creditAccount' | 'listAccounts' | 'listCredits' | 'listActs' | 'listPrices'
->;
+type Methods = Partial<Implementation<typeof AccountService>>;
 
 /** Decodes, runs the operation, encodes. */
 export function accountService(deps: BillingDeps): Binding {
   return bind(AccountService, { ...accountMethods(deps), ...tokenMethods(deps), ...ledgerMethods(deps) });
 }
 
-function accountMethods(deps: BillingDeps): AccountMethods {
+function accountMethods(deps: BillingDeps) {
   return {
     getAccount: async ({ id }) => ({ account: toWireAccount(await findAccount(deps, id, 'id')) }),
     creditAccount: async ({ id, amountNanos, reason, actor, requestId }, { caller, signal }) => {
@@ -50,5 +55,60 @@ function accountMethods(deps: BillingDeps): AccountMethods {
       acts: (await deps.acts.list({ limit: readLimit(limit), after, subject })).map(toWireAct),
     }),
     listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
-  };
+  } satisfies Methods;
+}
+
+function tokenMethods(deps: BillingDeps) {
+  return {
+    createToken: async (request, { caller, signal }) => {
+      const made = await createToken(deps, fromWireTokenRequest(request, caller.name), signal);
+      return { token: toWireToken(made.token), key: made.key.reveal() };
+    },
+    listTokens: async ({ accountId }) => ({
+      tokens: (await listTokens(deps, accountId || undefined)).map(toWireListedToken),
+    }),
+    revokeToken: async ({ id, revokerTokenId, actor, withMade }, { caller }) => {
+      assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
+      const request = { id, revokerId: revokerTokenId || undefined, actor: actor || caller.name, withMade };
+      const { token, madeRevoked } = await revokeToken(deps, request);
+      return { token: toWireToken(token), madeRevoked };
+    },
+    updateTokenLimits: async ({ id, limitNanos, limits, actor, reason }, { caller }) => {
+      assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
+      const change = { id, limit: limitNanos, limits: fromWireLimits(limits), actor: actor || caller.name, reason };
+      return { token: toWireToken(await changeTokenLimits(deps, change)) };
+    },
+  } satisfies Methods;
+}
+
+function ledgerMethods(deps: BillingDeps) {
+  return {
+    rebuildBalances: async (_request, { caller }) => {
+      const { accountIds, tokenIds } = await deps.audit.rebuild();
+      deps.log.warn({ actor: caller.name, accountIds, tokenIds }, 'the cached sums were rebuilt from the ledger');
+      return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
+    },
+    getMoney: async ({ from, to }) =>
+      toWireMoney(
+        await getMoney(deps, {
+          from: timestampMs(requireField(from, 'from')),
+          to: timestampMs(requireField(to, 'to')),
+        }),
+      ),
+    verifyLedger: async ({ actor, diagnosis }, { caller, signal }) => {
+      const { isTooLarge, entries, sums, faults, openHoldTaskIds, calls } = diagnosis
+        ? await diagnoseLedger(deps, signal)
+        : await verifyLedger(deps, actor || caller.name, signal);
+      return {
+        ok: faults.length === 0 && !isTooLarge,
+        tooLarge: isTooLarge,
+        entries,
+        sums: Object.fromEntries(sums),
+        faults: [...faults],
+        openHoldTaskIds: [...openHoldTaskIds],
+        openCalls: calls.open,
+        overdueCalls: calls.overdue,
+      };
+    },
+  } satisfies Methods;
 }

@@ -3,18 +3,18 @@ import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { authenticate } from '../operations/tokens/authenticate.ts';
-import { checkHold } from '../operations/holds/check-hold.ts';
+import { checkHold } from '../operations/holds/place-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { extendHold } from '../operations/holds/extend-hold.ts';
-import { findPrincipal } from '../operations/tokens/find-principal.ts';
+import { findPrincipal } from '../operations/tokens/authenticate.ts';
 import { getHold } from '../operations/holds/get-hold.ts';
 import { placeHold } from '../operations/holds/place-hold.ts';
 import { quotePrice } from '../operations/prices/quote-price.ts';
-import { inSettleSpan } from '../operations/holds/in-settle-span.ts';
-import { precludeHold } from '../operations/holds/preclude-hold.ts';
+import { inSettleSpan } from '../operations/holds/settle-hold.ts';
+import { precludeHold } from '../operations/holds/release-hold.ts';
 import { releaseHold } from '../operations/holds/release-hold.ts';
 import { settleHold } from '../operations/holds/settle-hold.ts';
-import { readSettlement } from '../operations/holds/settlement-of.ts';
+import { readSettlement } from '../domain/hold.ts';
 import {
   fromWireFacts,
   toWireCharge,

@@ -14,7 +14,7 @@ import type {
 } from '@reelgate/proto/billing/v1/call_service';
 import type { Remainder } from '../domain/remainder.ts';
 import type { BillingDeps } from '../operations/deps.ts';
-import { confirmCalls } from '../operations/calls/confirm-calls.ts';
+import { confirmCalls } from '../operations/calls/place-calls.ts';
 import { placeCalls } from '../operations/calls/place-calls.ts';
 import type { CallRequest, CallPlacement, PlacedBatch } from '../operations/calls/place-calls.ts';
 import { settleCalls } from '../operations/calls/settle-calls.ts';

@@ -3,11 +3,11 @@ import { requireField } from '@reelgate/platform/rpc/required-field';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { SessionService } from '@reelgate/proto/billing/v1/session_service';
-import type { BillingDeps } from '../operations/deps.ts';
 import { endSessions } from '../operations/sessions/end-sessions.ts';
+import type { SessionDeps } from '../operations/sessions/end-sessions.ts';
 
 /** Decodes, runs the operation, encodes. */
-export function sessionService(deps: Pick<BillingDeps, 'sessions' | 'clock'>): Binding {
+export function sessionService(deps: SessionDeps): Binding {
   return bind(SessionService, {
     endSessions: async ({ subject, session: wire }) => {
       const session = wire && {

@@ -5,7 +5,7 @@ import type { MediaConfig } from '../config.ts';
 import type { BlobStore } from './blob-store.ts';
 
 /** A check that reports whether the store of the bytes answers. */
-export function blobsCheck(blobs: Pick<BlobStore, 'check'>, config: MediaConfig['blobs']): SelfCheck {
+export function blobsCheck(blobs: BlobStore, config: MediaConfig['blobs']): SelfCheck {
   const where = config.kind === 's3' ? `the bucket ${config.address.bucket}` : 'the folder of the bytes';
   return {
     part: 'bytes',

@@ -1,10 +1,13 @@
-import type { Foundation } from '@reelgate/platform/foundation';
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { MediaConfig } from '../config.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
 
-interface BlobsDeps extends Pick<Foundation, 'clock' | 'newId'> {
+interface BlobsDeps {
+  readonly clock: Clock;
+  readonly newId: NewId;
   readonly folder: string;
   readonly scratch: string;
   readonly lifecycle: Lifecycle;

@@ -52,6 +52,11 @@ export interface FetchedReference extends ReceivedFile {
   readonly isFromException: boolean;
 }
 
+interface FetcherConfig {
+  readonly fetch: MediaConfig['fetch'];
+  readonly results: MediaConfig['results'];
+}
+
 /** Fetches references and results, each kind with its own permits. Both reject with a FetchFault if the fetch fails. */
 export interface Fetcher {
   fetchReference(order: ReferenceOrder): Promise<FetchedReference>;
@@ -67,7 +72,7 @@ export interface FetcherDeps extends Omit<GuardedFetchDeps, 'policy'> {
   readonly stopping: AbortSignal;
 }
 
-export function openFetcher(deps: FetcherDeps, { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>): Fetcher {
+export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig): Fetcher {
   const { timeouts } = fetch;
   const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
   const kept = openKeptConnections(deps.clock, deps.stopping);
@@ -144,7 +149,7 @@ function countFetches(deps: FetcherDeps): (what: Purpose, order: FetchOrder) => 
 /** References and results have permits of their own, each shared by account. */
 function openPermits(
   { clock, stopping }: FetcherDeps,
-  { fetch, results }: Pick<MediaConfig, 'fetch' | 'results'>,
+  { fetch, results }: FetcherConfig,
 ): Readonly<Record<'ofReferences' | 'ofResults', TransferPermitsDeps>> {
   const {
     inFlight,

@@ -28,17 +28,20 @@ export interface OpenedObject {
   readonly sha256: string;
 }
 
+export interface UploadBytes {
+  /** Reserves the bytes of an upload, or refuses it before its first byte. */
+  beginUpload(order: UploadOrder): Promise<{ readonly upload: string; readonly bytesMax: number }>;
+  /** Gives up an upload that did not end in an object. An upload that has ended is not an error. */
+  endUpload(upload: string): Promise<void>;
+}
+
 /** The bytes of media for callers in the same process. Other callers use the routes. */
-export interface MediaBytes {
+export interface MediaBytes extends UploadBytes {
   /**
    * Stores inline bytes for the time of a request, or private bytes for `privateMs`. Refuses more than `bytesMax` bytes
    * with `body_too_large`.
    */
   put(source: Readable | Uint8Array, options: PutOptions): Promise<StoredBytes>;
-  /** Reserves the bytes of an upload, or refuses it before its first byte. */
-  beginUpload(order: UploadOrder): Promise<{ readonly upload: string; readonly bytesMax: number }>;
-  /** Gives up an upload that did not end in an object. An upload that has ended is not an error. */
-  endUpload(upload: string): Promise<void>;
   /**
    * Removes inline and private bytes, and no others, before they expire. An object that is already gone is not an
    * error.

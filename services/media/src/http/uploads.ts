@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Family } from '../domain/formats.ts';
 import type { UploadOrder } from '../operations/bytes/begin-upload.ts';
-import type { MediaBytes } from './media-bytes.ts';
+import type { UploadBytes } from './media-bytes.ts';
 import { NOT_FOUND, refuse } from './refuse.ts';
 import type { Refusal } from './refuse.ts';
 import { toBytesRefusal } from './refused-bytes.ts';
@@ -21,7 +21,7 @@ export function isUploadPath(pathname: string): boolean {
 
 /** Answers `POST /bytes/uploads` and `DELETE /bytes/uploads/{upload}`. */
 export async function answerUpload(
-  bytes: Pick<MediaBytes, 'beginUpload' | 'endUpload'>,
+  bytes: UploadBytes,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function answerUpload(
 }
 
 async function begin(
-  bytes: Pick<MediaBytes, 'beginUpload'>,
+  bytes: UploadBytes,
   request: IncomingMessage,
   response: ServerResponse,
   query: URLSearchParams,

@@ -32,11 +32,13 @@ export interface ProbeJob {
   readonly timeoutMs: number;
 }
 
-/** A job as its process gets it. */
-export interface NumberedJob extends ProbeJob {
+interface Numbered {
   /** The answer repeats the number, so that no file gets the facts of another one. */
   readonly job: number;
 }
 
+/** A job as its process gets it. */
+export interface NumberedJob extends ProbeJob, Numbered {}
+
 /** The answer of a process. */
-export type NumberedOutcome = ProbeOutcome & Pick<NumberedJob, 'job'>;
+export type NumberedOutcome = ProbeOutcome & Numbered;

@@ -9,7 +9,10 @@ export interface NewBlob {
 }
 
 /** Content and its storage key. Content that was swept and uploaded again has another key. */
-export type StoredUnder = Pick<Blob, 'sha256' | 'key'>;
+export interface StoredUnder {
+  readonly sha256: string;
+  readonly key: string;
+}
 
 export interface NewObject {
   readonly id: string;
@@ -42,8 +45,8 @@ export interface Claimant {
   readonly taskId: string;
 }
 
-/** The objects and the bytes that they claim. Content without claims and pins becomes garbage. */
-export interface MediaStore {
+/** Pins, which protect the bytes of an upload until an object claims them. */
+export interface PinStore {
   /** Protects content from becoming garbage until then. Returns it with the key that it has or gets. */
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
   /** Pins stored bytes again; false: their row was swept in the meantime, and the bytes are garbage now. */
@@ -53,16 +56,19 @@ export interface MediaStore {
    * are garbage now.
    */
   dropPin(pin: string, now: number): Promise<string | undefined>;
+}
+
+export interface ClaimStore {
   /**
    * Adds a claim to stored content, and notes its facts. A task has one result, and one object for each staged
    * reference: a second claim returns the first object. Undefined: the content is gone or has another key, the result
    * of the thumbnail is gone, or the staging of the task has ended.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
-  find(id: string): Promise<MediaObject | undefined>;
-  findResult(taskId: string): Promise<MediaObject | undefined>;
-  findThumbnail(taskId: string): Promise<MediaObject | undefined>;
-  findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
+}
+
+/** Reservations of uploads. */
+export interface UploadStore {
   /**
    * Reserves bytes beside the inline bytes of the account and its other uploads; false: the sum would exceed
    * `bytesMax`.
@@ -73,11 +79,10 @@ export interface MediaStore {
   /** Moves the end of a reservation. One that has ended stays ended. */
   renewUpload(id: string, expiresAt: number): Promise<void>;
   endUpload(id: string): Promise<void>;
-  noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
-  /** At most `limit` claimed contents, ordered by storage key, after this key. */
-  claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
-  /** The objects that claim content under this key. */
-  claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
+}
+
+/** Ends of claims. */
+export interface RemovalStore {
   /** Ends the result and the thumbnail of a task; false: there is no result. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
@@ -94,6 +99,15 @@ export interface MediaStore {
     now: number,
     forgetAt: number,
   ): Promise<readonly string[]>;
+}
+
+export interface GarbageStore {
+  /** Records that the bytes of a key are removed. */
+  forgetGarbage(key: string): Promise<void>;
+}
+
+/** The passes over expired rows and unclaimed content. */
+export interface SweepStore extends GarbageStore {
   /** Ends expired claims; returns their number. */
   expireObjects(now: number, limit: number): Promise<number>;
   /** Forgets expired pins, uploads and stagings; returns their number. */
@@ -102,6 +116,17 @@ export interface MediaStore {
   forgetObjects(before: number, limit: number): Promise<number>;
   /** Deletes the rows of unclaimed content; returns the keys of the bytes to remove. */
   takeGarbage(now: number, limit: number): Promise<readonly string[]>;
-  /** Records that the bytes of a key are removed. */
-  forgetGarbage(key: string): Promise<void>;
+}
+
+/** The objects and the bytes that they claim. Content without claims and pins becomes garbage. */
+export interface MediaStore extends PinStore, ClaimStore, UploadStore, RemovalStore, SweepStore {
+  find(id: string): Promise<MediaObject | undefined>;
+  findResult(taskId: string): Promise<MediaObject | undefined>;
+  findThumbnail(taskId: string): Promise<MediaObject | undefined>;
+  findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
+  noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
+  /** At most `limit` claimed contents, ordered by storage key, after this key. */
+  claimedBlobs(after: string, limit: number): Promise<readonly Blob[]>;
+  /** The objects that claim content under this key. */
+  claimants(blob: StoredUnder, limit: number): Promise<readonly Claimant[]>;
 }

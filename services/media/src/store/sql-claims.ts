@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
-import type { MediaStore, NewObject } from './media-store.ts';
+import type { ClaimStore, NewObject } from './media-store.ts';
 import { findObject, fromBlobRow, toIdentityWhere, toPurposeColumn } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
 
@@ -16,7 +16,7 @@ const CLAIM_CONTENT = `UPDATE blobs SET facts = COALESCE($3, facts),
 /** The target of a claim is gone. The transaction rolls back. */
 class Unclaimable extends Error {}
 
-export function sqlClaims(sql: Sql): Pick<MediaStore, 'addObject'> {
+export function sqlClaims(sql: Sql): ClaimStore {
   return {
     addObject: (object, facts) =>
       sql

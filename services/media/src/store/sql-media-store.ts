@@ -1,12 +1,11 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import type { MediaObject, Purpose } from '../domain/media-object.ts';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { MediaObject } from '../domain/media-object.ts';
 import type { MediaStore } from './media-store.ts';
-import { findObject, toPurposeColumn, RESULT_OF, STAGED_FOR, THUMBNAIL_OF } from './object-rows.ts';
-import type { Where } from './object-rows.ts';
-import { sqlBooks } from './sql-books.ts';
+import { RESULT_OF, STAGED_FOR, THUMBNAIL_OF, findObject, fromBlobRow } from './object-rows.ts';
+import type { BlobRow, Where } from './object-rows.ts';
 import { sqlClaims } from './sql-claims.ts';
 import { sqlPins } from './sql-pins.ts';
-import { SETTLE, sqlRemovals } from './sql-removals.ts';
+import { sqlRemovals } from './sql-removals.ts';
 import { sqlSweeps } from './sql-sweeps.ts';
 import { sqlUploads } from './sql-uploads.ts';
 
@@ -20,29 +19,28 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     noteFacts: async (sha256, facts) => {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);
     },
-    removeResult: (taskId, now) =>
-      sql.transaction(async (query) => {
-        // in this order: the second update finds a thumbnail that is added at the same moment, or it is not added
-        const [result] = await markRemoved(query, 'result', taskId, now);
-        for (const { sha256 } of [
-          ...(result === undefined ? [] : [result]),
-          ...(await markRemoved(query, 'thumbnail', taskId, now)),
-        ])
-          await query(SETTLE, [sha256, now]);
-        return result !== undefined;
-      }),
+    claimedBlobs: async (after, limit) =>
+      (
+        await sql.read<BlobRow>(
+          `SELECT sha256, storage_key, bytes, facts FROM blobs
+      WHERE storage_key > $1
+      AND EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
+      ORDER BY storage_key LIMIT $2`,
+          [after, limit],
+        )
+      ).map(fromBlobRow),
+    claimants: async ({ sha256, key }, limit) =>
+      (
+        await sql.read<{ id: string; task_id: string }>(
+          `SELECT o.id, o.task_id FROM objects o JOIN blobs b ON b.sha256 = o.sha256 AND b.storage_key = $3
+      WHERE o.sha256 = $1 AND o.removed_at IS NULL ORDER BY o.id LIMIT $2`,
+          [sha256, limit, key],
+        )
+      ).map(({ id, task_id: taskId }) => ({ id, taskId })),
     ...sqlClaims(sql),
     ...sqlPins(sql),
-    ...sqlBooks(sql),
     ...sqlRemovals(sql),
     ...sqlUploads(sql),
     ...sqlSweeps(sql),
   };
-}
-
-function markRemoved(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
-  return query<{ sha256: string }>(
-    'UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256',
-    [taskId, toPurposeColumn(purpose), now],
-  );
 }

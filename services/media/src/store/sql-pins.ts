@@ -1,13 +1,14 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { MediaStore } from './media-store.ts';
+import type { PinStore } from './media-store.ts';
 import { fromBlobRow } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
+import { LOCK_CONTENT, freeContent } from './sql-removals.ts';
 
 const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)
   ON CONFLICT (id) DO UPDATE SET pinned_until = CASE WHEN pins.pinned_until > $3 THEN pins.pinned_until ELSE $3 END`;
 
 /** Pins, which protect the bytes of an upload until an object claims them. */
-export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
+export function sqlPins(sql: Sql): PinStore {
   return {
     pinBlob: ({ sha256, bytes, key }, until) =>
       sql.transaction(async (query) => {
@@ -33,6 +34,13 @@ export function sqlPins(sql: Sql): Pick<MediaStore, 'pinBlob' | 'renewPin'> {
         if (renewed.length > 0) await query(PIN, [pin, sha256, until]);
         else await query('INSERT INTO garbage (storage_key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
         return renewed.length > 0;
+      }),
+    dropPin: (pin, now) =>
+      sql.transaction(async (query) => {
+        const [dropped] = await query<{ sha256: string }>('DELETE FROM pins WHERE id = $1 RETURNING sha256', [pin]);
+        if (dropped === undefined) return undefined;
+        await query(LOCK_CONTENT, [dropped.sha256]);
+        return freeContent(query, dropped.sha256, now);
       }),
   };
 }

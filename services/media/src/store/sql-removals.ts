@@ -1,8 +1,7 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import type { MediaStore } from './media-store.ts';
+import type { Purpose } from '../domain/media-object.ts';
+import type { RemovalStore } from './media-store.ts';
 import { toPurposeColumn } from './object-rows.ts';
-
-type Removals = Pick<MediaStore, 'dropPin' | 'removeObjects' | 'endStaging'>;
 
 /** Computes the ends of claims and pins from the remaining ones. The row of the content is locked first. */
 export const SETTLE = `UPDATE blobs SET
@@ -11,13 +10,13 @@ export const SETTLE = `UPDATE blobs SET
     pinned_until = COALESCE((SELECT MAX(p.pinned_until) FROM pins p WHERE p.sha256 = blobs.sha256), 0)
   WHERE sha256 = $1`;
 /** Locks the row: a transaction that waits for it reads what this one wrote. */
-const LOCK = 'UPDATE blobs SET sha256 = sha256 WHERE sha256 = $1';
+export const LOCK_CONTENT = 'UPDATE blobs SET sha256 = sha256 WHERE sha256 = $1';
 const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AND keep_until <= $2
   AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
   RETURNING storage_key`;
 
-/** Ends of pins and claims. Content that nothing protects after one becomes garbage in the same transaction. */
-export function sqlRemovals(sql: Sql): Removals {
+/** Ends of claims. Content that nothing protects after one becomes garbage in the same transaction. */
+export function sqlRemovals(sql: Sql): RemovalStore {
   const removeOne = (id: string, purposes: string, now: number): Promise<string | undefined> =>
     sql.transaction(async (query) => {
       const [found] = await query<{ sha256: string }>(
@@ -26,11 +25,11 @@ export function sqlRemovals(sql: Sql): Removals {
       );
       if (found === undefined) return undefined;
       // the row of the content is always locked before its objects, so transactions do not deadlock
-      await query(LOCK, [found.sha256]);
+      await query(LOCK_CONTENT, [found.sha256]);
       await query('DELETE FROM objects WHERE id = $1', [id]);
-      return freeIn(query, found.sha256, now);
+      return freeContent(query, found.sha256, now);
     });
-  const removeObjects: Removals['removeObjects'] = async (ids, purposes, now) => {
+  const removeObjects: RemovalStore['removeObjects'] = async (ids, purposes, now) => {
     const keys: string[] = [];
     for (const id of ids) {
       const key = await removeOne(id, purposes.map((purpose) => `'${toPurposeColumn(purpose)}'`).join(', '), now);
@@ -40,12 +39,16 @@ export function sqlRemovals(sql: Sql): Removals {
   };
   return {
     removeObjects,
-    dropPin: (pin, now) =>
+    removeResult: (taskId, now) =>
       sql.transaction(async (query) => {
-        const [dropped] = await query<{ sha256: string }>('DELETE FROM pins WHERE id = $1 RETURNING sha256', [pin]);
-        if (dropped === undefined) return undefined;
-        await query(LOCK, [dropped.sha256]);
-        return freeIn(query, dropped.sha256, now);
+        // in this order: the second update finds a thumbnail that is added at the same moment, or it is not added
+        const [result] = await markRemoved(query, 'result', taskId, now);
+        for (const { sha256 } of [
+          ...(result === undefined ? [] : [result]),
+          ...(await markRemoved(query, 'thumbnail', taskId, now)),
+        ])
+          await query(SETTLE, [sha256, now]);
+        return result !== undefined;
       }),
     endStaging: async ({ accountId, taskId }, now, forgetAt) => {
       // its own transaction: no object is added after it, and the objects before it are found below
@@ -67,10 +70,18 @@ export function sqlRemovals(sql: Sql): Removals {
   };
 }
 
-async function freeIn(query: SqlQuery, sha256: string, now: number): Promise<string | undefined> {
+/** Ends the protection by a claim or a pin. Returns the key of the bytes if they are garbage now. */
+export async function freeContent(query: SqlQuery, sha256: string, now: number): Promise<string | undefined> {
   await query(SETTLE, [sha256, now]);
   const [free] = await query<{ storage_key: string }>(TAKE_FREE, [sha256, now]);
   if (free === undefined) return undefined;
   await query('INSERT INTO garbage (storage_key) VALUES ($1)', [free.storage_key]);
   return free.storage_key;
+}
+
+function markRemoved(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
+  return query<{ sha256: string }>(
+    'UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256',
+    [taskId, toPurposeColumn(purpose), now],
+  );
 }

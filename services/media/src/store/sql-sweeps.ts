@@ -1,5 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { MediaStore } from './media-store.ts';
+import type { SweepStore } from './media-store.ts';
 
 /** Tables whose rows expire, with the columns of their key and their end. */
 const SPENT = [
@@ -11,9 +11,7 @@ const FORGET_OBJECTS = `DELETE FROM objects
   WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id`;
 
 /** Removes expired rows and unclaimed content. */
-export function sqlSweeps(
-  sql: Sql,
-): Pick<MediaStore, 'expireObjects' | 'forgetSpent' | 'forgetObjects' | 'takeGarbage' | 'forgetGarbage'> {
+export function sqlSweeps(sql: Sql): SweepStore {
   return {
     // a result is remembered, so that its link answers 410
     expireObjects: (now, limit) =>

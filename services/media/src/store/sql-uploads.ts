@@ -1,5 +1,5 @@
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
-import type { MediaStore } from './media-store.ts';
+import type { UploadStore } from './media-store.ts';
 
 type Whole = number | bigint;
 interface UploadRow extends SqlRow {
@@ -18,7 +18,7 @@ const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AN
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
 const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
-export function sqlUploads(sql: Sql): Pick<MediaStore, 'beginUpload' | 'findUpload' | 'renewUpload' | 'endUpload'> {
+export function sqlUploads(sql: Sql): UploadStore {
   return {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {

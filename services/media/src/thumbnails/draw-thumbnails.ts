@@ -1,6 +1,6 @@
 import { isDecoded } from '../domain/media-rules.ts';
 import type { VideoFacts } from '../domain/media-facts.ts';
-import type { ProbePool } from '../probe/pool/probe-pool.ts';
+import type { ThumbnailPool } from '../probe/pool/probe-pool.ts';
 import type { ProbeOutcome } from '../probe/probe.ts';
 import type { FrameExtractor } from './ffmpeg/frame-extractor.ts';
 
@@ -21,10 +21,7 @@ export interface Thumbnails {
  * not have, ffmpeg extracts the frame, and a parser draws that. A thumbnail waits until the search for ffmpeg has
  * ended.
  */
-export function drawThumbnails(
-  pool: Pick<ProbePool, 'thumbnail' | 'pictureThumbnail'>,
-  extractor: Promise<FrameExtractor | undefined>,
-): Thumbnails {
+export function drawThumbnails(pool: ThumbnailPool, extractor: Promise<FrameExtractor | undefined>): Thumbnails {
   return {
     canDraw: async (facts) => isDecoded(facts.videoCodec) || (await extractor) !== undefined,
     draw: async (video, into, { accountId, facts }) => {

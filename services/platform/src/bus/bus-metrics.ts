@@ -1,6 +1,6 @@
 import type { GaugeSampler } from '../metrics/sampled-gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Bus } from './bus.ts';
+import type { EventBacklog } from './bus.ts';
 
 /** Told of the deliveries of an event after its first one. */
 export interface Redeliveries {
@@ -28,7 +28,7 @@ export function countRedeliveries(metrics: Metrics): Redeliveries {
 }
 
 /** Adds the gauge of the events that wait for the groups of which this process is a member. */
-export function watchBus(sampler: GaugeSampler, bus: Pick<Bus, 'pending'>): void {
+export function watchBus(sampler: GaugeSampler, bus: EventBacklog): void {
   sampler.add(
     [
       {

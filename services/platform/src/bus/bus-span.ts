@@ -1,5 +1,5 @@
 import { inSpan } from '../trace/in-span.ts';
-import type { Span, Tracing } from '../trace/trace.ts';
+import type { Span, TraceContinuer } from '../trace/trace.ts';
 
 /** The facts about an event that both kinds of bus record. */
 export interface TracedEvent {
@@ -11,7 +11,7 @@ export interface TracedEvent {
 
 /** Runs the sending of an event in a span below the carrier. The event takes the carrier of that span along. */
 export function inSendSpan<T>(
-  tracing: Pick<Tracing, 'enter'>,
+  tracing: TraceContinuer,
   carrier: string | undefined,
   { system, subject, id }: TracedEvent,
   send: (span: Span) => Promise<T>,
@@ -22,7 +22,7 @@ export function inSendSpan<T>(
 
 /** Runs a handler in a span below the one that sent the event: one event is one unit of work. */
 export function inProcessSpan<T>(
-  tracing: Pick<Tracing, 'enter'>,
+  tracing: TraceContinuer,
   carrier: string | undefined,
   event: TracedEvent & { readonly group: string; readonly delivery: number },
   handle: (span: Span) => Promise<T>,

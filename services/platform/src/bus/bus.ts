@@ -19,19 +19,26 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
+export interface EventPublisher {
+  /** Resolves when the event is stored. A second event with the same id within two minutes is dropped. */
+  publish<S extends DescMessage>(schema: S, message: MessageShape<S>, event: string | EventName): Promise<void>;
+}
+
+/** The events that are not handled yet. */
+export interface EventBacklog {
+  /** By group, for each group of which this process is a member. */
+  pending(): Promise<ReadonlyMap<string, number>>;
+}
+
 /**
  * Carries events between services. The subject is the full name of the message. `publish` and `subscribe` deliver at
  * least once to each named group, to one member at a time. `announce` and `listen` reach every current listener; an
  * announcement can be lost.
  */
-export interface Bus {
-  /** Resolves when the event is stored. A second event with the same id within two minutes is dropped. */
-  publish<S extends DescMessage>(schema: S, message: MessageShape<S>, event: string | EventName): Promise<void>;
+export interface Bus extends EventPublisher, EventBacklog {
   subscribe<S extends DescMessage>(schema: S, group: string, handle: Handler<S>): Promise<Subscription>;
   announce<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
   listen<S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Promise<Subscription>;
-  /** The events that are not handled yet, for each group of which this process is a member. */
-  pending(): Promise<ReadonlyMap<string, number>>;
   ready(): boolean;
   /** Stops every subscription, and waits for the running handlers. */
   close(): Promise<void>;

@@ -6,7 +6,7 @@ import type { Redeliveries } from './bus-metrics.ts';
 import { inProcessSpan, inSendSpan } from './bus-span.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Span, Tracing } from '../trace/trace.ts';
+import type { Span, TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 
 const SEEN_IDS_MAX = 10_000;
@@ -23,7 +23,7 @@ interface Group {
 
 export interface LocalBusOptions {
   /** Absent: no event is recorded. */
-  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly tracing?: TraceContinuer | undefined;
   readonly redeliveries?: Redeliveries | undefined;
 }
 
@@ -123,7 +123,7 @@ type Deliver = (event: LocalEvent, group: Group, message: unknown) => Promise<vo
 interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'enter'>;
+  readonly tracing: TraceContinuer;
   readonly redeliveries: Redeliveries;
   readonly closing: AbortSignal;
 }

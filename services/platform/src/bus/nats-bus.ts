@@ -14,7 +14,7 @@ import { TRACE_HEADER, renewAll, subscribeTo } from './nats-subscription.ts';
 import type { Renewable, Wiring } from './nats-subscription.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Tracing } from '../trace/trace.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 
 const ANNOUNCE_PREFIX = 'announce.';
@@ -107,7 +107,7 @@ async function listenTo<S extends DescMessage>(
 export interface NatsBusOptions {
   readonly ackWaitMs?: number | undefined;
   /** Absent: no event is recorded. */
-  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly tracing?: TraceContinuer | undefined;
   readonly redeliveries?: Redeliveries | undefined;
 }
 

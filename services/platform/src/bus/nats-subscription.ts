@@ -10,7 +10,7 @@ import { RECONNECT_MS } from './nats-connection.ts';
 import { STREAM, ensureStream } from './nats-stream.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Tracing } from '../trace/trace.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 
 /** The header of an event with the carrier of its span. */
 export const TRACE_HEADER = 'traceparent';
@@ -32,7 +32,7 @@ export interface Wiring {
   readonly settings: BusSettings;
   readonly log: Log;
   readonly ackWaitMs: number;
-  readonly tracing: Pick<Tracing, 'enter'>;
+  readonly tracing: TraceContinuer;
   readonly redeliveries: Redeliveries;
 }
 /** A durable consumer on the server. */

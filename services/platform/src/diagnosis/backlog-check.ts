@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { TimeSource } from '../clock.ts';
 import { ok } from './self-checks.ts';
 import type { SelfCheck } from './self-checks.ts';
 
@@ -14,7 +14,7 @@ export interface Backlog {
 
 export interface BacklogOptions {
   readonly part: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: TimeSource;
   /** As in `events`. */
   readonly what: string;
   /** From these ages of the oldest entry on. */

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 import { getHeapSnapshot } from 'node:v8';
-import type { Clock } from '../clock.ts';
+import type { Sleeper } from '../clock.ts';
 import { Problem } from '../problem.ts';
 
 /** A profile as the file that Chrome's developer tools open. */
@@ -21,7 +21,7 @@ export interface ProfileRecorder {
 }
 
 /** `areAllowed` is asked for each recording, so that a reload of the configuration decides. */
-export function profileRecorder(clock: Pick<Clock, 'sleep'>, areAllowed: () => boolean): ProfileRecorder {
+export function profileRecorder(clock: Sleeper, areAllowed: () => boolean): ProfileRecorder {
   let isBusy = false;
   return {
     async *record(order, signal) {
@@ -38,7 +38,7 @@ export function profileRecorder(clock: Pick<Clock, 'sleep'>, areAllowed: () => b
   };
 }
 
-async function recordCpu(clock: Pick<Clock, 'sleep'>, seconds: number, signal: AbortSignal): Promise<Uint8Array> {
+async function recordCpu(clock: Sleeper, seconds: number, signal: AbortSignal): Promise<Uint8Array> {
   const session = new Session();
   session.connect();
   try {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Sleeper } from '../clock.ts';
 import { describeError } from '../lifecycle/when-reachable.ts';
 
 /** `warn`: it works, and a person should know. `fail`: it does not work. */
@@ -38,7 +38,7 @@ export function ok(detail: string): Verdict {
  */
 export async function runChecks(
   checks: readonly SelfCheck[],
-  clock: Pick<Clock, 'sleep'>,
+  clock: Sleeper,
   checkMsMax = CHECK_MS_MAX,
 ): Promise<readonly Finding[]> {
   const findings = await Promise.all(
@@ -52,7 +52,7 @@ export async function runChecks(
 
 async function runCheck(
   { check, advice }: { readonly check: SelfCheck['check']; readonly advice: string | undefined },
-  clock: Pick<Clock, 'sleep'>,
+  clock: Sleeper,
   checkMsMax: number,
 ): Promise<Verdict | readonly Verdict[]> {
   const [ended, late] = [new AbortController(), new AbortController()];

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
+import type { TimeSource } from '../clock.ts';
 import { describeServer, describeError } from '../lifecycle/when-reachable.ts';
 import { readSchema } from '../sql/migrate.ts';
 import type { SqlOptions } from '../sql/open-sql.ts';
@@ -15,7 +15,7 @@ const DISK_WARN_BYTES = 2048 * MIB;
 const DISK_FAIL_BYTES = 256 * MIB;
 
 /** The checks of the store of a service: whether it answers, its schema, and the disk of an embedded one. */
-export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: Pick<Clock, 'now'>): readonly SelfCheck[] {
+export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: TimeSource): readonly SelfCheck[] {
   const { sql } = watched;
   return [
     {
@@ -44,8 +44,8 @@ export function diskCheck(part: string, folder: string): SelfCheck {
 
 async function checkAnswer(
   { sql, writeFault }: WatchedSql,
-  { url, name }: Pick<SqlOptions, 'url' | 'name'>,
-  clock: Pick<Clock, 'now'>,
+  { url, name }: SqlOptions,
+  clock: TimeSource,
 ): Promise<Verdict> {
   const where = url === undefined ? 'the embedded store' : describeServer('PostgreSQL', url.reveal());
   const begun = clock.now();
@@ -84,7 +84,7 @@ async function checkAnswer(
       };
 }
 
-async function checkSchema(sql: Sql, { name, migrations }: Pick<SqlOptions, 'name' | 'migrations'>): Promise<Verdict> {
+async function checkSchema(sql: Sql, { name, migrations }: SqlOptions): Promise<Verdict> {
   const { pending, unknown } = await readSchema(sql, migrations);
   if (pending.length > 0)
     return {

@@ -8,7 +8,7 @@ import { refuseHost } from './allowed-hosts.ts';
 import type { HostCheck } from './allowed-hosts.ts';
 import type { HttpRoute } from './http-route.ts';
 import { closeHttp, openRunningRequests } from './running-requests.ts';
-import type { RunningRequests } from './running-requests.ts';
+import type { IdleWatch } from './running-requests.ts';
 
 const STOP_GRACE_MS = 5000;
 const RETRY_S = '1';
@@ -100,9 +100,6 @@ function refuse(response: ServerResponse, body: string): void {
 /**
  * Waits for running requests for a limited time, then closes their connections. Idle connections are closed at once.
  */
-export async function stopHttp(
-  server: Server,
-  requests: Pick<RunningRequests, 'isIdleFor'> = { isIdleFor: () => true },
-): Promise<void> {
+export async function stopHttp(server: Server, requests: IdleWatch = { isIdleFor: () => true }): Promise<void> {
   await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });
 }

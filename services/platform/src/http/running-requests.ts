@@ -3,12 +3,16 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
-import type { Drain } from '../lifecycle/drain.ts';
 
 const SWEEP_MS = 50;
 
+export interface IdleWatch {
+  /** Reports whether no counted request has run for this many milliseconds. */
+  isIdleFor(ms: number): boolean;
+}
+
 /** The requests of an HTTP server, so that it can stop without losing one. */
-export interface RunningRequests {
+export interface RunningRequests extends IdleWatch {
   /** The class of the server's answers. During a stop they say `Connection: close`. */
   readonly ServerResponse: typeof ServerResponse;
   /** Counts a request until its connection is done with it. */
@@ -17,8 +21,6 @@ export interface RunningRequests {
   announceStop(): void;
   /** Resolves when no counted request runs, or at the abort. */
   settled(over: AbortSignal): Promise<void>;
-  /** Reports whether no counted request has run for this many milliseconds. */
-  isIdleFor(ms: number): boolean;
 }
 
 export function openRunningRequests(): RunningRequests {
@@ -69,8 +71,8 @@ function newResponseClass(isStopping: () => boolean): typeof ServerResponse {
  */
 export async function closeHttp(
   server: Server,
-  requests: Pick<RunningRequests, 'isIdleFor'>,
-  { over, idleMs }: Pick<Drain, 'over' | 'idleMs'>,
+  requests: IdleWatch,
+  { over, idleMs }: { readonly over: AbortSignal; readonly idleMs: number },
 ): Promise<void> {
   let isClosed = false;
   const closed = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { TimeSource } from '../clock.ts';
+import type { WarningLog } from '../log.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import { sourceNetwork } from '../source-address.ts';
 
 /** An address has one line in this time, with the number of keys since its last one. */
@@ -22,10 +22,10 @@ export interface WrongKeys {
 
 export interface WrongKeysOptions {
   readonly door: KeyDoor;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Pick<Log, 'warn'>;
+  readonly clock: TimeSource;
+  readonly log: WarningLog;
   /** Absent: only the log tells of them. */
-  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
+  readonly metrics?: CounterRegistry | undefined;
 }
 
 interface WarnState {

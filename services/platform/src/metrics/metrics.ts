@@ -11,12 +11,15 @@ import type { CountFamily, RegisteredMetric } from './labelled.ts';
 import { formatMetrics } from './metrics-text.ts';
 import type { TextFormat } from './metrics-text.ts';
 
+export interface CounterRegistry {
+  counter(name: string, help: string, labelNames?: readonly string[]): CountFamily<Counter>;
+}
+
 /**
  * The metrics of a program. A label has few values and is never an id. The same name gives the same metric, so two
  * parts may share a counter.
  */
-export interface Metrics {
-  counter(name: string, help: string, labelNames?: readonly string[]): CountFamily<Counter>;
+export interface Metrics extends CounterRegistry {
   /** With `collect`, the gauge is set whenever the metrics are read. Several parts may collect values of one gauge. */
   gauge(name: string, help: string, labelNames?: readonly string[], collect?: Collect): Gauges;
   histogram(

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type {
   DescMethod,
   DescMethodClientStreaming,
@@ -12,7 +12,7 @@ import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/c
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import { openHttpPort } from '../http/http-port.ts';
 import type { HttpPort, PortHandler } from '../http/http-port.ts';
 import type { HttpRoute } from '../http/http-route.ts';
@@ -36,7 +36,7 @@ import { openRunningStreams } from './streams.ts';
 import { readStrictJson } from './strict-json.ts';
 import { readPeerNames } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
-import type { Tracing } from '../trace/trace.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 
 export interface ConnectServerOptions {
@@ -46,13 +46,13 @@ export interface ConnectServerOptions {
   /** Absent: plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
-  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
+  readonly metrics?: CounterRegistry | undefined;
   /** Plain HTTP routes, tried in order before the RPCs. */
   readonly routes: readonly HttpRoute[];
   /** Routes of the operator, tried first. During a drain they are answered to the end. */
   readonly health?: HttpRoute | undefined;
   /** Absent: no call is recorded. */
-  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly tracing?: TraceContinuer | undefined;
 }
 
 /** The second port of a service: the same RPCs over Connect, gRPC-web and JSON, and its plain HTTP routes. */
@@ -188,7 +188,7 @@ const PEER_ADDRESS = createContextKey<() => string>(() => readPeer(undefined));
 const PEER_NAMES = createContextKey<PeerNames>(() => []);
 
 /** Only the request of Node knows the connection. */
-function toPeerContext({ socket }: Pick<IncomingMessage, 'socket'>, hasTls: boolean): ContextValues {
+function toPeerContext({ socket }: { readonly socket: Socket }, hasTls: boolean): ContextValues {
   const values = createContextValues().set(PEER_ADDRESS, () => readPeer(socket.remoteAddress));
   return hasTls ? values.set(PEER_NAMES, () => readPeerNames(socket)) : values;
 }

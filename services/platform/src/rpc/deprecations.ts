@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import { newFieldReader, newPresenceTest } from './message-fields.ts';
 import type { Fields } from './message-fields.ts';
 
@@ -18,7 +18,7 @@ const NOTHING: NoteDeprecated = () => undefined;
  * Notes the calls that set a deprecated field or call a deprecated RPC. An RPC without deprecated parts costs nothing:
  * its request is not read.
  */
-export function deprecations(metrics: Pick<Metrics, 'counter'> | undefined): (method: DescMethod) => NoteDeprecated {
+export function deprecations(metrics: CounterRegistry | undefined): (method: DescMethod) => NoteDeprecated {
   const uses = metrics?.counter(
     'reelgate_rpc_deprecated_total',
     'Calls that set a deprecated field, or that call a deprecated RPC (the field is empty)',

@@ -1,10 +1,9 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { DescMethod, Message } from '@bufbuild/protobuf';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import type { Binding } from './service.ts';
 
 /** The methods of a service as grpc-js serves them: their paths, their kinds, and how messages become bytes. */
-export function toServiceDefinition({ service }: Pick<Binding, 'service'>): ServiceDefinition {
+export function toServiceDefinition(service: DescService): ServiceDefinition {
   return Object.fromEntries(
     service.methods.map((method) => [
       method.localName,

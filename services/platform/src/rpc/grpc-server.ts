@@ -12,7 +12,7 @@ import type {
 import type { Log } from '../log.ts';
 import { systemClock } from '../clock.ts';
 import { openWrongKeys } from '../limits/wrong-keys.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
 import { inRequest } from '../request-context.ts';
@@ -34,7 +34,7 @@ import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { serverCredentials } from '../tls/grpc-credentials.ts';
 import type { ServerTls } from '../tls/server-tls.ts';
-import type { Tracing } from '../trace/trace.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 import { serveStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
@@ -64,11 +64,11 @@ export interface GrpcServerOptions {
   readonly keepalive?: Keepalive | undefined;
   /** After it, and up to a tenth more or less, a connection takes no new calls, and its client resolves names again. */
   readonly connectionAgeMs?: number | undefined;
-  readonly metrics?: Pick<Metrics, 'counter'> | undefined;
+  readonly metrics?: CounterRegistry | undefined;
   /** The readiness behind its health; absent: it serves while it listens. */
   readonly readiness?: Readiness | undefined;
   /** Absent: no call is recorded. */
-  readonly tracing?: Pick<Tracing, 'enter'> | undefined;
+  readonly tracing?: TraceContinuer | undefined;
 }
 
 export interface RpcServer {
@@ -109,7 +109,7 @@ export async function startGrpcServer({
   const streams = openRunningStreams();
   for (const binding of bindings)
     server.addService(
-      toServiceDefinition(binding),
+      toServiceDefinition(binding.service),
       newHandlers(binding, { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing }),
     );
   const health = await serveStatus(

@@ -7,7 +7,7 @@ import { HealthStatus, healthService } from './health-descriptor.ts';
 
 type Method = MethodDefinition<unknown, unknown>;
 
-const own = toServiceDefinition({ service: healthService }) as Readonly<Record<string, Method>>;
+const own = toServiceDefinition(healthService) as Readonly<Record<string, Method>>;
 const { Check, Watch, List } = published as unknown as Readonly<Record<'Check' | 'Watch' | 'List', Method>>;
 
 describe('health is served as the published contract has it', () => {

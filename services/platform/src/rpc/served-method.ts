@@ -3,7 +3,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Problem } from '../problem.ts';
 import type { Log } from '../log.ts';
 import { inTrace } from '../request-context.ts';
-import type { Tracing } from '../trace/trace.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 import type { WrongKeys } from '../limits/wrong-keys.ts';
 import { compileCallCheck } from './call-check.ts';
 import { callLog } from './call-log.ts';
@@ -39,7 +39,7 @@ export interface ServingDeps {
   readonly streams: RunningStreams;
   readonly deprecations: (method: DescMethod) => NoteDeprecated;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'enter'>;
+  readonly tracing: TraceContinuer;
 }
 
 /** A method behind its checks, as every transport of a server calls it. The method's kind decides which one applies. */
@@ -115,7 +115,7 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
 
 /** A wrong key is told of with its address. */
 function identifyCaller(
-  { identify, wrongKeys }: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
+  { identify, wrongKeys }: ServingDeps,
   { authorization, peerNames, peerAddress }: IncomingCall,
 ): Caller {
   try {

@@ -47,10 +47,7 @@ export async function serveStatus(
   const answer = (): Message => toCheckResponse(serves ? 'SERVING' : 'NOT_SERVING');
   const answerFor = ({ request: { service } }: Watch): Message =>
     names.has(service) ? answer() : toCheckResponse('SERVICE_UNKNOWN');
-  server.addService(
-    toServiceDefinition({ service: healthService }),
-    healthMethods(names, watches, { answer, answerFor }),
-  );
+  server.addService(toServiceDefinition(healthService), healthMethods(names, watches, { answer, answerFor }));
 
   const tell = (now: boolean): void => {
     if (now === serves) return;

@@ -3,7 +3,7 @@ import type { Migration } from './migration-files.ts';
 import { readSchemaState } from './schema-state.ts';
 import type { SchemaState } from './schema-state.ts';
 import type { Sql, SqlQuery } from './sql.ts';
-import type { StoreSettings } from './store-settings.ts';
+import type { ServiceSchema } from './store-settings.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
 const ADVISORY_LOCK = 7_301_952;
@@ -45,10 +45,7 @@ export async function readSchema(sql: Sql, folder: string): Promise<SchemaState>
 }
 
 /** Refuses a schema without all migrations of the service. */
-export async function assertMigrated(
-  sql: Sql,
-  { name: service, migrations }: Pick<StoreSettings, 'name' | 'migrations'>,
-): Promise<void> {
+export async function assertMigrated(sql: Sql, { name: service, migrations }: ServiceSchema): Promise<void> {
   const { pending } = await readSchema(sql, migrations);
   if (pending.length > 0)
     throw new StoreUnavailable(

@@ -1,13 +1,21 @@
 import path from 'node:path';
+import type { Secret } from '../secret.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sql } from './sql.ts';
-import type { StoreSettings } from './store-settings.ts';
 
-type Store = Pick<StoreSettings, 'name' | 'url'> & { readonly dataDir: string };
+/** The place of an embedded store. */
+interface StorePlace {
+  readonly dataDir: string;
+  readonly name: string;
+}
+
+interface Store extends StorePlace {
+  readonly url: Secret | undefined;
+}
 
 /** The file of an embedded store. */
-export function storeFile({ dataDir, name }: Pick<Store, 'dataDir' | 'name'>): string {
+export function storeFile({ dataDir, name }: StorePlace): string {
   return path.join(dataDir, `${name}.sqlite`);
 }
 

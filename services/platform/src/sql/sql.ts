@@ -20,15 +20,19 @@ export interface SqlWork extends SqlQuery {
 /** One statement with its values. */
 export type SqlStatement = readonly [text: string, values: readonly SqlValue[]];
 
-/** A service's own database. One SQL text serves every engine behind it. */
-export interface Sql {
-  readonly engine: 'sqlite' | 'postgres';
-  /** The end of a `SELECT` inside an `UPDATE … WHERE id IN (…)`, so that two processes never take the same rows. */
-  readonly skipLocked: string;
+/** Single statements. */
+export interface SqlStatements {
   /** Reads committed rows only. It never writes. */
   readonly read: SqlQuery;
   /** One durable writing statement. */
   readonly write: SqlQuery;
+}
+
+/** A service's own database. One SQL text serves every engine behind it. */
+export interface Sql extends SqlStatements {
+  readonly engine: 'sqlite' | 'postgres';
+  /** The end of a `SELECT` inside an `UPDATE … WHERE id IN (…)`, so that two processes never take the same rows. */
+  readonly skipLocked: string;
   /**
    * Commits the work durably as a whole, or rolls it back. It also rolls back if the work caught the error of a
    * statement and went on. The work awaits nothing but `query`, so that no transaction spans a call. It changes nothing
@@ -57,7 +61,7 @@ export interface Sql {
    * Statements of the process itself, such as its heartbeat. They wait for no other work, however many calls wait for a
    * connection.
    */
-  readonly reserved: Pick<Sql, 'read' | 'write'>;
+  readonly reserved: SqlStatements;
   /** Waits for earlier statements and refuses later ones. */
   close(): Promise<void>;
 }

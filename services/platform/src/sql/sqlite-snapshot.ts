@@ -1,5 +1,5 @@
 import { DatabaseSync, backup } from 'node:sqlite';
-import type { Clock } from '../clock.ts';
+import type { Sleeper } from '../clock.ts';
 import type { SqlRow } from './sql.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
@@ -23,17 +23,14 @@ export interface SqliteSnapshot {
  * as if the programs had been killed then. They wait for some milliseconds. While the snapshot is open, their
  * write-ahead logs grow.
  */
-export async function snapshotSqlite(
-  files: readonly string[],
-  { sleep }: Pick<Clock, 'sleep'>,
-): Promise<SqliteSnapshot> {
+export async function snapshotSqlite(files: readonly string[], clock: Sleeper): Promise<SqliteSnapshot> {
   for (let tries = 1; ; tries += 1) {
     try {
       return takeSnapshot(files);
     } catch (error) {
       const fault = sqliteFault(error);
       if (!(fault instanceof StoreUnavailable) || tries === TRIES_MAX) throw fault;
-      await sleep(RETRY_MS);
+      await clock.sleep(RETRY_MS);
     }
   }
 }

@@ -8,12 +8,16 @@ import { postgresTlsFault } from './postgres-tls.ts';
 export const MIGRATION_MODES = ['run', 'check'] as const;
 export type MigrationMode = (typeof MIGRATION_MODES)[number];
 
-/** The store of a service. */
-export interface StoreSettings {
+/** The schema of a service. */
+export interface ServiceSchema {
   /** The name of the service, and of the file of its embedded store. */
   readonly name: string;
   /** The folder of the numbered migrations. */
   readonly migrations: string;
+}
+
+/** The store of a service. */
+export interface StoreSettings extends ServiceSchema {
   /** `postgres://…`; undefined: a file in the data folder. */
   readonly url: Secret | undefined;
   readonly postgres?: Partial<PostgresSettings>;
@@ -46,7 +50,7 @@ export interface StoreEntry {
 /** Refuses a URL whose TLS cannot work. */
 export function storeSettings(
   { database, postgres, migrations: mode = 'run' }: StoreEntry,
-  service: Pick<StoreSettings, 'name' | 'migrations'>,
+  service: ServiceSchema,
 ): StoreSettings {
   const fault = database === undefined ? undefined : postgresTlsFault(database);
   if (fault !== undefined) throw new ConfigError(`${service.name}.database: ${fault}`);

@@ -39,7 +39,7 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
 
 /** Asks for all statements at one moment. Gives the number of changed rows of each. */
 export function runStatements(
-  query: Pick<SqlWork, 'changes'>,
+  query: { readonly changes: SqlWork['changes'] },
   statements: readonly SqlStatement[],
 ): Promise<readonly number[]> {
   return Promise.all(statements.map(([text, values]) => query.changes(text, values)));

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { TimeSource } from '../clock.ts';
 import type { Sql } from './sql.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
 
@@ -16,7 +16,7 @@ export interface WatchedSql {
 }
 
 /** The database, and what it said to the last write. A full store still answers reads. */
-export function watchWrites(sql: Sql, clock: Pick<Clock, 'now'>): WatchedSql {
+export function watchWrites(sql: Sql, clock: TimeSource): WatchedSql {
   let fault: WriteFault | undefined;
   const watch = <T>(result: Promise<T>): Promise<T> => {
     result.then(

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { TimeSource } from '../clock.ts';
+import type { WarningLog } from '../log.ts';
+import type { CounterRegistry, Metrics } from '../metrics/metrics.ts';
 
 /** Why spans are dropped: too many wait, or the receiver did not take them. */
 export const DROP_REASONS = ['queue_full', 'not_sent'] as const;
@@ -20,9 +20,12 @@ export interface RecentDrops {
   readonly fault: string | undefined;
 }
 
-/** Counts the spans that are lost on their way to the receiver. */
-export interface DroppedSpans {
+export interface DropNotes {
   note(reason: DropReason, spans: number, fault?: string): void;
+}
+
+/** Counts the spans that are lost on their way to the receiver. */
+export interface DroppedSpans extends DropNotes {
   /** Counts those of the last `RECENT_MINUTES`. */
   recent(): RecentDrops;
 }
@@ -34,7 +37,7 @@ interface Minute {
 }
 
 /** Registers the counter, whose series begin at 0 so that an alert sees the first increase. */
-export function countDroppedSpans(metrics: Pick<Metrics, 'counter'>): ReturnType<Metrics['counter']> {
+export function countDroppedSpans(metrics: CounterRegistry): ReturnType<Metrics['counter']> {
   const counter = metrics.counter(
     'reelgate_trace_spans_dropped_total',
     'Spans that were not sent: the queue was full, or the receiver did not take them',
@@ -46,7 +49,7 @@ export function countDroppedSpans(metrics: Pick<Metrics, 'counter'>): ReturnType
 
 export function openDroppedSpans(
   counter: ReturnType<Metrics['counter']>,
-  { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'now'> },
+  { log, clock }: { readonly log: WarningLog; readonly clock: TimeSource },
 ): DroppedSpans {
   let [unsaid, saidAt] = [0, -Infinity];
   let minutes: Minute[] = [];

@@ -1,18 +1,22 @@
-import type { SpanContext } from '@opentelemetry/api';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import type { Random } from '../ids.ts';
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
 
+interface SpanIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 export interface OtelIds {
   readonly generator: IdGenerator;
   /** Starts one span with these ids. The library asks for ids while it starts a span, and at no other time. */
-  with<T>(ids: Pick<SpanContext, 'traceId' | 'spanId'>, start: () => T): T;
+  with<T>(ids: SpanIds, start: () => T): T;
 }
 
 export function otelIds(random: Random): OtelIds {
-  let planned: Pick<SpanContext, 'traceId' | 'spanId'> | undefined;
+  let planned: SpanIds | undefined;
   const bytes = Buffer.alloc(TRACE_ID_BYTES);
   const hex = (length: number): string => {
     random(bytes);

@@ -1,6 +1,6 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
-import type { DroppedSpans } from './dropped-spans.ts';
+import type { DropNotes } from './dropped-spans.ts';
 import type { SendResult, SpanReceiver } from './otel-receiver.ts';
 
 /** Batches on their way at one time, so that those that follow do not wait for the answer of a slow receiver. */
@@ -24,7 +24,7 @@ interface Batch {
 
 export interface SendingDeps {
   readonly receiver: SpanReceiver;
-  readonly dropped: Pick<DroppedSpans, 'note'>;
+  readonly dropped: DropNotes;
   readonly clock: Clock;
 }
 
@@ -109,7 +109,7 @@ function newBatch(spans: Batch['spans'] | undefined, clock: Clock): Batch | unde
   return spans === undefined ? undefined : { spans, begunAt: clock.now(), fault: undefined };
 }
 
-function noteLoss({ note }: Pick<DroppedSpans, 'note'>, spans: number, result: SendResult): void {
+function noteLoss({ note }: DropNotes, spans: number, result: SendResult): void {
   if (result.outcome !== 'taken') note('not_sent', spans, result.fault);
   else if (result.rejected > 0) note('not_sent', result.rejected, 'the receiver took only a part');
 }

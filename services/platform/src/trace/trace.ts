@@ -55,15 +55,18 @@ export interface WrittenSpan {
   readonly failed?: string | undefined;
 }
 
-/** Records traces. Nothing of it throws, and nothing waits for what receives the spans. */
-export interface Tracing {
-  /** Begins a trace. Whether it is recorded is decided here, by its class, for everything below it. */
-  root(name: string, options: RootOptions): Span;
+export interface TraceContinuer {
   /**
    * Continues below a carrier that was received or stored; without a valid one nothing is recorded. The span behind
    * the carrier is recorded elsewhere: attributes and the end of this object have no effect.
    */
   enter(carrier: string | undefined): Span;
+}
+
+/** Records traces. Nothing of it throws, and nothing waits for what receives the spans. */
+export interface Tracing extends TraceContinuer {
+  /** Begins a trace. Whether it is recorded is decided here, by its class, for everything below it. */
+  root(name: string, options: RootOptions): Span;
   /** A carrier in the trace of a span, with the id of a span that is written later. */
   mint(span: Span): string | undefined;
   /**

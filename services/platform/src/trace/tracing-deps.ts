@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { NewId, Random } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 
 export interface TracingDeps {
   /** The name under which the program appears; the environment may give another one. */
@@ -10,5 +10,5 @@ export interface TracingDeps {
   readonly random: Random;
   readonly newId: NewId;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'counter'>;
+  readonly metrics: CounterRegistry;
 }

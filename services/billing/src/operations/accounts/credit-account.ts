@@ -17,11 +17,7 @@ export interface CreditRequest {
 }
 
 /** Adds money to an account, with a reason and the name of the operator. */
-export async function creditAccount(
-  deps: Pick<BillingDeps, 'accounts' | 'clock' | 'newId'>,
-  request: CreditRequest,
-  signal?: AbortSignal,
-): Promise<Account> {
+export async function creditAccount(deps: BillingDeps, request: CreditRequest, signal?: AbortSignal): Promise<Account> {
   const { accountId, amount, reason, actor, requestId } = request;
   const { currency } = await findAccount(deps, accountId, 'id');
   const key = creditKey(accountId, requestId ?? deps.newId('credit'));

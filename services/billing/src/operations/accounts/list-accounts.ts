@@ -17,7 +17,7 @@ export interface ListedAccounts {
 
 /** A page of the accounts. By what is free, the least first, there is only the first page. */
 export async function listAccounts(
-  { accountList }: Pick<BillingDeps, 'accountList'>,
+  { accountList }: BillingDeps,
   { limit, after, prefix, order }: AccountsQuery,
 ): Promise<ListedAccounts> {
   if (order === 'free' && after !== '') throw badField('after', 'must be empty in this order, which has one page only');

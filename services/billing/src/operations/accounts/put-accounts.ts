@@ -30,14 +30,12 @@ export interface NewKey {
   readonly key: Secret;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random' | 'log'>;
-
 /**
  * Makes the accounts and tokens of the configuration that do not exist yet. Existing ones never change. Gives the keys
  * that were made. Without `makeKeys`, a token without a key is not made, because its key could not be shown.
  */
 export async function putAccounts(
-  deps: Deps,
+  deps: BillingDeps,
   entries: readonly AccountEntry[],
   { makeKeys }: { readonly makeKeys: boolean },
 ): Promise<NewKey[]> {
@@ -59,7 +57,11 @@ export async function putAccounts(
   return keys;
 }
 
-async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, makeKeys: boolean): Promise<NewKey[]> {
+async function putTokens(
+  deps: BillingDeps,
+  { id: account, tokens }: AccountEntry,
+  makeKeys: boolean,
+): Promise<NewKey[]> {
   const made: NewKey[] = [];
   let keyless = 0;
   for (const entry of tokens) {
@@ -78,7 +80,7 @@ async function putTokens(deps: Deps, { id: account, tokens }: AccountEntry, make
 }
 
 function insert(
-  { tokens, hashesOf, newId, clock }: Deps,
+  { tokens, hashesOf, newId, clock }: BillingDeps,
   accountId: string,
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },

@@ -1,4 +1,4 @@
-import type { Clock } from '@reelgate/platform/clock';
+import type { TimeSource } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { NO_ACCOUNTS } from '../../store/accounts/low-accounts.ts';
 import type { LowAccountStore, LowCredit } from '../../store/accounts/low-accounts.ts';
@@ -14,7 +14,7 @@ interface LowAccountDeps {
   /** Resolves when the announcement is stored. */
   readonly announce: (low: LowCredit) => Promise<void>;
   readonly metrics: Metrics;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: TimeSource;
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Call, CallRecord } from '../../domain/call.ts';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { callIdTaken, callVoided, noPrice, unknownAccount } from '../../billing-refusals.ts';
 import { CALL_NANOS_MAX } from '../../domain/call.ts';
+import type { Call, CallRecord } from '../../domain/call.ts';
 import { computeAmount } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
-import { noPrice, callIdTaken, unknownAccount, callVoided } from '../../billing-refusals.ts';
 import type { Remainder } from '../../domain/remainder.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -38,10 +39,6 @@ export interface PlaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Deps = Pick<
-  BillingDeps,
-  'accounts' | 'prices' | 'calls' | 'clock' | 'newId' | 'measures' | 'unwritten' | 'sendAheadMax'
->;
 type Draft = { readonly call: Call } | { readonly refusal: Problem };
 
 interface PlaceContext {
@@ -62,7 +59,7 @@ interface Outcomes {
  * batch is large.
  */
 export async function placeCalls(
-  deps: Deps,
+  deps: BillingDeps,
   requests: readonly CallRequest[],
   { ahead, signal }: PlaceOptions,
 ): Promise<PlacedBatch> {
@@ -79,7 +76,10 @@ export async function placeCalls(
 }
 
 /** Reads each account and each contract once for the whole batch. */
-async function readContext({ accounts, prices, clock }: Deps, requests: readonly CallRequest[]): Promise<PlaceContext> {
+async function readContext(
+  { accounts, prices, clock }: BillingDeps,
+  requests: readonly CallRequest[],
+): Promise<PlaceContext> {
   const accountIds = [...new Set(requests.map(({ accountId }) => accountId))];
   const keys = [...new Set(requests.flatMap(({ priceKeys }) => priceKeys))];
   const [currencies, contracts] = await Promise.all([
@@ -127,7 +127,7 @@ function draft(
  * A refused call can have a hold from an earlier request, made before its price or account was removed. That hold still
  * stands.
  */
-async function placeDrafts(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {
+async function placeDrafts(deps: BillingDeps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {
   const ready: Call[] = [];
   const refused: (readonly [string, Problem])[] = [];
   for (const [id, one] of drafts) {
@@ -148,7 +148,7 @@ async function placeDrafts(deps: Deps, drafts: ReadonlyMap<string, Draft>, ahead
 const NONE_READY: Outcomes = { outcomes: new Map(), remainders: [] };
 
 async function placeReadyCalls(
-  { calls, newId, unwritten, sendAheadMax }: Deps,
+  { calls, newId, unwritten, sendAheadMax }: BillingDeps,
   ready: readonly Call[],
   ahead: boolean,
 ): Promise<Outcomes> {
@@ -186,4 +186,15 @@ function toCallPlacement(
 function findRecordRefusal({ call, settlement }: CallRecord, accountId: string): Problem | undefined {
   if (settlement?.basis === 'released' && (call.accountId === '' || call.accountId === accountId)) return callVoided();
   return call.accountId === accountId ? undefined : callIdTaken();
+}
+
+/**
+ * Resolves when the holds of a batch are durable and the batch is marked as confirmed. A batch is confirmed once; a
+ * restart forgets the others, and their calls lapse uncharged.
+ */
+export async function confirmCalls({ unwritten, calls }: BillingDeps, batchId: string): Promise<void> {
+  const durable = unwritten.take(batchId);
+  if (durable === undefined) throw serviceUnavailable(new Error('the batch of calls is unknown'));
+  await durable;
+  await calls.confirm(batchId);
 }

@@ -3,21 +3,18 @@ import type { Call, CallCharge, CallEnd } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { EndOutcome } from '../../store/calls/call-store.ts';
+import type { EndOutcome, LapsedCall } from '../../store/calls/call-store.ts';
 import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
-type Deps = Pick<
-  BillingDeps,
-  'calls' | 'clock' | 'newId' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
->;
+const LAPSES_MAX = 500;
 
 /**
  * Ends the calls in one transaction. Gives the settlement of each: the first one if the call had ended, undefined if it
  * was never placed.
  */
 export async function settleCalls(
-  deps: Deps,
+  deps: BillingDeps,
   ends: ReadonlyMap<string, CallEnd>,
 ): Promise<ReadonlyMap<string, Settlement | undefined>> {
   const at = deps.clock.now();
@@ -46,7 +43,7 @@ interface OutcomeWithChannel extends EndOutcome {
   readonly channel: string | undefined;
 }
 
-function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: OutcomeWithChannel): void {
+function recordOutcome(deps: BillingDeps, callId: string, { record, charge, channel }: OutcomeWithChannel): void {
   const { measures, log } = deps;
   measures.callEnd(charge?.basis ?? (record === undefined ? 'absent' : 'repeated'));
   if (charge !== undefined && record !== undefined && charge.basis !== 'released') {
@@ -62,7 +59,7 @@ function recordOutcome(deps: Deps, callId: string, { record, charge, channel }: 
 }
 
 function countCharge(
-  deps: Deps,
+  deps: BillingDeps,
   { facts, currency, amount: held }: Call,
   { amount: charged, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge,
   channel: string | undefined,
@@ -77,4 +74,35 @@ function countCharge(
 /** An estimate above the hold is no overrun. */
 function isOverrun({ basis, uncharged }: CallCharge): boolean {
   return basis === 'usage' && uncharged > 0n;
+}
+
+/**
+ * One pass: charges lapsed calls their holds, and releases those of an unconfirmed batch, because no client has seen an
+ * answer to them. Gives the number of calls.
+ */
+export async function lapseCalls(deps: BillingDeps): Promise<number> {
+  const now = deps.clock.now();
+  const lapsed = await deps.calls.lapsed(now, LAPSES_MAX);
+  if (lapsed.length > 0) {
+    await settleCalls(
+      deps,
+      new Map(lapsed.map(({ id, isConfirmed }) => [id, { basis: isConfirmed ? 'hold' : 'released' }])),
+    );
+    recordLapses(deps, lapsed);
+  }
+  // a full pass may have left calls of these batches
+  if (lapsed.length < LAPSES_MAX) await deps.calls.removeLapsedBatches(now);
+  return lapsed.length;
+}
+
+function recordLapses({ measures, moneyCounts, log }: BillingDeps, lapsed: readonly LapsedCall[]): void {
+  const charged = lapsed.filter(({ isConfirmed }) => isConfirmed);
+  const released = lapsed.filter(({ isConfirmed }) => !isConfirmed);
+  if (charged.length > 0) {
+    measures.callLapse(charged.length);
+    moneyCounts.lapses(charged.length);
+    log.warn({ calls: charged.length, first: charged[0]?.id }, 'calls lapsed and were charged their holds');
+  }
+  if (released.length > 0)
+    log.warn({ calls: released.length, first: released[0]?.id }, 'calls lapsed unconfirmed and were released');
 }

@@ -12,7 +12,7 @@ import type { BillingDeps } from '../deps.ts';
  * as it stands.
  */
 export async function extendHold(
-  { holds, clock, measures }: Pick<BillingDeps, 'holds' | 'clock' | 'measures'>,
+  { holds, clock, measures }: BillingDeps,
   taskId: string,
   facts: PriceFacts,
 ): Promise<Hold> {

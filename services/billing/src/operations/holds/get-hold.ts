@@ -12,7 +12,7 @@ export interface HoldHistory {
  * The hold of a task and its ledger lines. `assertMaySee` gets the hold's account, or undefined if there is no hold.
  */
 export async function getHold(
-  { holds }: Pick<BillingDeps, 'holds'>,
+  { holds }: BillingDeps,
   taskId: string,
   assertMaySee: (accountId: string | undefined) => void,
 ): Promise<HoldHistory> {

@@ -1,15 +1,17 @@
-import type { Hold, Settlement, ReportedUsage } from '../../domain/hold.ts';
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Span } from '@reelgate/platform/trace/trace';
+import { runAndCount } from '../../billing-metrics.ts';
+import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
+import { readSettlement } from '../../domain/hold.ts';
+import type { Hold, ReportedUsage, Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
 import type { HoldDecision } from '../../domain/settlement.ts';
-import { runAndCount } from '../../billing-metrics.ts';
-import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
-import { readSettlement } from './settlement-of.ts';
 
 export interface SettleRequest {
   readonly taskId: string;
@@ -25,16 +27,11 @@ export interface SettleRequest {
   readonly channel: string | undefined;
 }
 
-type Deps = Pick<
-  BillingDeps,
-  'holds' | 'clock' | 'measures' | 'moneyCounts' | 'upstreamPrices' | 'log' | 'overrunFactor'
->;
-
 /**
  * Charges a finished task once. Later calls get the first settlement. Usage far above the hold waits for an operator.
  */
 export async function settleHold(
-  deps: Deps,
+  deps: BillingDeps,
   { taskId, usage, confirmed, mayRepeat, channel }: SettleRequest,
 ): Promise<Settlement> {
   const { holds, clock, measures, log, overrunFactor } = deps;
@@ -71,12 +68,16 @@ export async function settleHold(
   return settlement;
 }
 
-function countCharge(measures: Deps['measures'], { facts, currency }: Hold, { basis, amount }: Settlement): void {
+function countCharge(
+  measures: BillingDeps['measures'],
+  { facts, currency }: Hold,
+  { basis, amount }: Settlement,
+): void {
   measures.charged({ priceKey: facts.priceKey, currency, basis, amount });
 }
 
 function countOverrun(
-  { moneyCounts }: Deps,
+  { moneyCounts }: BillingDeps,
   { amount: held, currency, facts }: Hold,
   { channel = '', charged }: { readonly channel: string | undefined; readonly charged: Nanos },
 ): void {
@@ -85,4 +86,14 @@ function countOverrun(
 
 function describeOutcome({ record, isNew }: Outcome): string {
   return isNew ? (readSettlement(record)?.basis ?? 'none') : 'repeated';
+}
+
+/** Ends a hold in a span that says what was charged. No other span holds an amount. */
+export function inSettleSpan(parent: Span, endHold: () => Promise<Settlement>): Promise<Settlement> {
+  return inSpan(parent, 'settle', {}, async (span) => {
+    const settlement = await endHold();
+    const { amount, basis } = settlement;
+    span.set({ 'reelgate.settlement.basis': basis, 'reelgate.settlement.amount': formatAmount(amount) });
+    return settlement;
+  });
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '@reelgate/platform/clock';
+import type { TimeSource } from '@reelgate/platform/clock';
 import { floorToHour } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { MoneyCount, MoneyHour, MoneyPlace, MoneyStore } from '../../store/money/money-store.ts';
+import type { MoneyCount, MoneyHour, MoneyPlace, MoneyHourWriter } from '../../store/money/money-store.ts';
 
 /** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */
 const PLACES_MAX = 20_000;
@@ -31,8 +31,8 @@ interface CountedHour {
 
 /** The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated. */
 export function moneyCounter(
-  store: Pick<MoneyStore, 'write'>,
-  { clock, process }: { readonly clock: Pick<Clock, 'now'>; readonly process: string },
+  store: MoneyHourWriter,
+  { clock, process }: { readonly clock: TimeSource; readonly process: string },
 ): MoneyCounter {
   const hours = new Map<string, CountedHour>();
   const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {

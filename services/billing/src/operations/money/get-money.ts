@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, floorToHour } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
-import type { LedgerCheck } from '../../store/ledger/ledger-checks.ts';
+import type { LedgerCheck } from '../../store/ledger/ledger-audit.ts';
 import type { AccountsMoney, MoneyCount, MoneyPlace, SettledMoney } from '../../store/money/money-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
@@ -19,7 +19,7 @@ export interface Money {
 
 /** The money of all accounts now, and what was settled in the hours of a period. */
 export async function getMoney(
-  { money, ledgerChecks }: Pick<BillingDeps, 'money' | 'ledgerChecks'>,
+  { money, ledgerChecks }: BillingDeps,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<Money> {
   if (from < 0) throw badField('from', 'must be a time from 1970 on');

@@ -12,11 +12,7 @@ export interface Quote {
 }
 
 /** The amount of the facts under the current contract, or a refusal. Moves no money. */
-export async function quotePrice(
-  deps: Pick<BillingDeps, 'accounts' | 'prices'>,
-  accountId: string,
-  facts: PriceFacts,
-): Promise<Quote> {
+export async function quotePrice(deps: BillingDeps, accountId: string, facts: PriceFacts): Promise<Quote> {
   const [currency, contract] = await Promise.all([
     deps.accounts.findCurrency(accountId),
     deps.prices.current(facts.priceKey),

@@ -1,17 +1,14 @@
+import { runAndCount } from '../../billing-metrics.ts';
+import { tokenDisabled, unknownKey, unknownToken } from '../../billing-refusals.ts';
 import { findDisabledReason } from '../../domain/token.ts';
 import type { Principal } from '../../domain/token.ts';
-import { runAndCount } from '../../billing-metrics.ts';
-import { tokenDisabled, unknownKey } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** The form of a key. Any other text is not looked up. */
 const KEY = /^[!-~]{8,256}$/;
 
 /** The token of this key, and its makers. Refuses an unknown key, and a revoked or expired one. */
-export function authenticate(
-  { tokens, hashesOf, clock, measures }: Pick<BillingDeps, 'tokens' | 'hashesOf' | 'clock' | 'measures'>,
-  key: string,
-): Promise<Principal> {
+export function authenticate({ tokens, hashesOf, clock, measures }: BillingDeps, key: string): Promise<Principal> {
   return runAndCount(
     measures.authentication,
     async () => {
@@ -23,4 +20,13 @@ export function authenticate(
     },
     () => 'known',
   );
+}
+
+/** The token of this id, and its makers. Refuses an unknown token, and a revoked or expired one. */
+export async function findPrincipal({ tokens, clock }: BillingDeps, id: string): Promise<Principal> {
+  const token = await tokens.find(id);
+  if (token === undefined) throw unknownToken('token_id');
+  const disabled = findDisabledReason(token, clock.now());
+  if (disabled !== undefined) throw tokenDisabled(disabled);
+  return { token, makers: await tokens.findMakers(token) };
 }

@@ -1,7 +1,7 @@
 import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { Token, TokenLimits } from '../../domain/token.ts';
+import type { ChangeableLimits, Token, TokenLimits } from '../../domain/token.ts';
 import { unknownToken } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
 
@@ -14,11 +14,9 @@ export interface LimitsChange {
   readonly reason: string;
 }
 
-type Deps = Pick<BillingDeps, 'tokens' | 'clock' | 'newId' | 'announceToken'>;
-
 /** Replaces the spending limit and the own limits of a token, and announces it to the caches of principals. */
 export async function changeTokenLimits(
-  { tokens, clock, newId, announceToken }: Deps,
+  { tokens, clock, newId, announceToken }: BillingDeps,
   { id, limit, limits, actor, reason }: LimitsChange,
 ): Promise<Token> {
   const act = {
@@ -42,10 +40,7 @@ export async function changeTokenLimits(
 }
 
 /** As the configuration names them. What the token does not have is left out. */
-function describeLimits({
-  limit,
-  limits,
-}: Pick<Token, 'limit' | 'limits'>): Readonly<Record<string, string | number | undefined>> {
+function describeLimits({ limit, limits }: ChangeableLimits): Readonly<Record<string, string | number | undefined>> {
   return {
     limit: amountDetail(limit),
     creates_per_minute: limits.createsPerMinute,

@@ -4,7 +4,7 @@ import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import { findExcess } from '../../domain/made-token.ts';
 import { findDisabledReason } from '../../domain/token.ts';
-import type { Token, TokenLimits } from '../../domain/token.ts';
+import type { Token, TokenLimits, TokenRights } from '../../domain/token.ts';
 import {
   badField,
   tokenDisabled,
@@ -26,10 +26,9 @@ const MADE_MAX = 10_000;
 /** Each use of a token counts against this many other tokens at most. */
 const MAKERS_MAX = 8;
 
-export interface TokenRequest extends Pick<
-  Token,
-  'accountId' | 'name' | 'models' | 'limit' | 'expiresAt' | 'limits' | 'webhooks' | 'tokens'
-> {
+export interface TokenRequest extends TokenRights {
+  readonly accountId: string;
+  readonly name: string;
   /** The token that makes it; undefined: an operator does. */
   readonly makerId: string | undefined;
   /** The limits that apply to the maker where it has none of its own, as far as they are known. */
@@ -37,14 +36,12 @@ export interface TokenRequest extends Pick<
   readonly actor: string;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'hashesOf' | 'clock' | 'newId' | 'random'>;
-
 /**
  * Makes a token. Its key is in this result and is not stored. A token that makes another one gives it no right that it
  * does not have itself.
  */
 export async function createToken(
-  deps: Deps,
+  deps: BillingDeps,
   { makerId, configuredLimits, actor, ...request }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<{ readonly token: Token; readonly key: Secret }> {

@@ -13,7 +13,7 @@ export interface ListedToken {
 
 /** The tokens of an account, or of every account, the oldest first. */
 export async function listTokens(
-  { tokens, usage, clock }: Pick<BillingDeps, 'tokens' | 'usage' | 'clock'>,
+  { tokens, usage, clock }: BillingDeps,
   accountId: string | undefined,
 ): Promise<readonly ListedToken[]> {
   const since = floorToHour(clock.now() - CHARGED_WITHIN_MS);

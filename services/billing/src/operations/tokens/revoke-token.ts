@@ -15,14 +15,12 @@ export interface RevokeRequest {
   readonly withMade: boolean;
 }
 
-type Deps = Pick<BillingDeps, 'tokens' | 'clock' | 'newId' | 'announceToken'>;
-
 /**
  * Ends a token forever, and announces it to the caches of principals. What it made ends with it, or stays valid within
  * its limits. A repeat ends what an earlier call has left.
  */
 export async function revokeToken(
-  { tokens, clock, newId, announceToken }: Deps,
+  { tokens, clock, newId, announceToken }: BillingDeps,
   { id, revokerId, actor, withMade }: RevokeRequest,
 ): Promise<{ readonly token: Token; readonly madeRevoked: number }> {
   const at = clock.now();

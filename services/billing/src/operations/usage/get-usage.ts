@@ -33,10 +33,8 @@ export interface Statement {
   readonly isTruncated: boolean;
 }
 
-type Deps = Pick<BillingDeps, 'accounts' | 'tokens' | 'usage' | 'models' | 'clock'>;
-
 /** The charges of an account in a range of time, tasks and calls together, by their time of settlement in UTC. */
-export async function getUsage(deps: Deps, query: UsageQuery): Promise<Statement> {
+export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<Statement> {
   assertBounds(query);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
   const to = query.to > deps.clock.now() + AHEAD_MS ? floorToHour(query.to + HOUR_MS - 1) : query.to;
@@ -62,7 +60,7 @@ function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
 }
 
 async function buildUsageLines(
-  deps: Deps,
+  deps: BillingDeps,
   { accountId, groupBy, splitBy }: UsageQuery,
   sums: readonly UsageSum[],
 ): Promise<UsageLine[]> {

@@ -1,5 +1,5 @@
-import type { Act } from '../../domain/act.ts';
 import type { Account } from '../../domain/account.ts';
+import type { Act } from '../../domain/act.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 
@@ -23,4 +23,18 @@ export interface AccountStore {
   ): Promise<{ readonly account: Account; readonly amount: Nanos }>;
   /** The credits of the account, the newest first. */
   credits(accountId: string, limit: number): Promise<readonly BookedCredit[]>;
+}
+
+export interface AccountPage {
+  readonly limit: number;
+  /** Only accounts whose id begins with this text; empty: all. */
+  readonly prefix: string;
+}
+
+/** The accounts, for operators. A list reads them in parts, so that no statement takes long. */
+export interface AccountList {
+  /** By id, those after this one; empty: from the beginning. */
+  byId(page: AccountPage & { readonly after: string }): Promise<readonly Account[]>;
+  /** By what is free, the least first. */
+  byFree(page: AccountPage): Promise<readonly Account[]>;
 }

@@ -31,5 +31,5 @@ export interface LowAccountStore {
     now: number,
   ): Promise<{ readonly count: LowAccounts; readonly due: readonly LowCredit[] }>;
   /** Notes that the credit was announced, and when it is announced again; undefined: not again. */
-  mark(low: Pick<LowCredit, 'accountId' | 'creditKey'>, repeatAt: number | undefined): Promise<void>;
+  mark(low: LowCredit, repeatAt: number | undefined): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Account } from '../../domain/account.ts';
-import type { AccountList, AccountPage } from './account-list.ts';
+import type { AccountList, AccountPage } from './account-store.ts';
 import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
 import type { AccountRow } from './account-rows.ts';
 import { ACCOUNTS_OF_PART, accountParts } from './sql-account-parts.ts';

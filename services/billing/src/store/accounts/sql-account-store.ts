@@ -1,18 +1,21 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
-import type { Act } from '../../domain/act.ts';
+import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
 import type { Account } from '../../domain/account.ts';
+import type { Act } from '../../domain/act.ts';
 import { creditEvent } from '../../domain/ledger.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import { TOTAL_NANOS_MAX } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
-import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
-import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
-import type { AccountRow } from './account-rows.ts';
-import type { AccountStore } from './account-store.ts';
-import { readCredits } from './sql-credits.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { recordEvent } from '../ledger/sql-ledger-events.ts';
+import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
+import type { AccountRow } from './account-rows.ts';
+import type { AccountStore, BookedCredit } from './account-store.ts';
+
+const CREDITS = `SELECT e.event_key, e.occurred_at, e.reason, e.actor, l.amount_nanos FROM financial_events e
+  JOIN ledger_lines l ON l.event_key = e.event_key AND l.book = 'available:' || e.account_id
+  WHERE e.account_id = $1 AND e.kind = 'credit' ORDER BY e.occurred_at DESC, e.event_key DESC LIMIT $2`;
 
 type Whole = number | bigint;
 
@@ -71,4 +74,17 @@ async function addCredit(query: SqlQuery, credit: Credit, act: Act): Promise<{ a
 async function find(query: SqlQuery, id: string): Promise<Account | undefined> {
   const [row] = await query<AccountRow>(FIND, [id]);
   return row && toAccount(row);
+}
+
+type CreditRow = { event_key: string; occurred_at: Whole; reason: string; actor: string; amount_nanos: Whole };
+
+async function readCredits(query: SqlQuery, accountId: string, limit: number): Promise<BookedCredit[]> {
+  const rows = await query<CreditRow>(CREDITS, [accountId, limit]);
+  return rows.map((row) => ({
+    key: row.event_key,
+    at: Number(row.occurred_at),
+    amount: BigInt(row.amount_nanos),
+    reason: row.reason,
+    actor: row.actor,
+  }));
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import type { Call } from '../../domain/call.ts';
+import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { Remainder } from '../../domain/remainder.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
@@ -23,7 +23,10 @@ import { readTreeLeft } from './sql-tree-limits.ts';
  */
 
 /** The needs of a call, or of the hold of a task. */
-type Reservation = Pick<Call, 'id' | 'accountId' | 'tokenId' | 'amount' | 'currency'>;
+interface Reservation extends Payer {
+  readonly id: string;
+  readonly amount: Nanos;
+}
 
 const LOCK_TOKEN = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 AND account_id = $2
   RETURNING revoked_at, expires_at, COALESCE(limit_nanos - used_nanos, 0) AS left_nanos`;

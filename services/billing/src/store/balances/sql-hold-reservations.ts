@@ -1,5 +1,5 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import type { Hold } from '../../domain/hold.ts';
+import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
 import {
@@ -12,8 +12,6 @@ import {
 import type { TokenEnd, Whole } from './sql-balances.ts';
 import { readTreeLeft } from './sql-tree-limits.ts';
 
-type Owner = Pick<Hold, 'accountId' | 'tokenId' | 'currency'>;
-
 const TOKEN_LEFT =
   'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
 const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
@@ -21,7 +19,7 @@ const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = 
 /** Throws the refusal that a new hold would get now, with the same checks in the same order. Holds nothing. */
 export async function assertCovered(
   query: SqlQuery,
-  owner: Owner,
+  owner: Payer,
   { amount, now }: { readonly amount: Nanos; readonly now: number },
 ): Promise<void> {
   const { currency } = owner;
@@ -39,7 +37,7 @@ export async function assertCovered(
  * Adds the amount to the hold of a running task, or refuses. A token that has ended is not refused. A negative amount
  * always succeeds.
  */
-export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+export async function reserveMore(query: SqlQuery, owner: Payer, amount: Nanos): Promise<void> {
   if (amount <= 0n) {
     await changeBoth(query, owner, { balance: 0n, held: amount });
     return;
@@ -54,19 +52,19 @@ export async function reserveMore(query: SqlQuery, owner: Owner, amount: Nanos):
 /** Changes the sums of token and account without any condition: the ledger has the event already. */
 export async function changeBoth(
   query: SqlQuery,
-  { tokenId, accountId }: Owner,
+  { tokenId, accountId }: Payer,
   { balance, held }: { readonly balance: Nanos; readonly held: Nanos },
 ): Promise<void> {
   await Promise.all([changeToken(query, tokenId, held - balance), changeAccount(query, accountId, { balance, held })]);
 }
 
-async function reserveOfToken(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+async function reserveOfToken(query: SqlQuery, owner: Payer, amount: Nanos): Promise<void> {
   if ((await tryReserveOfToken(query, owner, amount)) !== undefined) return;
   const { left = 0n } = await readToken(query, owner);
   throw insufficientQuota({ of: 'token', needed: amount, left, currency: owner.currency });
 }
 
-async function reserveOfAccount(query: SqlQuery, owner: Owner, amount: Nanos): Promise<void> {
+async function reserveOfAccount(query: SqlQuery, owner: Payer, amount: Nanos): Promise<void> {
   if ((await tryReserveOfAccount(query, owner.accountId, amount)) !== undefined) return;
   const left = await readAccount(query, owner);
   throw insufficientQuota({ of: 'account', needed: amount, left, currency: owner.currency });
@@ -75,7 +73,7 @@ async function reserveOfAccount(query: SqlQuery, owner: Owner, amount: Nanos): P
 /** `left` is what the token can still spend; undefined: it has no limit. */
 async function readToken(
   query: SqlQuery,
-  { tokenId, accountId }: Owner,
+  { tokenId, accountId }: Payer,
 ): Promise<TokenEnd & { readonly left: Nanos | undefined }> {
   const [token] = await query<TokenEnd & { limit_nanos: Whole | null; used_nanos: Whole }>(TOKEN_LEFT, [
     tokenId,
@@ -87,7 +85,7 @@ async function readToken(
 }
 
 /** Returns the available amount of the account. */
-async function readAccount(query: SqlQuery, { accountId }: Owner): Promise<Nanos> {
+async function readAccount(query: SqlQuery, { accountId }: Payer): Promise<Nanos> {
   const [account] = await query<{ balance_nanos: Whole; held_nanos: Whole }>(ACCOUNT_LEFT, [accountId]);
   if (account === undefined) throw unknownAccount('account_id');
   return BigInt(account.balance_nanos) - BigInt(account.held_nanos);

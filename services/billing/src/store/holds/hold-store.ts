@@ -1,4 +1,4 @@
-import type { Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
+import type { Hold, HoldRecord, Payer, SettledAmount } from '../../domain/hold.ts';
 import type { LedgerLine } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
@@ -24,7 +24,7 @@ export interface Charge {
   /** ISO 4217. */
   readonly currency: string;
   /** Undefined: it is not settled. */
-  readonly end: Pick<Settlement, 'amount' | 'basis'> | undefined;
+  readonly end: SettledAmount | undefined;
   /** What the usage of a deferred settlement costs; undefined: it is not deferred, or beyond the largest amount. */
   readonly wanted?: Nanos | undefined;
 }
@@ -40,7 +40,7 @@ export interface HoldStore {
    */
   place(hold: Hold, signal?: AbortSignal): Promise<Outcome>;
   /** Refuses what `place` would refuse for this amount now. Changes nothing. */
-  assertCovered(owner: Pick<Hold, 'accountId' | 'tokenId' | 'currency'>, amount: Nanos, now: number): Promise<void>;
+  assertCovered(payer: Payer, amount: Nanos, now: number): Promise<void>;
   /**
    * Changes the price of the hold, once. Refuses like `place`; then the hold stays as it was. Undefined: there is no
    * hold.

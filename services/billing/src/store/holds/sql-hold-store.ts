@@ -1,23 +1,30 @@
-import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
+import { newBatcher, waitForTicks } from '@reelgate/platform/batcher';
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
-import type { Hold, HoldRecord } from '../../domain/hold.ts';
+import type { ChargeBasis, Hold, HoldRecord } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { HoldDecision } from '../../domain/settlement.ts';
 import { computeQuantities } from '../../domain/usage.ts';
-import { newDeferral, newRelease } from './hold-rows.ts';
-import type { HoldStore, Outcome, NewPrice } from './hold-store.ts';
-import { readCharges } from './sql-charges.ts';
-import { findHold, lockHold } from './sql-find-hold.ts';
-import { placeHolds } from './sql-place-holds.ts';
-import type { HoldPlacement, PlacementRequest } from './sql-place-holds.ts';
 import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
+import { findCalls } from '../calls/sql-find-calls.ts';
 import { postEvent, recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
 import { newTermsCache } from '../prices/sql-price-terms.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
+import { newDeferral, newRelease } from './hold-rows.ts';
+import type { Charge, HoldStore, NewPrice, Outcome } from './hold-store.ts';
+import { findHold, lockHold } from './sql-find-hold.ts';
+import { placeHolds } from './sql-place-holds.ts';
+import type { HoldPlacement, PlacementRequest } from './sql-place-holds.ts';
+
+const COLUMNS = 'task_id, account_id, amount_nanos, currency, state, basis, charged_nanos, deferred_at, deferred_nanos';
+const OF_TASKS = byRows((rows) => `SELECT ${COLUMNS} FROM holds WHERE task_id IN (${parameters(rows)})`);
+const OF_TASKS_OF_ACCOUNT = byRows(
+  (rows) => `SELECT ${COLUMNS} FROM holds WHERE account_id = $1 AND task_id IN (${parameters(rows, 2)})`,
+);
 
 type Whole = number | bigint;
 type OpenHold = Extract<HoldRecord, { state: 'open' }>;
@@ -168,4 +175,68 @@ async function defer(
   const first = newDeferral(deferral?.at ?? at, amount);
   await query(DEFER, [amount ?? null, first.at, hold.taskId]);
   return { record: { state: 'open', hold, deferral: first }, isNew: deferral === undefined };
+}
+
+type ChargeRow = {
+  task_id: string;
+  account_id: string;
+  amount_nanos: Whole;
+  currency: string;
+  state: 'open' | 'settled' | 'released';
+  basis: ChargeBasis | null;
+  charged_nanos: Whole | null;
+  deferred_at: Whole | null;
+  deferred_nanos: Whole | null;
+};
+
+/** The charges of the tasks and jobs that have a hold; only those of the account, if there is one. */
+async function readCharges(
+  query: SqlQuery,
+  taskIds: readonly string[],
+  accountId: string | undefined,
+): Promise<Charge[]> {
+  const charges: Charge[] = [];
+  for (const chunk of inChunks(taskIds)) {
+    const rows = await (accountId === undefined
+      ? query<ChargeRow>(OF_TASKS(chunk.length), chunk)
+      : query<ChargeRow>(OF_TASKS_OF_ACCOUNT(chunk.length), [accountId, ...chunk]));
+    charges.push(...rows.map(fromRow));
+  }
+  const known = new Set(charges.map(({ taskId }) => taskId));
+  const others = taskIds.filter((id) => !known.has(id));
+  return others.length === 0 ? charges : [...charges, ...(await readCallCharges(query, others, accountId))];
+}
+
+/** The hold of a job is that of its call, which has the id of the job. */
+async function readCallCharges(
+  query: SqlQuery,
+  ids: readonly string[],
+  accountId: string | undefined,
+): Promise<Charge[]> {
+  return [...(await findCalls(query, ids)).values()]
+    .filter(({ call }) => accountId === undefined || call.accountId === accountId)
+    .map(({ call: { id, accountId: owner, amount, currency }, settlement }) => ({
+      taskId: id,
+      accountId: owner,
+      held: amount,
+      currency,
+      end: settlement,
+    }));
+}
+
+function fromRow(row: ChargeRow): Charge {
+  return {
+    taskId: row.task_id,
+    accountId: row.account_id,
+    held: BigInt(row.amount_nanos),
+    currency: row.currency,
+    end: toChargeEnd(row),
+    ...(row.state === 'open' && row.deferred_nanos !== null ? { wanted: BigInt(row.deferred_nanos) } : {}),
+  };
+}
+
+function toChargeEnd({ state, basis, charged_nanos: charged, deferred_at: deferredAt }: ChargeRow): Charge['end'] {
+  if (state === 'released') return { amount: 0n, basis: 'released' };
+  if (state === 'open' && deferredAt !== null) return { amount: 0n, basis: 'deferred' };
+  return state === 'settled' && basis !== null ? { amount: BigInt(charged ?? 0), basis } : undefined;
 }

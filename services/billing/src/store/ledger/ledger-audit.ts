@@ -1,13 +1,19 @@
-/** The findings of an audit of the ledger. */
-export interface Audit {
-  /** Whether the ledger was too large for a diagnosis, so that only what is open was read. */
-  readonly isTooLarge: boolean;
+import type { Act } from '../../domain/act.ts';
+
+/** The findings in the lines of the ledger. */
+export interface Books {
   /** The number of lines; of a ledger that is too large, a number of lines or calls that it exceeds. */
   readonly entries: bigint;
   /** By currency; zero if the ledger balances. */
   readonly sums: ReadonlyMap<string, bigint>;
   /** One sentence for each fault. */
   readonly faults: readonly string[];
+}
+
+/** The findings of an audit of the ledger. */
+export interface Audit extends Books {
+  /** True if the ledger was too large for a diagnosis, so that only what is open was read. */
+  readonly isTooLarge: boolean;
   /** The tasks whose hold has not ended, the oldest first, up to a maximum. */
   readonly openHoldTaskIds: readonly string[];
   /** Open calls, and those of them that lapsed so long ago that the sweep must have missed them. */
@@ -36,4 +42,45 @@ export interface LedgerAudit {
    * traffic.
    */
   rebuild(): Promise<RebuildResult>;
+}
+
+/** The state of a round of the check. */
+interface LedgerRound {
+  readonly after: string;
+  /** Faulty events that the round has found. */
+  readonly faults: number;
+}
+
+export const NEW_ROUND: LedgerRound = { after: '', faults: 0 };
+
+interface LedgerPage {
+  readonly round: LedgerRound;
+  readonly isLast: boolean;
+  /** Faulty events among the newest ones of tasks. */
+  readonly newestFaults: number;
+}
+
+/** Checks the newest events of tasks, and the next page of a round over all events. */
+export type CheckLedgerPage = (round: LedgerRound) => Promise<LedgerPage>;
+
+/** The outcome of a check of the whole ledger. */
+export interface LedgerCheck {
+  readonly id: string;
+  /** The start of the check, in milliseconds since 1970. */
+  readonly at: number;
+  readonly tookMs: number;
+  readonly isOk: boolean;
+  /** The number of lines. */
+  readonly entries: bigint;
+  /** The first faults, one sentence each. */
+  readonly faults: readonly string[];
+  readonly actor: string;
+}
+
+/** The last checks of the whole ledger. */
+export interface LedgerChecks {
+  /** Writes the check and the act. Removes the oldest checks. */
+  record(check: LedgerCheck, act: Act): Promise<void>;
+  /** Undefined: none was made. */
+  last(): Promise<LedgerCheck | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
-import type { Audit, LedgerAudit } from './ledger-audit.ts';
+import type { Audit, Books, LedgerAudit } from './ledger-audit.ts';
 import { rebuild } from './sql-rebuild.ts';
 
 type Whole = number | bigint;
@@ -119,7 +119,7 @@ export function sqlLedgerAudit(sql: Sql): LedgerAudit {
   };
 }
 
-async function readBooks(read: Read): Promise<Pick<Audit, 'entries' | 'sums' | 'faults'>> {
+async function readBooks(read: Read): Promise<Books> {
   const [count] = await read<{ entries: Whole }>(ENTRIES);
   const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
     ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,

@@ -93,10 +93,15 @@ export async function withdrawEvent(query: SqlQuery, key: string): Promise<void>
   await query('DELETE FROM financial_events WHERE event_key = $1', [key]);
 }
 
+/** A release that comes before its hold. */
+interface HoldVoid {
+  readonly key: string;
+  readonly taskId: string;
+  readonly actor: string;
+  readonly at: number;
+}
+
 /** Takes the key of a hold and moves no money. False: the key is taken. */
-export async function recordVoid(
-  query: SqlQuery,
-  { key, taskId, actor, at }: Pick<FinancialEvent, 'key' | 'taskId' | 'actor' | 'at'>,
-): Promise<boolean> {
-  return (await query(INSERT_EVENT, [key, 'void', null, taskId ?? null, '', actor, at])).length > 0;
+export async function recordVoid(query: SqlQuery, { key, taskId, actor, at }: HoldVoid): Promise<boolean> {
+  return (await query(INSERT_EVENT, [key, 'void', null, taskId, '', actor, at])).length > 0;
 }

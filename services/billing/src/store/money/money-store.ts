@@ -49,13 +49,25 @@ export interface HourSpan {
   readonly to: number;
 }
 
-export interface MoneyStore {
+/** The amount that is held under a price key, in units of the currency. */
+export interface HeldMoney {
+  readonly priceKey: string;
+  readonly currency: string;
+  readonly units: number;
+}
+
+export interface MoneyHourWriter {
+  /** Replaces the rows of these hours, so that a repeated write changes nothing. */
+  write(hours: readonly MoneyHour[]): Promise<void>;
+}
+
+export interface MoneyStore extends MoneyHourWriter {
+  /** The open holds of tasks and of calls. Their number is bounded by the limits on what is in flight. */
+  held(): Promise<readonly HeldMoney[]>;
   accounts(): Promise<readonly AccountsMoney[]>;
   settled(span: HourSpan): Promise<readonly SettledMoney[]>;
   /** The sums of every process, by place. */
   counted(span: HourSpan): Promise<readonly (MoneyPlace & MoneyCount)[]>;
-  /** Replaces the rows of these hours, so that a repeated write changes nothing. */
-  write(hours: readonly MoneyHour[]): Promise<void>;
   /** Removes older hours. */
   removeBefore(hour: number): Promise<void>;
 }

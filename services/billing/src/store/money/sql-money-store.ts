@@ -2,7 +2,7 @@ import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/sql-account-parts.ts';
-import type { AccountsMoney, MoneyStore, SettledMoney } from './money-store.ts';
+import type { AccountsMoney, HeldMoney, MoneyStore, SettledMoney } from './money-store.ts';
 
 /** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */
 const PART_MS = 3 * HOUR_MS;
@@ -14,6 +14,9 @@ const sumMoneyColumn = (
     CAST(SUM(${column} % ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_rest`;
 const sumCountColumn = (column: string): string => `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
 
+const selectHeld = (open: string): string => `SELECT price_key, currency, ${sumMoneyColumn('amount_nanos')}
+  FROM ${open} GROUP BY price_key, currency`;
+const HELD = [selectHeld("holds WHERE state = 'open'"), selectHeld('calls WHERE ended_at IS NULL')];
 const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumMoneyColumn('balance_nanos')}, ${sumMoneyColumn('held_nanos')}
   FROM accounts WHERE id > $1 AND id <= $2 GROUP BY currency`;
 const SETTLED = `SELECT u.price_key, a.currency, ${sumCountColumn('requests')}, ${sumMoneyColumn('charged_nanos')}
@@ -34,6 +37,7 @@ const REMOVE = 'DELETE FROM money_hours WHERE hour < $1';
 
 export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
   return {
+    held: async () => (await Promise.all(HELD.map((text) => sql.read(text)))).flat().map(toHeldMoney),
     accounts: async () => {
       const sums = new Map<string, AccountsMoney>();
       for await (const { after, last } of accountParts(sql.read, '', size))
@@ -73,6 +77,14 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
     removeBefore: async (hour) => {
       await sql.write(REMOVE, [hour]);
     },
+  };
+}
+
+function toHeldMoney(row: SqlRow): HeldMoney {
+  return {
+    priceKey: String(row['price_key']),
+    currency: String(row['currency']),
+    units: Number(row['amount_nanos_units']) + Number(row['amount_nanos_rest']) / Number(NANOS_PER_UNIT),
   };
 }
 

@@ -1,13 +1,10 @@
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Act } from '../../domain/act.ts';
-import type { Token } from '../../domain/token.ts';
+import type { ChangeableLimits, Token } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
-import { insertTokenBy } from './sql-made-tokens.ts';
-import { findMakers } from './sql-makers.ts';
-import { revokeToken } from './sql-revocations.ts';
 import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
-import type { NewToken, SetLimits, TokenStore } from './token-store.ts';
+import type { MadeTokens, NewToken, Revocation, RevocationParties, TokenStore } from './token-store.ts';
 
 type HashedRow = TokenRow & { key_hash: string };
 
@@ -24,6 +21,36 @@ const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = 
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
 const SET_LIMITS = `UPDATE tokens SET limit_nanos = $1, creates_per_minute = $2, reads_per_minute = $3,
     calls_per_minute = $4, in_flight = $5 WHERE id = $6 RETURNING ${TOKEN_COLUMNS}`;
+/** A token is made by one that exists and never changes its maker, so a line of makers ends. */
+const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
+    SELECT made_by_token_id, 1 FROM tokens WHERE id = $1 AND made_by_token_id IS NOT NULL
+    UNION ALL
+    SELECT maker.made_by_token_id, line.distance + 1 FROM line JOIN tokens AS maker ON maker.id = line.maker_id
+    WHERE maker.made_by_token_id IS NOT NULL
+  )
+  SELECT ${TOKEN_COLUMNS} FROM line JOIN tokens ON tokens.id = line.maker_id ORDER BY line.distance`;
+/** Changes nothing, but locks the row: a revocation of the maker comes before this transaction or after it. */
+const LOCK_MAKER = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 AND account_id = $2
+  RETURNING ${TOKEN_COLUMNS}`;
+/** Two makers of one account count one after the other. Tokens are locked before accounts, as everywhere. */
+const LOCK_ACCOUNT = 'UPDATE accounts SET held_nanos = held_nanos WHERE id = $1';
+const COUNT_MADE = `SELECT COUNT(*) AS made,
+    COALESCE(SUM(CASE WHEN revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) THEN 1 ELSE 0 END), 0) AS live
+  FROM tokens WHERE account_id = $1 AND made_by_token_id IS NOT NULL`;
+const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
+/** The tokens that a token made, directly or through others, and that can still be used. */
+const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
+    SELECT id FROM tokens WHERE made_by_token_id = $1
+    UNION ALL
+    SELECT made.id FROM tree JOIN tokens AS made ON made.made_by_token_id = tree.id
+  )
+  SELECT tokens.id FROM tree JOIN tokens ON tokens.id = tree.id
+  WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY tokens.id`;
+/**
+ * Each round finds the tokens that were made while the round before revoked their makers, which need time to make
+ * some.
+ */
+const ROUNDS_MAX = 100;
 
 export function sqlTokenStore(sql: Sql): TokenStore {
   return {
@@ -68,7 +95,7 @@ async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boo
 
 async function changeLimits(
   query: SqlWork,
-  { id, limits: { limit, limits } }: { readonly id: string; readonly limits: SetLimits },
+  { id, limits: { limit, limits } }: { readonly id: string; readonly limits: ChangeableLimits },
   describe: (before: Token) => Act,
 ): Promise<Token | undefined> {
   const [before] = await query<TokenRow>(LOCK, [id]);
@@ -88,4 +115,80 @@ async function find(query: SqlQuery, id: string): Promise<Token | undefined> {
 async function findByKeyHashes(sql: Sql, keyHashes: readonly string[]): Promise<HashedRow | undefined> {
   const rows = await sql.read<HashedRow>(selectByKeyHashes(keyHashes.length), keyHashes);
   return rows.find(({ key_hash }) => key_hash === keyHashes[0]) ?? rows[0];
+}
+
+/** The maker of the token, then the maker of that, and so on. */
+async function findMakers(query: SqlQuery, { id, madeByTokenId }: Token): Promise<readonly Token[]> {
+  if (madeByTokenId === undefined) return [];
+  return (await query<TokenRow>(FIND_MAKERS, [id])).map(toToken);
+}
+
+/** Adds a token that another token of its account makes, in the transaction of the query. False: its key exists. */
+async function insertTokenBy(
+  query: SqlWork,
+  { makerId, made }: { readonly makerId: string; readonly made: NewToken },
+  permit: (maker: Token | undefined, made: MadeTokens) => Act,
+): Promise<boolean> {
+  const { accountId, createdAt } = made.token;
+  const [row] = await query<TokenRow>(LOCK_MAKER, [makerId, accountId]);
+  const maker = row && toToken(row);
+  await query.changes(LOCK_ACCOUNT, [accountId]);
+  const [count] = await query(COUNT_MADE, [accountId, createdAt]);
+  const act = permit(maker, {
+    all: Number(count?.['made'] ?? 0),
+    live: Number(count?.['live'] ?? 0),
+    makersOfMaker: maker === undefined ? 0 : (await findMakers(query, maker)).length,
+  });
+  if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
+  await recordAct(query, act);
+  return true;
+}
+
+interface RevocationContext {
+  readonly at: number;
+  readonly describe: (token: Token) => Act;
+}
+
+/** Revokes a token in the transaction of the query. Undefined: it is unknown. */
+async function revokeToken(
+  query: SqlWork,
+  { id, at, revokerId, withMade }: Revocation,
+  permit: (revoking: RevocationParties) => (token: Token) => Act,
+): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined> {
+  const token = await find(query, id);
+  if (token === undefined) return undefined;
+  const revoker = revokerId === undefined ? undefined : await find(query, revokerId);
+  const ending = { at, describe: permit({ token, makers: await findMakers(query, token), revoker }) };
+  const endedIds = await endAll(query, [id], ending);
+  if (withMade) endedIds.push(...(await endMade(query, id, ending)));
+  return { token: (await find(query, id)) ?? token, endedIds };
+}
+
+/** A revoked token makes no more: the creation of a token locks its maker first. So nothing is left once none is found. */
+async function endMade(query: SqlWork, id: string, ending: RevocationContext): Promise<string[]> {
+  const endedIds: string[] = [];
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const live = await query<{ id: string }>(LIVE_MADE, [id, ending.at]);
+    if (live.length === 0) return endedIds;
+    endedIds.push(
+      ...(await endAll(
+        query,
+        live.map((made) => made.id),
+        ending,
+      )),
+    );
+  }
+  throw new Error(`the tokens that ${id} made become more while they are revoked`);
+}
+
+/** Gives those that were not revoked before. */
+async function endAll(query: SqlWork, ids: readonly string[], { at, describe }: RevocationContext): Promise<string[]> {
+  const endedIds: string[] = [];
+  for (const id of ids) {
+    const [row] = await query<TokenRow>(REVOKE, [at, id]);
+    if (row === undefined) continue;
+    await recordAct(query, describe(toToken(row)));
+    endedIds.push(id);
+  }
+  return endedIds;
 }

@@ -1,5 +1,5 @@
 import type { Act } from '../../domain/act.ts';
-import type { Token } from '../../domain/token.ts';
+import type { ChangeableLimits, Token } from '../../domain/token.ts';
 
 export interface NewToken {
   readonly token: Token;
@@ -17,9 +17,6 @@ export interface MadeTokens {
   /** The makers of the maker. */
   readonly makersOfMaker: number;
 }
-
-/** The limits of a token that an operator can change. */
-export type SetLimits = Pick<Token, 'limit' | 'limits'>;
 
 export interface Revocation {
   readonly id: string;
@@ -53,7 +50,7 @@ export interface TokenStore {
   findByKeyHashes(keyHashes: readonly string[]): Promise<Token | undefined>;
   find(id: string): Promise<Token | undefined>;
   /** The maker of the token, then the maker of that, and so on. */
-  findMakers(token: Pick<Token, 'id' | 'madeByTokenId'>): Promise<readonly Token[]>;
+  findMakers(token: Token): Promise<readonly Token[]>;
   /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
   /**
@@ -65,5 +62,5 @@ export interface TokenStore {
     permit: (revoking: RevocationParties) => (token: Token) => Act,
   ): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined>;
   /** Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown. */
-  changeLimits(id: string, limits: SetLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
+  changeLimits(id: string, limits: ChangeableLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
 }

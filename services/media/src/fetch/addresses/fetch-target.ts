@@ -56,7 +56,7 @@ export function toHostKey(url: URL): string {
 
 const readHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
-export function parseTarget(text: string, { urlCharactersMax }: Pick<AddressPolicy, 'urlCharactersMax'>): URL {
+export function parseTarget(text: string, { urlCharactersMax }: AddressPolicy): URL {
   const parsed = parseRemoteUrl(text, urlCharactersMax);
   if ('fault' in parsed) throw new FetchFault('url', parsed.fault);
   return parsed.url;

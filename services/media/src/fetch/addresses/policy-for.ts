@@ -4,7 +4,7 @@ import type { AddressPolicy } from './address-policy.ts';
 
 /** The rule for one kind of fetch: an exception for another kind does not count, neither its address nor its port. */
 export function policyFor(
-  { allow, ports, urlCharactersMax }: Pick<FetchConfig, 'allow' | 'ports' | 'urlCharactersMax'>,
+  { allow, ports, urlCharactersMax }: FetchConfig,
   kind: NonNullable<FetchException['purpose']>,
 ): AddressPolicy {
   return addressPolicy({

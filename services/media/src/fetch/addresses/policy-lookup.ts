@@ -8,15 +8,20 @@ const ANSWERS_MAX = 32;
 /** A name can have addresses of one kind only. */
 const NO_SUCH_KIND = new Set(['ENODATA', 'ENOTFOUND']);
 
-export interface LookupSettings {
+export interface LookupPolicy {
   readonly policy: AddressPolicy;
   readonly dnsServers: readonly string[];
+}
+
+export interface LookupLimits {
   readonly dnsMs: number;
   /** Ends the queries that still run. */
   readonly signal: AbortSignal;
   /** Called before an address is dialled that only an exception permits. */
   readonly noteException?: (() => void) | undefined;
 }
+
+export type LookupSettings = LookupPolicy & LookupLimits;
 
 /** All addresses of a name. The name is refused if a single one of them is not permitted. */
 async function lookUp(

@@ -3,12 +3,15 @@ import type { Holder, Release } from './fair-semaphore.ts';
 import type { KeyedPermits } from './keyed-permits.ts';
 import type { PermitWait } from './permit-wait.ts';
 
-/** The permits of one transfer to dial addresses, however many names lead to them. */
-export interface AddressPermits {
+export interface AddressGate {
   /** Waits until at least one address of a name can be dialled. Returns the addresses that can be dialled. */
   admit<T extends { readonly address: string }>(found: readonly T[]): Promise<readonly T[]>;
   /** Says which address was reached, and releases the permits of the others. */
   reached(address: string): void;
+}
+
+/** The permits of one transfer to dial addresses, however many names lead to them. */
+export interface AddressPermits extends AddressGate {
   release(): void;
 }
 

@@ -3,12 +3,15 @@ import type { Holder } from './fair-semaphore.ts';
 import { FetchFault } from '../fetch-fault.ts';
 import type { TransfersUnderWay } from './transfers-under-way.ts';
 
-/** One transfer, from its first wait to its end. */
-export interface TransferHolder extends Holder {
+export interface TransferSpeed {
   /** Aborted with a busy FetchFault when the transfer has to yield, or when the service stops. */
   readonly signal: AbortSignal;
   /** Sets the function that measures the speed of the transfer. */
   measure(speed: () => number): void;
+}
+
+/** One transfer, from its first wait to its end. */
+export interface TransferHolder extends Holder, TransferSpeed {
   /** Says that the bytes have arrived. The transfer no longer yields. */
   arrived(): void;
   /** Ends every wait of the transfer. */

@@ -1,18 +1,18 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { toAddressKey } from '../addresses/address-policy.ts';
 import { openAddressPermits } from './address-permits.ts';
-import type { AddressPermits } from './address-permits.ts';
+import type { AddressGate, AddressPermits } from './address-permits.ts';
 import type { FairSemaphore, Release } from './fair-semaphore.ts';
 import { addressIn, toHostKey } from '../addresses/fetch-target.ts';
 import type { KeyedPermits } from './keyed-permits.ts';
 import { openPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
 import { openTransferHolder } from './transfer-holder.ts';
-import type { TransferHolder } from './transfer-holder.ts';
+import type { TransferSpeed } from './transfer-holder.ts';
 import type { TransfersUnderWay } from './transfers-under-way.ts';
 
 /** The permits that one transfer must hold while it runs. */
-export interface TransferPermits extends Pick<TransferHolder, 'signal' | 'measure'>, Omit<AddressPermits, 'release'> {
+export interface TransferPermits extends TransferSpeed, AddressGate {
   /**
    * Waits for the permits to call a host. It releases the permits of the previous host first, so a waiting transfer
    * holds nothing that other transfers wait for. Rejects with a busy FetchFault when the wait takes too long.
@@ -20,7 +20,9 @@ export interface TransferPermits extends Pick<TransferHolder, 'signal' | 'measur
   enterHost(url: URL): Promise<void>;
 }
 
-export interface HeldPermits extends TransferPermits, Pick<TransferHolder, 'arrived'> {
+export interface HeldPermits extends TransferPermits {
+  /** Says that the bytes have arrived. The transfer no longer yields. */
+  arrived(): void;
   release(): void;
 }
 

@@ -12,10 +12,13 @@ export function isClosedByOrigin(error: unknown): boolean {
   return CLOSED.has((error as { readonly code?: unknown }).code);
 }
 
-/** The connections of one fetch: one to each origin that it calls. */
-export interface FetchConnections {
+export interface Requester {
   /** Requests an address. Rejects with a FetchFault. */
   get(url: URL, headers: Readonly<Record<string, string>>): Promise<Dispatcher.ResponseData>;
+}
+
+/** The connections of one fetch: one to each origin that it calls. */
+export interface FetchConnections extends Requester {
   /** The bytes of all its connections, below any protocol. */
   bytes(): number;
   /** Ends its connections. The last one is kept if its answer was read to its end. */

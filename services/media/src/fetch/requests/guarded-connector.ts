@@ -4,17 +4,21 @@ import { buildConnector } from 'undici';
 import { BLOCKED } from '../addresses/address-policy.ts';
 import { FetchFault, HandshakeFault, addressFault } from '../fetch-fault.ts';
 import { policyLookup } from '../addresses/policy-lookup.ts';
-import type { LookupSettings } from '../addresses/policy-lookup.ts';
-import type { TransferPermits } from '../permits/transfer-permits.ts';
+import type { LookupLimits, LookupPolicy } from '../addresses/policy-lookup.ts';
+import type { AddressGate } from '../permits/address-permits.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
-export interface ConnectorOptions extends LookupSettings {
+/** The fetch that makes or uses a connection: its limits, its permits and its signal hold for what it connects to. */
+export interface DialLimits extends LookupLimits {
   /** Called at each stage of a connection, so that each stage can have its own time limit. */
   readonly enter: (stage: 'resolve' | 'queue' | 'connect' | 'headers') => void;
   /** Permits for the addresses of a name. An address that stands in the URL got its permit with the host. */
-  readonly permits: Pick<TransferPermits, 'admit' | 'reached'>;
+  readonly permits: AddressGate;
+}
+
+export interface ConnectorOptions extends DialLimits, LookupPolicy {
   /** Called for every socket, so that none outlives its fetch. */
   readonly opened: (socket: Socket) => void;
 }

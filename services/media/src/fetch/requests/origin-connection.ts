@@ -4,21 +4,19 @@ import { Client } from 'undici';
 import type { Dispatcher, buildConnector } from 'undici';
 import { addressFault } from '../fetch-fault.ts';
 import { newGuardedConnector } from './guarded-connector.ts';
-import type { ConnectorOptions } from './guarded-connector.ts';
+import type { DialLimits } from './guarded-connector.ts';
+import type { LookupPolicy } from '../addresses/policy-lookup.ts';
 
 /** Made once: without it the client makes errors with a stack at the end of each connection. */
 const ENDED = new Error('the connection has ended');
 
-/** The fetch that uses a connection: its limits, its permits and its signal hold for what it connects to. */
-export interface ConnectionUser extends Pick<
-  ConnectorOptions,
-  'dnsMs' | 'enter' | 'permits' | 'signal' | 'noteException'
-> {
+/** The fetch that uses a connection. */
+export interface ConnectionUser extends DialLimits {
   /** Takes an error of the network. */
   broke(error: Error): void;
 }
 
-export interface ConnectionSettings extends Pick<ConnectorOptions, 'policy' | 'dnsServers'> {
+export interface ConnectionSettings extends LookupPolicy {
   readonly headerBytesMax: number;
   /** The time after which an idle connection ends; undefined: after each answer. */
   readonly idleMs: number | undefined;

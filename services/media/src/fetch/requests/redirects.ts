@@ -4,7 +4,7 @@ import { isList } from '../../domain/formats.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { FetchFault, NOT_REACHED, addressFault } from '../fetch-fault.ts';
 import { checkTarget } from '../addresses/fetch-target.ts';
-import type { FetchConnections } from './fetch-connections.ts';
+import type { Requester } from './fetch-connections.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
 import type { TransferWatch } from '../transfers/transfer-watch.ts';
 
@@ -20,12 +20,12 @@ const PLAIN = {
 const USER_AGENT = 'reelgate-media/1';
 
 export interface RequestDeps {
-  readonly connections: Pick<FetchConnections, 'get'>;
+  readonly connections: Requester;
   readonly watch: TransferWatch;
   readonly policy: AddressPolicy;
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
-  readonly permits: Pick<TransferPermits, 'enterHost'>;
+  readonly permits: TransferPermits;
   /** Sent to the origin of the first address only, not to the origins of redirects. */
   readonly authorization?: Secret | undefined;
 }

@@ -37,7 +37,7 @@ const NOTHING: PartialAnswer = { status: 0, headers: {}, head: NO_BYTES };
  * came until then. The body is not decoded.
  */
 export function receiveAnswer(
-  connection: Pick<OriginConnection, 'dispatch'>,
+  connection: OriginConnection,
   request: Parameters<OriginConnection['dispatch']>[0],
   signal: AbortSignal,
 ): Promise<ReceivedAnswer> {

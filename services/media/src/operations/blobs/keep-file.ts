@@ -54,7 +54,7 @@ async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFi
 }
 
 /** Removes the bytes of an upload that nothing else protects. If that fails, the sweep removes them after the pin. */
-export async function dropPin(deps: Pick<KeepFileDeps, 'blobs' | 'store' | 'clock'>, pin: string): Promise<void> {
+export async function dropPin(deps: KeepFileDeps, pin: string): Promise<void> {
   try {
     const key = await deps.store.dropPin(pin, deps.clock.now());
     if (key !== undefined) await removeBytes(deps, [key]);

@@ -22,10 +22,13 @@ export interface VerifyOrder {
 
 export type BlobFaultKind = 'missing' | 'size' | 'content';
 
-export interface BlobFault {
-  readonly blob: Blob;
+interface FoundFault {
   readonly fault: BlobFaultKind;
   readonly foundBytes: number;
+}
+
+export interface BlobFault extends FoundFault {
+  readonly blob: Blob;
   readonly claimants: readonly Claimant[];
 }
 
@@ -67,7 +70,7 @@ async function findBlobFault(
   blobs: BlobStore,
   { key, bytes, sha256 }: Blob,
   sizesOnly: boolean,
-): Promise<Pick<BlobFault, 'fault' | 'foundBytes'> | undefined> {
+): Promise<FoundFault | undefined> {
   const foundBytes = await blobs.findSize(key);
   if (foundBytes === undefined) return { fault: 'missing', foundBytes: 0 };
   if (foundBytes !== bytes) return { fault: 'size', foundBytes };

@@ -10,8 +10,10 @@ import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { requireClaimed } from '../media-refusals.ts';
 import { keepReserved, reserveBytes, requireReservation } from './reserve-bytes.ts';
 import type { ReserveDeps } from './reserve-bytes.ts';
+import type { MediaStore } from '../../store/media-store.ts';
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
+  readonly store: MediaStore;
   readonly incoming: Incoming;
   readonly inline: ReserveDeps['inline'] & { readonly lifetimeMs: number };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
 import { formatBytes } from '../../domain/media-rules.ts';
-import type { MediaStore, Upload } from '../../store/media-store.ts';
+import type { Upload, UploadStore } from '../../store/media-store.ts';
 
 /** Running creates of the account release their bytes within seconds. */
 const QUOTA_RETRY_MS = 5000;
@@ -14,9 +14,12 @@ const RENEW_MS = 3000;
 /** An hour, longer than any upload takes. */
 const RENEWALS_MAX = 1200;
 
-export interface ReserveDeps {
-  readonly store: MediaStore;
+interface ReservationDeps {
+  readonly store: UploadStore;
   readonly clock: Clock;
+}
+
+export interface ReserveDeps extends ReservationDeps {
   readonly newId: NewId;
   readonly inline: { readonly bytesMax: number; readonly accountBytesMax: number };
 }
@@ -42,7 +45,7 @@ export async function reserveBytes(
 
 /** Keeps a reservation while its bytes come, until the signal is aborted. */
 export async function keepReserved(
-  { store, clock }: Pick<ReserveDeps, 'store' | 'clock'>,
+  { store, clock }: ReservationDeps,
   id: string,
   received: AbortSignal,
 ): Promise<void> {
@@ -55,7 +58,7 @@ export async function keepReserved(
 
 /** A reservation of this account that has not ended. */
 export async function requireReservation(
-  { store, clock }: ReserveDeps,
+  { store, clock }: ReservationDeps,
   accountId: string,
   id: string,
 ): Promise<Upload> {

@@ -37,7 +37,7 @@ export class BoxReader {
   }
 
   /** The boxes in a box. Each must end within it. A size of zero ends the list, as QuickTime writes it. */
-  *within({ start, end }: Pick<Box, 'start' | 'end'>): Generator<Box> {
+  *within({ start, end }: Box): Generator<Box> {
     for (let at = start; at + HEAD_BYTES <= end;) {
       if (this.bytes.u32(at) === 0) return;
       const box = this.#head(at, end);

@@ -1,7 +1,6 @@
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck } from '@reelgate/platform/diagnosis/self-checks';
-import type { Confinement } from './confinement.ts';
 import { isWeaker } from './levels.ts';
 import type { ConfinementLevel } from './levels.ts';
 
@@ -17,7 +16,7 @@ const HELP: Readonly<Record<ConfinementLevel, string>> = {
 };
 
 /** Refuses the start where parsers would be less confined than the configuration accepts. */
-export function assertConfined({ level }: Pick<Confinement, 'level'>, least: ConfinementLevel): void {
+export function assertConfined(level: ConfinementLevel, least: ConfinementLevel): void {
   if (!isWeaker(level, least)) return;
   throw new ConfigError(
     `media.probe.confinement: parsers run ${MEANS[level]} (${level}) on this machine; expected ${least}: ${HELP[level]}; ` +
@@ -25,8 +24,12 @@ export function assertConfined({ level }: Pick<Confinement, 'level'>, least: Con
   );
 }
 
+export interface ConfinedAt {
+  readonly level: ConfinementLevel;
+}
+
 /** Says how parsers are confined. */
-export function confinementCheck(confinement: () => Promise<Pick<Confinement, 'level'>>): SelfCheck {
+export function confinementCheck(confinement: () => Promise<ConfinedAt>): SelfCheck {
   return {
     part: 'parsers',
     check: async () => {

@@ -170,7 +170,7 @@ describe('the least confinement that is accepted', () => {
     ['landlock', 'process', /\(process\).*; expected landlock: .*; or accept process$/],
   ] as const)('%s refuses a start at %s', (least, level, refusal) => {
     expect(() => {
-      assertConfined({ level }, least);
+      assertConfined(level, least);
     }).toThrow(refusal);
   });
 
@@ -180,7 +180,7 @@ describe('the least confinement that is accepted', () => {
     ['landlock', 'landlock'],
     ['process', 'process'],
   ] as const)('%s accepts %s', (least, level) => {
-    assertConfined({ level }, least);
+    assertConfined(level, least);
   });
 
   test('the doctor says which one is in force, and warns of the weakest', async () => {

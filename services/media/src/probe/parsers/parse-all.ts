@@ -2,7 +2,9 @@ import type { Parser, ParserJob, ParserRun } from './parser-process.ts';
 import type { ParserWorkers } from './parser-workers.ts';
 
 /** The result of parsing a file, or the reason for which it could not be parsed. */
-export type ParseResult = Pick<ParserRun, 'usedMs'> & (Pick<ParserRun, 'outcome'> | { readonly refusal: unknown });
+export type ParseResult = { readonly usedMs: number } & (
+  { readonly outcome: ParserRun['outcome'] } | { readonly refusal: unknown }
+);
 
 /**
  * Has one process parse the files. Those that are in doubt get another one, which has parsed no file yet, so each round

@@ -15,13 +15,16 @@ const DRAW_TIMES = 4;
 /** Jobs that continue the work of an earlier one. */
 const CONTINUED: ReadonlySet<Work> = new Set(['redraw', 'picture_thumbnail']);
 
-export interface ProbePool {
-  readonly probe: Probe;
-  readonly redraw: Draw;
+export interface ThumbnailPool {
   /** Draws the thumbnail of a video whose codec the parsers decode. */
   readonly thumbnail: Draw;
   /** Draws the thumbnail of a picture file. */
   readonly pictureThumbnail: Draw;
+}
+
+export interface ProbePool extends ThumbnailPool {
+  readonly probe: Probe;
+  readonly redraw: Draw;
   /** Starts the warm processes. */
   warm(): void;
   stop(): Promise<void>;
