@@ -1,14 +1,14 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account as WireAccount } from '@reelgate/proto/billing/v1/account_service';
 import type { Credit as WireCredit } from '@reelgate/proto/billing/v1/money';
-import type { AccountCaller } from './account-caller.ts';
+import { withDeadline } from './caller.ts';
+import type { AccountCaller, Caller } from './caller.ts';
 import { fromWireAct } from './acts-client.ts';
-import type { Act } from './acts-client.ts';
+import type { Act } from '../../console/api/operator-acts.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs, requireValue } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
-const DEADLINE_MS = 10_000;
 const CREDITS_MAX = 50;
 const ACTS_MAX = 50;
 
@@ -49,7 +49,7 @@ export interface NewCredit {
 export interface Accounts {
   list(
     question: AccountsQuestion,
-    call: Pick<CallOptions, 'requestId' | 'span'>,
+    call: Caller,
   ): Promise<{ readonly accounts: readonly Account[]; readonly hasMore: boolean }>;
   get(caller: AccountCaller): Promise<Account>;
   /** Returns the account after the credit. */
@@ -62,7 +62,7 @@ export interface Accounts {
 
 const ORDERS = { id: AccountOrder.ID, balance: AccountOrder.BALANCE } as const;
 
-export function accountsClient({ accounts: rpc }: Pick<OperatorClients, 'accounts'>): Accounts {
+export function accountsClient({ accounts: rpc }: OperatorClients): Accounts {
   return {
     list: async ({ limit, order, prefix = '', after = '' }, call) => {
       const request = { limit, order: ORDERS[order], prefix, after };
@@ -85,13 +85,9 @@ export function accountsClient({ accounts: rpc }: Pick<OperatorClients, 'account
 }
 
 function fromWireAccount({ id, currency, balanceNanos, heldNanos, createdAt }: WireAccount): Account {
-  return { id, currency, balanceNanos, heldNanos, createdAt: toMs(createdAt) ?? 0 };
+  return { id, currency, balanceNanos, heldNanos, createdAt: toMs(createdAt) ?? 0 } satisfies Mapped<WireAccount>;
 }
 
 function fromWireCredit({ at, amountNanos, reason, actor }: WireCredit): Credit {
-  return { at: toMs(at) ?? 0, amountNanos, reason, actor };
-}
-
-function withDeadline({ requestId, span }: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
-  return { requestId, span, timeoutMs: DEADLINE_MS };
+  return { at: toMs(at) ?? 0, amountNanos, reason, actor } satisfies Mapped<WireCredit, 'key'>;
 }

@@ -1,21 +1,10 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
+import type { Act } from '../../console/api/operator-acts.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
-
-const DEADLINE_MS = 10_000;
-
-/** An act of an operator. */
-export interface Act {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
+import type { Mapped } from './wire-values.ts';
 
 export interface ActsQuestion {
   /** 1 to 200. */
@@ -32,13 +21,13 @@ export interface ActsPage {
   readonly hasMore: boolean;
 }
 
-export type ReadActs = (question: ActsQuestion, caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<ActsPage>;
+export type ReadActs = (question: ActsQuestion, caller: Caller) => Promise<ActsPage>;
 
 /** Reads the acts of both services as one list: the ids of both sort by time. */
-export function actsReader({ tasks, accounts }: Pick<OperatorClients, 'tasks' | 'accounts'>): ReadActs {
-  return async ({ limit, after = '', subject = '' }, { requestId, span }) => {
+export function actsReader({ tasks, accounts }: OperatorClients): ReadActs {
+  return async ({ limit, after = '', subject = '' }, caller) => {
     const question = { limit, after, subject };
-    const options = { timeoutMs: DEADLINE_MS, requestId, span };
+    const options = withDeadline(caller);
     const answers = await Promise.all([tasks.listActs(question, options), accounts.listActs(question, options)]);
     const all = answers
       .flatMap(({ acts }) => acts)
@@ -55,7 +44,10 @@ function newestFirst(one: Act, other: Act): number {
 }
 
 export function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
-  return { id, at: toMs(at) ?? 0, actor, action, subject, reason, detail: parseDetail(detailJson) };
+  return {
+    ...({ id, at: toMs(at) ?? 0, actor, action, subject, reason } satisfies Mapped<WireAct, 'detailJson'>),
+    detail: parseDetail(detailJson),
+  };
 }
 
 function parseDetail(json: string): Readonly<Record<string, unknown>> {

@@ -1,21 +1,20 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { Resolution } from '../../console/api/operator-attention.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
+import { toPlainState } from './plain-task.ts';
+import type { PlainState } from './plain-task.ts';
 import { toMs } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
-const DEADLINE_MS = 10_000;
 /** Every page shows the number, and none waits for it. */
 const COUNT_DEADLINE_MS = 1000;
 /** Of one call to billing. */
 const CHARGES_MAX = 100;
-
-type Caller = Pick<CallOptions, 'requestId' | 'span'>;
-type WaitingState = 'queued' | 'in_progress' | 'completed' | 'failed';
-export type Resolution = 'completed' | 'failed' | 'retry';
 
 /** The money of a task or a job that waits for a decision, in billionths. */
 export interface OpenMoney {
@@ -39,7 +38,7 @@ export interface WaitingItem {
   readonly accountId: string;
   readonly model: string;
   readonly channel: string;
-  readonly state: WaitingState;
+  readonly state: PlainState;
 }
 
 export interface AttentionQueue {
@@ -60,25 +59,16 @@ export interface AttentionQueue {
   ): Promise<void>;
 }
 
-const STATES: Readonly<Record<TaskState, WaitingState>> = {
-  [TaskState.UNSPECIFIED]: 'in_progress',
-  [TaskState.QUEUED]: 'queued',
-  [TaskState.IN_PROGRESS]: 'in_progress',
-  [TaskState.COMPLETED]: 'completed',
-  [TaskState.FAILED]: 'failed',
-};
 const RESOLUTIONS: Readonly<Record<Resolution, WireResolution>> = {
   completed: WireResolution.COMPLETED,
   failed: WireResolution.FAILED,
   retry: WireResolution.RETRY,
 };
 
-export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks' | 'billing'>): AttentionQueue {
-  const withDeadline = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+export function attentionQueue({ tasks, billing }: OperatorClients): AttentionQueue {
   return {
     list: async (caller) => (await tasks.listAttention({}, withDeadline(caller))).items.map(fromWireItem),
-    count: async ({ requestId, span }) =>
-      Number((await tasks.countAttention({}, { timeoutMs: COUNT_DEADLINE_MS, requestId, span })).waiting),
+    count: async (caller) => Number((await tasks.countAttention({}, withDeadline(caller, COUNT_DEADLINE_MS))).waiting),
     money: async (ids, caller) => {
       const answers = await Promise.all(
         splitIntoPieces(ids, CHARGES_MAX).map((taskIds) => billing.listCharges({ taskIds }, withDeadline(caller))),
@@ -95,7 +85,17 @@ export function attentionQueue({ tasks, billing }: Pick<OperatorClients, 'tasks'
   };
 }
 
-function fromWireItem({ taskId, since, reason, detail, accountId, model, channel, state, isJob }: AttentionItem) {
+function fromWireItem({
+  taskId,
+  since,
+  reason,
+  detail,
+  accountId,
+  model,
+  channel,
+  state,
+  isJob,
+}: AttentionItem): WaitingItem {
   return {
     id: taskId,
     isJob,
@@ -105,8 +105,8 @@ function fromWireItem({ taskId, since, reason, detail, accountId, model, channel
     accountId,
     model,
     channel,
-    state: STATES[state],
-  };
+    state: toPlainState(state, 'in_progress'),
+  } satisfies Mapped<AttentionItem, 'taskId'>;
 }
 
 const SETTLED: Readonly<Record<Basis, OpenMoney['settled']>> = {

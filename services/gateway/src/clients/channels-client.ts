@@ -1,14 +1,14 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
-const DEADLINE_MS = 10_000;
 /** A test calls an upstream, which may be slow. */
 const TEST_DEADLINE_MS = 30_000;
 
-type Caller = Pick<CallOptions, 'requestId' | 'span'>;
 export type CircuitState = 'closed' | 'open' | 'half_open';
 
 /** An operator has paused a channel: it gets no new work. */
@@ -55,13 +55,12 @@ export interface TaskChannels {
   list(caller: Caller): Promise<readonly TaskChannel[]>;
   pause(act: ChannelAct, caller: Caller): Promise<void>;
   resume(act: ChannelAct, caller: Caller): Promise<void>;
-  test(act: Pick<ChannelAct, 'id' | 'actor'>, caller: Caller): Promise<ChannelOutcome>;
+  test(act: Omit<ChannelAct, 'reason'>, caller: Caller): Promise<ChannelOutcome>;
 }
 
 const CIRCUITS: readonly CircuitState[] = ['closed', 'open', 'half_open'];
 
-export function taskChannels({ tasks }: Pick<OperatorClients, 'tasks'>): TaskChannels {
-  const withDeadline = ({ requestId, span }: Caller): CallOptions => ({ timeoutMs: DEADLINE_MS, requestId, span });
+export function taskChannels({ tasks }: OperatorClients): TaskChannels {
   return {
     list: async (caller) => (await tasks.listChannels({}, withDeadline(caller))).channels.map(fromWireChannel),
     pause: async ({ id, actor, reason }, caller) => {
@@ -70,18 +69,15 @@ export function taskChannels({ tasks }: Pick<OperatorClients, 'tasks'>): TaskCha
     resume: async ({ id, actor, reason }, caller) => {
       await tasks.resumeChannel({ id, actor, reason }, withDeadline(caller));
     },
-    test: async ({ id, actor }, { requestId, span }) => {
-      const { ok, detail, tookMs } = await tasks.testChannel(
-        { id, actor },
-        { timeoutMs: TEST_DEADLINE_MS, requestId, span },
-      );
+    test: async ({ id, actor }, caller) => {
+      const { ok, detail, tookMs } = await tasks.testChannel({ id, actor }, withDeadline(caller, TEST_DEADLINE_MS));
       return { ok, detail, tookMs: Number(tookMs) };
     },
   };
 }
 
 export function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
-  return { channel, at: toMs(at) ?? 0, actor, reason };
+  return { channel, at: toMs(at) ?? 0, actor, reason } satisfies Mapped<WirePause>;
 }
 
 function fromWireChannel(channel: ChannelStatus): TaskChannel {
@@ -99,6 +95,6 @@ function fromWireChannel(channel: ChannelStatus): TaskChannel {
     weight,
     models,
     endpoints,
-    pause: pause === undefined ? undefined : fromWirePause(pause),
-  };
+    pause: pause && fromWirePause(pause),
+  } satisfies Mapped<ChannelStatus, 'enabled' | 'inFlightLimit' | 'requestsPerMinute'>;
 }

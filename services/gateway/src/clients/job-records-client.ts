@@ -1,15 +1,16 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { JobRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { fromWireJob } from './jobs-client.ts';
-import type { JobFailure, JobState } from './jobs-client.ts';
+import type { JobFailure } from './jobs-client.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { WIRE_TASK_STATES } from './plain-task.ts';
+import type { PlainState } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
-import type { StoredEvent } from './task-history.ts';
 import { toMs, requireValue } from './wire-values.ts';
-
-const DEADLINE_MS = 10_000;
+import type { Mapped } from './wire-values.ts';
 
 /** A job with its private facts. */
 export interface JobRecord {
@@ -18,35 +19,36 @@ export interface JobRecord {
   readonly tokenId: string;
   readonly endpoint: string;
   readonly model: string;
-  readonly state: JobState;
+  readonly state: PlainState;
   /** The number of times that a call of its upstream was started. */
   readonly starts: number;
   readonly createdAt: number;
   readonly endedAt: number | undefined;
   readonly failure: JobFailure | undefined;
   /** A list has none. */
-  readonly history: readonly StoredEvent[];
+  readonly history: readonly HistoryEntry[];
 }
 
 export interface JobsQuestion {
   readonly limit: number;
   readonly accountId: string | undefined;
-  readonly state: JobState | undefined;
+  readonly state: PlainState | undefined;
   readonly after: string | undefined;
 }
-
-type Call = Pick<CallOptions, 'requestId' | 'span'>;
 
 /** The jobs of all accounts as operators see them, in the gateway's types. */
 export interface JobRecords {
   /** The newest first. */
-  list(question: JobsQuestion, call: Call): Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
-  get(jobId: string, call: Call): Promise<JobRecord>;
+  list(
+    question: JobsQuestion,
+    call: Caller,
+  ): Promise<{ readonly jobs: readonly JobRecord[]; readonly hasMore: boolean }>;
+  get(jobId: string, call: Caller): Promise<JobRecord>;
   /** Reports whether a job waits for a decision of a person. */
-  isInAttention(jobId: string, call: Call): Promise<boolean>;
+  isInAttention(jobId: string, call: Caller): Promise<boolean>;
 }
 
-export function jobRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>): JobRecords {
+export function jobRecordsClient({ tasks: rpc }: OperatorClients): JobRecords {
   return {
     list: async ({ limit, accountId = '', state, after = '' }, call) => {
       const wanted = state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state];
@@ -76,9 +78,5 @@ function fromWireRecord({ job: wire, tokenId, endpoint, model, starts, events }:
     endedAt: toMs(job.completedAt),
     failure,
     history: fromWireHistory(events),
-  };
-}
-
-function withDeadline({ requestId, span }: Call): CallOptions {
-  return { requestId, span, timeoutMs: DEADLINE_MS };
+  } satisfies Mapped<WireRecord, 'job' | 'events' | 'requestId' | 'traceId'>;
 }

@@ -1,12 +1,13 @@
-import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job as WireJob, JobAnswer as WireAnswer } from '@reelgate/proto/tasks/v1/job';
 import type { JobService, LeasedJob as WireLeased } from '@reelgate/proto/tasks/v1/job_service';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
+import { toPlainState } from './plain-task.ts';
+import type { PlainState } from './plain-task.ts';
 import { requireValue } from './wire-values.ts';
-
-const DEADLINE_MS = 10_000;
 
 export type JobBytes = { readonly inline: Uint8Array } | { readonly object: string };
 
@@ -38,11 +39,9 @@ export interface JobFailure {
   readonly message: string;
 }
 
-export type JobState = 'queued' | 'in_progress' | 'completed' | 'failed';
-
 export interface Job {
   readonly id: string;
-  readonly state: JobState;
+  readonly state: PlainState;
   readonly answer: JobAnswer | undefined;
   readonly failure: JobFailure | undefined;
 }
@@ -85,7 +84,7 @@ export interface NewJob {
 export interface Jobs {
   create(
     job: NewJob,
-    caller: Pick<CallOptions, 'requestId' | 'span'>,
+    caller: Caller,
   ): Promise<{
     readonly id: string;
     readonly replayed: boolean;
@@ -112,7 +111,6 @@ export interface Jobs {
 }
 
 export function jobsClient(rpc: Client<typeof JobService>): Jobs {
-  const deadline = { timeoutMs: DEADLINE_MS };
   return {
     create: async ({ call, isRepeatable, worker = '', webhookUrl = '', idempotency, ...who }, caller) => {
       const { job, replayed, lease, waitMs } = await rpc.createJob(
@@ -125,25 +123,25 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
           idempotencyKey: idempotency?.key ?? '',
           requestFingerprint: idempotency?.fingerprint ?? '',
         },
-        { ...deadline, ...caller },
+        withDeadline(caller),
       );
       return { id: requireValue(job).id, replayed, lease: lease === '' ? undefined : lease, waitMs: Number(waitMs) };
     },
     withdraw: async (lease) => {
-      await rpc.withdrawJob({ lease }, deadline);
+      await rpc.withdrawJob({ lease }, withDeadline({}));
     },
     get: async (accountId, jobId, requestId, span) =>
-      fromWireJob(requireValue((await rpc.getJob({ accountId, jobId }, { ...deadline, requestId, span })).job)),
+      fromWireJob(requireValue((await rpc.getJob({ accountId, jobId }, withDeadline({ requestId, span }))).job)),
     lease: async (worker, limit) => {
-      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, deadline);
+      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, withDeadline({}));
       return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
     },
-    renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, deadline)).lostJobIds,
+    renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, withDeadline({}))).lostJobIds,
     start: async (lease, span) => {
-      await rpc.markJobStarted({ lease }, { ...deadline, span });
+      await rpc.markJobStarted({ lease }, withDeadline({ span }));
     },
     giveBack: async (lease, { untouched, delayMs }, span) => {
-      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, { ...deadline, span });
+      await rpc.returnJob({ lease, untouched, delayMs: BigInt(Math.round(delayMs)) }, withDeadline({ span }));
     },
     finish: async (lease, { answer, failure }, span) => {
       await rpc.finishJob(
@@ -152,7 +150,7 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
           ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
           ...(failure === undefined ? {} : { failure }),
         },
-        { ...deadline, span },
+        withDeadline({ span }),
       );
     },
   };
@@ -164,12 +162,6 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   text: WireEncoding.TEXT,
   base64: WireEncoding.BASE64,
 };
-const STATES = new Map<TaskState, JobState>([
-  [TaskState.QUEUED, 'queued'],
-  [TaskState.IN_PROGRESS, 'in_progress'],
-  [TaskState.COMPLETED, 'completed'],
-  [TaskState.FAILED, 'failed'],
-]);
 
 function toWireCall({ search, headers, body, ...call }: JobCall) {
   const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
@@ -198,7 +190,7 @@ function fromWireBytes(body: WireAnswer['body']): JobBytes {
 export function fromWireJob({ id, state, answer, failure }: WireJob): Job {
   return {
     id,
-    state: STATES.get(state) ?? 'in_progress',
+    state: toPlainState(state, 'in_progress'),
     answer:
       answer === undefined
         ? undefined

@@ -1,10 +1,13 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { GetMoneyResponse } from '@reelgate/proto/billing/v1/account_service';
 import type { LedgerCheck as WireCheck } from '@reelgate/proto/billing/v1/money';
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
+import type { ContractRow, LedgerCheck } from '../../console/api/operator-money.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 /** A check reads every line. The pages wait for 30 s; a check that takes longer goes on and is shown later. */
@@ -15,16 +18,6 @@ interface Place {
   readonly currency: string;
   readonly requests: number;
   readonly chargedNanos: bigint;
-}
-
-/** The outcome of a check of the books. */
-export interface LedgerCheck {
-  readonly at: number;
-  readonly tookMs: number;
-  readonly ok: boolean;
-  readonly entries: number;
-  readonly faults: readonly string[];
-  readonly actor: string;
 }
 
 /** The money of all accounts. Amounts are billionths. */
@@ -43,42 +36,28 @@ export interface AllMoney {
   readonly lastCheck: LedgerCheck | undefined;
 }
 
-/** A version of a price, with its terms as the configuration writes them. */
-export interface Contract {
-  readonly key: string;
-  readonly version: number;
-  readonly since: number;
-  readonly isCurrent: boolean;
-  readonly terms: unknown;
-}
-
-type Call = Pick<CallOptions, 'requestId' | 'span'>;
-
 /** The books of all accounts, in the gateway's types. */
 export interface Ledger {
-  money(period: { readonly from: number; readonly to: number }, call: Call): Promise<AllMoney>;
-  contracts(call: Call): Promise<readonly Contract[]>;
+  money(period: { readonly from: number; readonly to: number }, call: Caller): Promise<AllMoney>;
+  contracts(call: Caller): Promise<readonly ContractRow[]>;
   verify(
     actor: string,
-    call: Call,
+    call: Caller,
   ): Promise<{ readonly ok: boolean; readonly entries: number; readonly faults: readonly string[] }>;
 }
 
-export function ledgerClient({ accounts: rpc }: Pick<OperatorClients, 'accounts'>): Ledger {
+export function ledgerClient({ accounts: rpc }: OperatorClients): Ledger {
   return {
-    money: async ({ from, to }, { requestId, span }) =>
+    money: async ({ from, to }, caller) =>
       fromWireMoney(
-        await rpc.getMoney(
-          { from: timestampFromMs(from), to: timestampFromMs(to) },
-          { requestId, span, timeoutMs: DEADLINE_MS },
-        ),
+        await rpc.getMoney({ from: timestampFromMs(from), to: timestampFromMs(to) }, withDeadline(caller, DEADLINE_MS)),
       ),
-    contracts: async ({ requestId, span }) => {
-      const { contracts } = await rpc.listPrices({}, { requestId, span, timeoutMs: DEADLINE_MS });
+    contracts: async (caller) => {
+      const { contracts } = await rpc.listPrices({}, withDeadline(caller, DEADLINE_MS));
       return contracts.map(fromWireContract);
     },
-    verify: async (actor, { requestId, span }) => {
-      const answer = await rpc.verifyLedger({ actor }, { requestId, span, timeoutMs: VERIFY_DEADLINE_MS });
+    verify: async (actor, caller) => {
+      const answer = await rpc.verifyLedger({ actor }, withDeadline(caller, VERIFY_DEADLINE_MS));
       return { ok: answer.ok, entries: Number(answer.entries), faults: answer.faults };
     },
   };
@@ -101,13 +80,20 @@ function fromWireMoney({
     overrunNanos,
     lapses: Number(lapses),
     lastCheck: rest.lastCheck && fromWireCheck(rest.lastCheck),
-  };
+  } satisfies Mapped<GetMoneyResponse>;
 }
 
 function fromWireCheck({ at, tookMs, ok, entries, faults, actor }: WireCheck): LedgerCheck {
-  return { at: toMs(at) ?? 0, tookMs: Number(tookMs), ok, entries: Number(entries), faults, actor };
+  return {
+    at: toMs(at) ?? 0,
+    tookMs: Number(tookMs),
+    ok,
+    entries: Number(entries),
+    faults,
+    actor,
+  } satisfies Mapped<WireCheck>;
 }
 
-function fromWireContract({ key, version, termsJson, sinceMs, current }: PriceContract): Contract {
+function fromWireContract({ key, version, termsJson, sinceMs, current }: PriceContract): ContractRow {
   return { key, version, since: Number(sinceMs), isCurrent: current, terms: JSON.parse(termsJson) as unknown };
 }

@@ -1,15 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { isProblem } from '@reelgate/platform/problem';
-import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis as WireBasis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge as WireCharge, Hold, LedgerLine } from '@reelgate/proto/billing/v1/hold';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import type { BillingService, GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
-import type { AccountCaller } from './account-caller.ts';
+import { withDeadline } from './caller.ts';
+import type { AccountCaller } from './caller.ts';
 import { toMs, requireValue } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
-const DEADLINE_MS = 10_000;
 /** Terms never change under their version, so these are kept for as long as they are used. */
 const TERMS_MAX = 1000;
 
@@ -130,7 +131,13 @@ function cacheTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
 
 function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: WireCharge): TaskCharge {
   const name = BASES[basis];
-  return { taskId, heldNanos, chargedNanos: name === 'deferred' ? undefined : chargedNanos, basis: name, currency };
+  return {
+    taskId,
+    heldNanos,
+    chargedNanos: name === 'deferred' ? undefined : chargedNanos,
+    basis: name,
+    currency,
+  } satisfies Mapped<WireCharge, 'accountId' | 'deferredNanos'>;
 }
 
 function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: SelectLines): TaskHold {
@@ -172,7 +179,3 @@ function selectAnyLine({ eventKey, book, amountNanos, at }: LedgerLine): BookLin
 
 type SelectLines = (line: LedgerLine, accountId: string) => BookLine[];
 const LINES: Readonly<Record<'own' | 'every', SelectLines>> = { own: selectOwnLine, every: selectAnyLine };
-
-function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
-  return { ...call, timeoutMs: DEADLINE_MS };
-}

@@ -4,6 +4,7 @@ import type { BillingService } from '@reelgate/proto/billing/v1/billing_service'
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { ConfigurationView } from '../../console/api/operator-configuration.ts';
 
 /** The services for the operator console, under the identity `operator` of the program. */
 export interface OperatorClients {
@@ -20,18 +21,7 @@ export interface OperatorClients {
 export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;
 
 /** Reads the configuration that this process runs with, without secrets. */
-export type ReadConfiguration = () => {
-  readonly effective: unknown;
-  readonly files: readonly string[];
-  readonly differences: readonly {
-    readonly key: string;
-    readonly running: unknown;
-    readonly file: unknown;
-    readonly needsStart: boolean;
-  }[];
-  readonly appliedAt: number;
+export type ReadConfiguration = () => Omit<ConfigurationView, 'refused'> & {
   /** The reason for refusing the newest files; undefined if they are in use. */
   readonly refused: string | undefined;
-  readonly warnings: readonly string[];
-  readonly version: string;
 };

@@ -3,6 +3,7 @@ import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
 export type PlainKind = 'generation' | 'regeneration' | 'context_ir';
 export type PlainState = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -96,7 +97,7 @@ export function toPlainTask(task: Task): PlainTask {
   return {
     id: task.id,
     order: toPlainOrder(requireValue(task.order)),
-    state: STATE_NAMES.get(task.state) ?? 'queued',
+    state: toPlainState(task.state),
     progress: task.progress,
     seconds: task.seconds,
     createdAt: toMs(task.createdAt) ?? 0,
@@ -106,7 +107,12 @@ export function toPlainTask(task: Task): PlainTask {
     video: toPlainVideo(task.result),
     text: emptyToUndefined(task.result?.prompt ?? ''),
     failure: task.state === TaskState.FAILED ? toPlainFailure(task.failure) : undefined,
-  };
+  } satisfies Mapped<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
+}
+
+/** Converts a state; one that this version does not know becomes `otherwise`. */
+export function toPlainState(state: TaskState, otherwise: PlainState = 'queued'): PlainState {
+  return STATE_NAMES.get(state) ?? otherwise;
 }
 
 export function toPlainOrder(order: Order): PlainOrder {
@@ -122,7 +128,7 @@ export function toPlainOrder(order: Order): PlainOrder {
     callbackUrl: order.callbackUrl,
     size: order.size,
     extra: order.extraJson === '' ? {} : (JSON.parse(order.extraJson) as Record<string, unknown>),
-  };
+  } satisfies Mapped<Order, 'extraJson'>;
 }
 
 function toPlainItem({ item }: ContentItem): PlainItem[] {
@@ -135,7 +141,10 @@ function toPlainItem({ item }: ContentItem): PlainItem[] {
 function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
   if (result === undefined || result.object === '') return undefined;
   const { bytes, mediaType, width, height, durationMs, frameRate } = result;
-  return { bytes: Number(bytes), mediaType, width, height, durationMs: Number(durationMs), frameRate };
+  return { bytes: Number(bytes), mediaType, width, height, durationMs: Number(durationMs), frameRate } satisfies Mapped<
+    TaskResult,
+    'object' | 'prompt'
+  >;
 }
 
 function toPlainFailure(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {

@@ -1,14 +1,14 @@
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { GetPulseResponse } from '@reelgate/proto/tasks/v1/operator_service';
 import type {
   ChannelHour as WireHour,
   ChannelMinute as WireChannelMinute,
   MinuteCounts,
 } from '@reelgate/proto/tasks/v1/pulse';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs, emptyToUndefined } from './wire-values.ts';
-
-const DEADLINE_MS = 10_000;
+import type { Mapped } from './wire-values.ts';
 
 /** The counts of a minute. `at` is the start of the minute. */
 export interface Minute {
@@ -63,11 +63,10 @@ export interface Pulse {
   readonly attentionSince: number | undefined;
 }
 
-export type ReadPulse = (caller: Pick<CallOptions, 'requestId' | 'span'>) => Promise<Pulse>;
+export type ReadPulse = (caller: Caller) => Promise<Pulse>;
 
-export function pulseReader({ tasks }: Pick<OperatorClients, 'tasks'>): ReadPulse {
-  return async ({ requestId, span }) =>
-    fromWirePulse(await tasks.getPulse({}, { timeoutMs: DEADLINE_MS, requestId, span }));
+export function pulseReader({ tasks }: OperatorClients): ReadPulse {
+  return async (caller) => fromWirePulse(await tasks.getPulse({}, withDeadline(caller)));
 }
 
 function fromWirePulse(pulse: GetPulseResponse): Pulse {
@@ -81,7 +80,7 @@ function fromWirePulse(pulse: GetPulseResponse): Pulse {
     unsettledMs: Number(pulse.unsettledMs),
     attention: Number(pulse.attention),
     attentionSince: toMs(pulse.attentionSince),
-  };
+  } satisfies Mapped<GetPulseResponse>;
 }
 
 /** A tasks service of a release that tells no causes apart blames the upstreams, so that an update hides no fault. */
@@ -99,7 +98,7 @@ function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
     polls: Number(counts.polls),
     latePolls: Number(counts.latePolls),
     settled: Number(counts.settled),
-  };
+  } satisfies Mapped<MinuteCounts, 'minute' | 'refused' | 'failed'>;
 }
 
 function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: WireHour): ChannelPulse {
@@ -109,7 +108,7 @@ function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorA
     answerMsP95: Number(answerMsP95) || undefined,
     lastError: emptyToUndefined(lastError),
     lastErrorAt: toMs(lastErrorAt),
-  };
+  } satisfies Mapped<WireHour, 'channel'>;
 }
 
 function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
@@ -121,5 +120,5 @@ function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
     completed: Number(minute.completed),
     failed: Number(minute.failed),
     failedPolls: Number(minute.failedPolls),
-  };
+  } satisfies Mapped<WireChannelMinute, 'minute'>;
 }

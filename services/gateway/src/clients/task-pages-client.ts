@@ -1,7 +1,8 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry } from '@reelgate/proto/tasks/v1/timeline';
-import type { AccountCaller } from './account-caller.ts';
+import { withDeadline } from './caller.ts';
+import type { AccountCaller } from './caller.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
 import type { TasksClient } from './tasks-client.ts';
@@ -72,14 +73,14 @@ export function taskPages(rpc: Pick<TasksClient, 'listTasks' | 'getTaskTimeline'
     list: async ({ accountId, ...call }, question) => {
       const { tasks, continueAfter } = await rpc.listTasks(
         { accountId, ...toWireQuestion(question), inSteps: true },
-        { ...call, timeoutMs: DEADLINE_MS },
+        withDeadline(call, DEADLINE_MS),
       );
       return { tasks: tasks.map(toPlainTask), continueAfter: emptyToUndefined(continueAfter) };
     },
     timeline: async ({ accountId, ...call }, taskId) => {
       const { entries, tokenId, requestId } = await rpc.getTaskTimeline(
         { accountId, taskId },
-        { ...call, timeoutMs: DEADLINE_MS },
+        withDeadline(call, DEADLINE_MS),
       );
       return { steps: entries.flatMap(fromWireStep), tokenId, requestId: emptyToUndefined(requestId) };
     },

@@ -1,15 +1,17 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { AttemptRecord, TaskRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
-import type { StoredEvent } from './task-history.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
+import type { Mapped } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 
@@ -41,7 +43,7 @@ export interface TaskRecord {
   readonly requestId: string | undefined;
   /** A list has none of these. */
   readonly attempts: readonly TaskAttempt[];
-  readonly history: readonly StoredEvent[];
+  readonly history: readonly HistoryEntry[];
 }
 
 /** The filter of a list of the tasks of all accounts, newest first. An undefined field selects all. */
@@ -66,8 +68,6 @@ export interface FoundRecords {
   readonly continueAfter: string | undefined;
 }
 
-type Caller = Pick<CallOptions, 'requestId' | 'span'>;
-
 /** The tasks of all accounts as operators see them, in the gateway's types. */
 export interface TaskRecords {
   list(question: RecordsQuestion, caller: Caller): Promise<FoundRecords>;
@@ -76,16 +76,19 @@ export interface TaskRecords {
   isInAttention(taskId: string, caller: Caller): Promise<boolean>;
 }
 
-export function taskRecordsClient({ tasks: rpc }: Pick<OperatorClients, 'tasks'>): TaskRecords {
+export function taskRecordsClient({ tasks: rpc }: OperatorClients): TaskRecords {
   return {
     list: async (question, caller) => {
-      const { records, continueAfter } = await rpc.listTaskRecords(toWireQuestion(question), withDeadline(caller));
+      const { records, continueAfter } = await rpc.listTaskRecords(
+        toWireQuestion(question),
+        withDeadline(caller, DEADLINE_MS),
+      );
       return { records: records.map(fromWireRecord), continueAfter: emptyToUndefined(continueAfter) };
     },
     get: async (taskId, caller) =>
-      fromWireRecord(requireValue((await rpc.showTask({ taskId }, withDeadline(caller))).record)),
+      fromWireRecord(requireValue((await rpc.showTask({ taskId }, withDeadline(caller, DEADLINE_MS))).record)),
     isInAttention: async (id, caller) =>
-      (await rpc.listAttention({}, withDeadline(caller))).items.some(({ taskId }) => taskId === id),
+      (await rpc.listAttention({}, withDeadline(caller, DEADLINE_MS))).items.some(({ taskId }) => taskId === id),
   };
 }
 
@@ -111,7 +114,7 @@ function fromWireRecord(record: WireRecord): TaskRecord {
     requestId: emptyToUndefined(record.requestId),
     attempts: record.attempts.map(fromWireAttempt),
     history: fromWireHistory(record.events),
-  };
+  } satisfies Mapped<WireRecord, 'events'>;
 }
 
 function fromWireAttempt({
@@ -127,9 +130,5 @@ function fromWireAttempt({
     ...{ number, channel, upstreamId, outcome, error },
     startedAt: toMs(startedAt) ?? 0,
     endedAt: toMs(endedAt),
-  };
-}
-
-function withDeadline({ requestId, span }: Caller): CallOptions {
-  return { requestId, span, timeoutMs: DEADLINE_MS };
+  } satisfies Mapped<AttemptRecord>;
 }

@@ -1,15 +1,15 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Secret } from '@reelgate/platform/secret';
-import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService, Token as WireToken } from '@reelgate/proto/billing/v1/account_service';
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
-import type { AccountCaller } from './account-caller.ts';
+import { withDeadline } from './caller.ts';
+import type { AccountCaller } from './caller.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
 import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-
-const DEADLINE_MS = 10_000;
+import type { Mapped } from './wire-values.ts';
 
 /** The settings of a token that can be changed later. */
 export interface TokenLimits {
@@ -167,7 +167,7 @@ export function fromWireToken(wire: WireToken): SiteToken {
     revokedAt: toMs(wire.revokedAt),
     lastChargedAt: toMs(wire.lastChargedAt),
     madeByTokenId: emptyToUndefined(madeByTokenId),
-  };
+  } satisfies Mapped<WireToken>;
 }
 
 const NO_LIMITS: OwnLimits = {
@@ -176,7 +176,3 @@ const NO_LIMITS: OwnLimits = {
   callsPerMinute: undefined,
   inFlight: undefined,
 };
-
-function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
-  return { ...call, timeoutMs: DEADLINE_MS };
-}

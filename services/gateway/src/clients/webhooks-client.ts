@@ -2,6 +2,8 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { WebhookDeliveryState as WireState, WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { fromWireEvent } from './client-event.ts';
 import type { ClientEvent } from './client-event.ts';
 import { WIRE_STATES, fromWireDelivery } from './webhook-delivery.ts';
@@ -15,12 +17,11 @@ import type {
   WebhookPayload,
 } from './webhook-endpoint.ts';
 
-const DEADLINE_MS = 10_000;
 /** A test waits for the receiver. */
 const TEST_DEADLINE_MS = 30_000;
 
 /** The account that owns the endpoints, and the request that a call is made for. */
-export type WebhookCaller = { readonly accountId: string } & Pick<CallOptions, 'requestId' | 'span'>;
+export type WebhookCaller = { readonly accountId: string } & Caller;
 
 export interface PageRequest {
   readonly limit: number;
@@ -124,12 +125,8 @@ function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
         await rpc.rotateWebhookSecret({ accountId, endpointId, keepOldSecret }, withDeadline(call)),
       ),
     test: async ({ accountId, ...call }, endpointId, eventType) =>
-      (
-        await rpc.testWebhookEndpoint(
-          { accountId, endpointId, eventType },
-          { ...withDeadline(call), timeoutMs: TEST_DEADLINE_MS },
-        )
-      ).statusCode,
+      (await rpc.testWebhookEndpoint({ accountId, endpointId, eventType }, withDeadline(call, TEST_DEADLINE_MS)))
+        .statusCode,
   };
 }
 
@@ -179,8 +176,4 @@ async function* watchEvents(
       event: message.event === undefined ? undefined : fromWireEvent(message.event),
       cursor: message.cursor,
     };
-}
-
-function withDeadline(call: Pick<CallOptions, 'requestId' | 'span'>): CallOptions {
-  return { ...call, timeoutMs: DEADLINE_MS };
 }

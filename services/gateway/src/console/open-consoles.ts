@@ -6,7 +6,7 @@ import { sessionRecords } from '../clients/sessions-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
 import { tokensClient } from '../clients/tokens-client.ts';
 import type { GatewayConfig } from '../config.ts';
-import { onServiceSignals } from '../events/on-service-signals.ts';
+import { onServiceSignals } from '../events/subscriptions.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
 import type { RouteEntry } from '../http/routes/route.ts';

@@ -11,7 +11,7 @@ import type { Relay } from '../relay/relay.ts';
 import { collectingSink } from './collecting-sink.ts';
 import type { CollectedAnswer, CollectingSink } from './collecting-sink.ts';
 import { keepBytes, readBytes } from './job-bytes.ts';
-import { HOLD_SLACK_MS } from './job-hold.ts';
+import { HOLD_SLACK_MS } from './create-job.ts';
 import { chooseEncoding, readFailure, toRefusalAnswer } from './read-answer.ts';
 
 /** The time for which a result is written again while tasks or media cannot be reached. */
@@ -86,7 +86,7 @@ async function runAndRecord(deps: RunJobDeps, job: LeasedJob, run: Run): Promise
   try {
     const outcome = await runStoredCall(deps, job, run);
     run.span.set({ 'reelgate.outcome': outcome.kind });
-    await writeWithRetries(deps, run.signal, () => WRITE[outcome.kind](deps, job, outcome as never, run));
+    await writeWithRetries(deps, run.signal, () => recordOutcome(deps, job, outcome, run));
   } catch (error) {
     run.span.fail('not_recorded');
     // the lease ends by itself; then the tasks service decides
@@ -97,7 +97,7 @@ async function runAndRecord(deps: RunJobDeps, job: LeasedJob, run: Run): Promise
 async function runStoredCall(deps: RunJobDeps, job: LeasedJob, run: Run): Promise<Outcome> {
   const sink = collectingSink(deps.bytesMax);
   let isStarted = false;
-  const starting = async (): Promise<void> => {
+  const recordStart = async (): Promise<void> => {
     if (run.stopping.aborted || run.signal.aborted) throw new NotStarted('stopping');
     await deps.jobs.start(job.lease, run.span).catch((error: unknown) => {
       throw new NotStarted('the intent was not written', { cause: error });
@@ -107,9 +107,9 @@ async function runStoredCall(deps: RunJobDeps, job: LeasedJob, run: Run): Promis
   try {
     const call = await loadCall(deps, job);
     if (call === undefined || job.isOverdue) return giveUp(deps, job, call === undefined ? LOST : EXPIRED);
-    const kept = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, starting };
+    const hold = { callId: job.callId, lapsesAt: deps.clock.now() + HOLD_SLACK_MS, recordStart };
     const traced = { ...call, span: run.span };
-    const { how } = await deps.relay.call(traced, sink, AbortSignal.any([run.signal, sink.overflow]), kept);
+    const { how } = await deps.relay.call(traced, sink, AbortSignal.any([run.signal, sink.overflow]), hold);
     return ENDED[how](sink);
   } catch (error) {
     return classifyRefusal(deps, job, error, isStarted);
@@ -161,29 +161,37 @@ function giveUp({ relay }: RunJobDeps, { callId }: LeasedJob, failure: JobFailur
   return { kind: 'failed', failure };
 }
 
-type Write<K extends Outcome['kind']> = (
-  deps: RunJobDeps,
-  job: LeasedJob,
-  outcome: Extract<Outcome, { readonly kind: K }>,
-  run: Run,
-) => Promise<void>;
-
-const WRITE: { readonly [K in Outcome['kind']]: Write<K> } = {
-  answered: async ({ jobs, media }, { lease, accountId }, { answer, failure }, { keepMs, span }) => {
-    const body = await keepBytes(media, answer.body, { accountId, keepMs });
-    const written = {
-      statusCode: answer.status,
-      contentType: answer.contentType,
-      encoding: chooseEncoding(answer),
-      size: answer.body.length,
-      body,
-    };
-    await jobs.finish(lease, { answer: written, failure }, span);
-  },
-  failed: ({ jobs }, { lease }, { failure }, { span }) => jobs.finish(lease, { failure }, span),
-  later: ({ jobs }, { lease }, { delayMs }, { span }) => jobs.giveBack(lease, { untouched: true, delayMs }, span),
-  unknown: ({ jobs }, { lease }, _outcome, { span }) => jobs.giveBack(lease, { untouched: false, delayMs: 0 }, span),
-};
+async function recordOutcome(
+  { jobs, media }: RunJobDeps,
+  { lease, accountId }: LeasedJob,
+  outcome: Outcome,
+  { keepMs, span }: Run,
+): Promise<void> {
+  switch (outcome.kind) {
+    case 'answered': {
+      const { answer, failure } = outcome;
+      const body = await keepBytes(media, answer.body, { accountId, keepMs });
+      const written = {
+        statusCode: answer.status,
+        contentType: answer.contentType,
+        encoding: chooseEncoding(answer),
+        size: answer.body.length,
+        body,
+      };
+      await jobs.finish(lease, { answer: written, failure }, span);
+      return;
+    }
+    case 'failed':
+      await jobs.finish(lease, { failure: outcome.failure }, span);
+      return;
+    case 'later':
+      await jobs.giveBack(lease, { untouched: true, delayMs: outcome.delayMs }, span);
+      return;
+    case 'unknown':
+      await jobs.giveBack(lease, { untouched: false, delayMs: 0 }, span);
+      return;
+  }
+}
 
 /** Repeats a write for a limited time; a refusal is final. */
 async function writeWithRetries(

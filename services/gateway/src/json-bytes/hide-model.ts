@@ -1,5 +1,8 @@
 import { endOfString, isSpace } from './json-members.ts';
 
+const META = /[\\^$.*+?()[\]{}|]/g;
+/** Longer than any member that names a model. This many bytes are held back and read again with the next piece. */
+const OVERLAP_BYTES = 4096;
 const [QUOTE, COLON] = [0x22, 0x3a];
 const NAMES = [Buffer.from('"model"'), Buffer.from('"modelVersion"')];
 const PREFIX = Buffer.from('models/');
@@ -64,4 +67,41 @@ function skipSpaceBackwards(bytes: Buffer, start: number): number {
   let at = start;
   while (isSpace(bytes[at])) at -= 1;
   return at;
+}
+
+/** Hides a model in bytes that arrive in pieces. It holds back the last bytes of each piece. */
+interface PieceHider {
+  take(piece: Buffer): Buffer;
+  /** The bytes that are held back. */
+  rest(): Buffer;
+}
+
+export function hideInPieces(hider: ModelHider): PieceHider {
+  let back: Buffer = Buffer.alloc(0);
+  return {
+    take: (piece) => {
+      const hidden = hider.hide(Buffer.concat([back, piece]));
+      const ready = Math.max(0, hidden.length - OVERLAP_BYTES);
+      back = hidden.subarray(ready);
+      return hidden.subarray(0, ready);
+    },
+    rest: () => {
+      const left = back;
+      back = Buffer.alloc(0);
+      return left;
+    },
+  };
+}
+
+/**
+ * Replaces this id with another one in members called `model`, at any depth. Quotes in a JSON string are escaped, so
+ * the pattern cannot match within a string. All other bytes stay.
+ */
+export function modelRenamer(from: string, to: string): (text: Buffer) => Buffer {
+  if (from === to) return (text) => text;
+  const needle = Buffer.from(JSON.stringify(from));
+  const member = new RegExp(`("model"\\s*:\\s*)${JSON.stringify(from).replace(META, '\\$&')}`, 'g');
+  const value = JSON.stringify(to);
+  return (text) =>
+    text.includes(needle) ? Buffer.from(text.toString().replace(member, (_, name: string) => name + value)) : text;
 }

@@ -1,7 +1,7 @@
 import { anthropicCount, anthropicMessages } from './protocols/anthropic-messages.ts';
 import { googleGenerate } from './protocols/google-generate.ts';
-import { openaiChat } from './protocols/openai-chat.ts';
-import { openaiResponses } from './protocols/openai-responses.ts';
+import { openaiChat } from './protocols/openai.ts';
+import { openaiResponses } from './protocols/openai.ts';
 import { embeddings, images, rerank, speech, transcription } from './protocols/plain.ts';
 import type { Protocol } from './protocols/protocol.ts';
 

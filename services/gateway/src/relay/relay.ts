@@ -1,30 +1,36 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
-import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import type { CallCharges, Charge } from './charges/call-charges.ts';
+import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
 import { gateAnswer } from './answers/gated-sink.ts';
-import { computeCharge } from './charges/compute-charge.ts';
-import { holdCall } from './charges/hold-call.ts';
-import type { HeldCall } from './charges/hold-call.ts';
-import type { AttemptEnd } from './attempts/forward-call.ts';
-import type { RelayCall } from './requests/relay-call.ts';
-import { logAttempt } from './attempts/log-attempt.ts';
-import type { Usage } from './protocols/protocol.ts';
+import { scrubError } from './answers/scrub-error.ts';
+import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
+import { tryChannels } from './attempts/try-channels.ts';
+import type { CallContext } from './attempts/call-context.ts';
+import type { CallWatch } from './attempts/watch-calls.ts';
 import { channelsBusy, mayUse, modelNotFound, noChannelAvailable } from './channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
-import type { RelayMeter } from './relay-metrics.ts';
-import { inRelaySpan } from './relay-span.ts';
-import type { RelaySpan } from './relay-span.ts';
+import type { CallCharges, Charge } from './charges/call-charges.ts';
+import { chooseCharge, holdCall } from './charges/call-money.ts';
+import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
 import type { PriceKeys } from './charges/price-keys.ts';
-import { showError } from './answers/show-error.ts';
-import { tryChannels } from './attempts/try-channels.ts';
-import type { CallOutcome } from './attempts/try-channels.ts';
-import type { CallWatch } from './attempts/watch-calls.ts';
+import type { RelayObserver } from './observe-call.ts';
+import type { Usage } from './protocols/protocol.ts';
+import type { RelayCall } from './requests/relay-call.ts';
 
 const TOO_BUSY = 429;
 const RELEASED: Charge = { basis: 'released' };
+/** The refusals for statuses whose body cannot be read. */
+const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
+  404: ['not_found', 'not_found'],
+  408: ['unavailable', 'upstream_timeout'],
+  409: ['conflict', 'upstream_refused'],
+  413: ['invalid', 'body_too_large'],
+  415: ['invalid', 'unsupported_media_type'],
+  422: ['unprocessable', 'upstream_refused'],
+  429: ['exhausted', 'rate_limit_exceeded'],
+};
 
 /** The end of a call whose answer has begun. */
 export interface AnswerEnd {
@@ -38,13 +44,9 @@ export interface AnswerEnd {
  * The call of an asynchronous job, which may take several runs. If nothing was sent or the upstream was too busy, the
  * hold stays for the next run; otherwise the job releases it.
  */
-export interface KeptCall {
-  /** Identifies the call at billing, in every run. */
-  readonly callId: string;
-  /** Milliseconds since 1970; from then on billing charges the hold by itself. */
-  readonly lapsesAt: number;
+export interface JobRun extends JobHold {
   /** Records the intent before the call is sent. If it fails, the run ends. */
-  readonly starting: () => Promise<void>;
+  readonly recordStart: () => Promise<void>;
 }
 
 /** The synchronous routes. */
@@ -54,13 +56,13 @@ export interface Relay {
    * call ends. It refuses with a Problem until the sink has begun; after `upstream_failed` and `upstream_timeout` the
    * upstream may have done the work. Aborting `gone` cancels the upstream's work.
    */
-  call(call: RelayCall, sink: CallSink, gone: AbortSignal, kept?: KeptCall): Promise<AnswerEnd>;
+  call(call: RelayCall, sink: CallSink, gone: AbortSignal, job?: JobRun): Promise<AnswerEnd>;
   /** Holds the money of a job's call when the job is created; refuses with a Problem. */
-  hold(call: RelayCall, kept: Pick<KeptCall, 'callId' | 'lapsesAt'>): Promise<void>;
+  hold(call: RelayCall, job: JobHold): Promise<void>;
   /** Releases the hold of a job's call that will not be made. */
   release(callId: string): void;
   /** Refuses a call whose model the token may not use, or that no enabled channel has at this endpoint. */
-  assertServed(call: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>): void;
+  assertServed(call: RelayCall): void;
 }
 
 export interface RelayDeps {
@@ -68,113 +70,64 @@ export interface RelayDeps {
   readonly charges: CallCharges;
   readonly priceKeys: PriceKeys;
   readonly watch: CallWatch;
-  readonly meter: RelayMeter;
+  readonly observer: RelayObserver;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly log: Log;
+}
+
+/** The state that the steps of a call share. */
+interface RelayContext extends CallContext, ChargedCall {
+  readonly job: JobRun | undefined;
 }
 
 export function openRelay(deps: RelayDeps): Relay {
+  const { clock, watch, charges } = deps;
   return {
-    call: (call, sink, gone, kept) => runCall(deps, { call, sink, gone, kept }),
-    hold: async (call, kept) => {
-      if (!call.endpoint.isFree) await holdCall(deps, call, listServingChannels(deps.channels, call), { job: kept });
+    call: async (call, sink, gone, job) => {
+      const channels = listServingChannels(deps.channels, call);
+      return deps.observer.observe(call, (observer) =>
+        relayCall(deps, { call, channels, sink, gone, job, clock, watch, observer }),
+      );
+    },
+    hold: async (call, job) => {
+      await holdCall(deps, { call, channels: listServingChannels(deps.channels, call), job });
     },
     release: (callId) => {
-      deps.charges.settle({ callId, charge: RELEASED });
+      charges.settle({ callId, charge: RELEASED });
     },
     assertServed: (call) => void listServingChannels(deps.channels, call),
   };
 }
 
-interface CallContext {
-  readonly call: RelayCall;
-  readonly sink: CallSink;
-  readonly gone: AbortSignal;
-  readonly kept: KeptCall | undefined;
-}
-
-async function runCall(deps: RelayDeps, context: CallContext): Promise<AnswerEnd> {
-  const channels = listServingChannels(deps.channels, context.call);
-  return inRelaySpan(context.call, deps.clock, (traced) => runCallOn(deps, channels, context, traced));
-}
-
-async function runCallOn(
-  deps: RelayDeps,
-  channels: readonly RelayChannel[],
-  { call, kept, ...client }: CallContext,
-  traced: RelaySpan,
-): Promise<AnswerEnd> {
-  const { clock, meter, watch, log } = deps;
-  const held = call.endpoint.isFree
-    ? undefined
-    : await holdCall(deps, call, channels, { job: kept, span: traced.span });
-  const durable = held?.durable;
-  const { sink, gone } = durable === undefined ? client : gateAnswer(client, durable);
+/** Holds the money of a call, tries its channels, finishes its answer and settles it. */
+async function relayCall(deps: RelayDeps, context: RelayContext): Promise<AnswerEnd> {
+  const { job, observer } = context;
+  const hold = await holdCall(deps, context, observer.span);
+  const { durable } = hold;
+  const answering = durable === undefined ? context : { ...context, ...gateAnswer(context, durable) };
   let isHeld = durable === undefined;
-  const observed = meter.begin(call);
-  let tried: CallOutcome | undefined;
-  const onAttempt = (channel: RelayChannel, end: AttemptEnd, ms: number): void => {
-    meter.attempt(channel, end);
-    traced.attempt(channel, end, ms);
-    logAttempt(log, call, channel, { end, ms });
-  };
+  let outcome: CallOutcome | undefined;
+  observer.begin();
   try {
-    if (kept !== undefined) await kept.starting();
-    const onFirstByte = (): void => {
-      observed.firstByte();
-      traced.firstByte();
-    };
-    const trying = tryChannels({ call, channels, sink, gone, clock, watch, onFirstByte, onAttempt });
-    // a refusal does not wait for the attempt that it ends
-    [tried] = await Promise.all([trying, durable]);
+    await job?.recordStart();
+    // a refused hold does not wait for the attempt that it ends
+    const [tried] = await Promise.all([tryChannels(answering), durable]);
     isHeld = true;
-    if (kept !== undefined && isTooBusy(tried)) throw channelsBusy();
-    return finishCall(call, sink, tried);
+    if (tried instanceof Problem) throw tried;
+    outcome = tried;
+    if (job !== undefined && isTooBusy(outcome)) throw channelsBusy();
+    return finishCall(answering, outcome);
   } finally {
-    const charge = isHeld ? chooseCharge(call, tried, kept) : RELEASED;
-    if (held !== undefined) settle(deps, { call, kept, held, tried, charge });
-    observed.end(tried, charge);
-    traced.end(tried, charge);
+    const charge = isHeld ? chooseCharge(context, outcome) : RELEASED;
+    settleCall(deps, context, hold, { outcome, charge });
+    observer.end(outcome, charge);
   }
-}
-
-interface SettleContext extends Pick<CallContext, 'call' | 'kept'> {
-  readonly held: HeldCall;
-  readonly tried: CallOutcome | undefined;
-  readonly charge: Charge;
-}
-
-/** Settles the call, unless it has no hold or a job keeps it for its next run. */
-function settle({ charges, meter }: RelayDeps, { call, kept, held, tried, charge }: SettleContext): void {
-  if (held.wasRefused()) meter.countRefusedBeside(call);
-  else if (kept === undefined || !isUndone(tried))
-    charges.settle({ callId: held.callId, charge, channel: readChannelId(tried) });
-}
-
-/** A job's call has no client that leaves: only the gateway cuts it off, so it is not charged. */
-function chooseCharge(call: RelayCall, tried: CallOutcome | undefined, kept: KeptCall | undefined): Charge {
-  if (tried === undefined || 'refusal' in tried || (kept !== undefined && tried.end.kind === 'gone')) return RELEASED;
-  return computeCharge(call, tried.end);
-}
-
-function readChannelId(tried: CallOutcome | undefined): string | undefined {
-  return tried !== undefined && 'channel' in tried ? tried.channel.settings.id : undefined;
-}
-
-/** Reports whether no upstream has begun the work. */
-function isUndone(tried: CallOutcome | undefined): boolean {
-  return tried === undefined || 'refusal' in tried || tried.end.kind === 'unreachable' || isTooBusy(tried);
-}
-
-function isTooBusy(tried: CallOutcome): boolean {
-  return 'end' in tried && tried.end.kind === 'error' && tried.end.answer.status === TOO_BUSY;
 }
 
 /** Lists the channels that can take a call, in the order in which they are tried. Refuses a call without one. */
 function listServingChannels(
   channels: RelayChannels,
-  { endpoint, model, principal }: Pick<RelayCall, 'endpoint' | 'model' | 'principal'>,
+  { endpoint, model, principal }: RelayCall,
 ): readonly RelayChannel[] {
   if (!mayUse(principal, model) || !channels.knows(endpoint.name, model)) throw modelNotFound(model);
   const serving = channels.serving(endpoint.name, model);
@@ -182,33 +135,76 @@ function listServingChannels(
   return serving;
 }
 
-function finishCall(call: RelayCall, sink: CallSink, tried: CallOutcome): AnswerEnd {
-  if ('refusal' in tried) throw tried.refusal;
-  return FINISH[tried.end.kind](tried.end as never, { call, sink, channel: tried.channel });
+function finishCall(context: CallContext, { result, channel }: CallOutcome): AnswerEnd {
+  switch (result.kind) {
+    case 'answered':
+      return { status: result.status, how: result.how, usage: result.progress.usage };
+    case 'gone':
+      return { status: 0, how: 'gone', usage: result.progress?.usage };
+    case 'error':
+      showError(context, channel, result.answer);
+      return { status: result.answer.status, how: 'whole', usage: undefined };
+    case 'unreachable':
+      throw noChannelAvailable(result.error);
+    case 'unknown':
+      throw new Problem({
+        kind: 'unavailable',
+        reason: result.why,
+        message:
+          result.why === 'upstream_timeout'
+            ? 'the upstream did not answer in time; it may have done the work'
+            : 'the upstream closed the connection before it answered; it may have done the work',
+        cause: result.error,
+      });
+  }
 }
 
-type EndOf<K extends AttemptEnd['kind']> = Extract<AttemptEnd, { readonly kind: K }>;
-interface FinishContext {
-  readonly call: RelayCall;
-  readonly sink: CallSink;
-  readonly channel: RelayChannel;
+/**
+ * Shows a client an upstream's error without the upstream's identities. An unreadable error becomes a refusal of the
+ * gateway.
+ */
+function showError({ call, sink }: CallContext, channel: RelayChannel, { status, headers, body }: ErrorAnswer): void {
+  const identities = channel.findIdentities(call.model);
+  const scrubbed = scrubError(body, identities.inErrors);
+  if (scrubbed === undefined) throw refuseStatus(status);
+  sink.begin(status, {
+    ...identities.headersBack(headers),
+    'content-type': 'application/json',
+    'content-length': String(scrubbed.length),
+  });
+  sink.end(scrubbed, {});
 }
 
-const FINISH: { readonly [K in AttemptEnd['kind']]: (end: EndOf<K>, context: FinishContext) => AnswerEnd } = {
-  answered: ({ status, how, progress }) => ({ status, how, usage: progress.usage }),
-  gone: ({ progress }) => ({ status: 0, how: 'gone', usage: progress?.usage }),
-  error: ({ answer }, { call, sink, channel }) => {
-    showError(sink, call, channel, answer);
-    return { status: answer.status, how: 'whole', usage: undefined };
-  },
-  unreachable: ({ error }) => {
-    throw noChannelAvailable(error);
-  },
-  unknown: ({ why, error }) => {
-    const message =
-      why === 'upstream_timeout'
-        ? 'the upstream did not answer in time; it may have done the work'
-        : 'the upstream closed the connection before it answered; it may have done the work';
-    throw new Problem({ kind: 'unavailable', reason: why, message, cause: error });
-  },
-};
+function refuseStatus(status: number): Problem {
+  const [kind, reason] =
+    KINDS[status] ??
+    (status >= 500 ? (['unavailable', 'upstream_failed'] as const) : (['invalid', 'upstream_refused'] as const));
+  return new Problem({ kind, reason, message: `the upstream refused the request with status ${status}` });
+}
+
+interface CallEnding {
+  readonly outcome: CallOutcome | undefined;
+  readonly charge: Charge;
+}
+
+/** Settles the call, unless it has no hold or a job keeps it for its next run. */
+function settleCall(
+  { charges, observer }: RelayDeps,
+  { call, job }: RelayContext,
+  hold: CallHold,
+  { outcome, charge }: CallEnding,
+): void {
+  if (hold.callId === undefined) return;
+  if (hold.wasRefused()) observer.countRefusedBeside(call);
+  else if (job === undefined || !isUndone(outcome))
+    charges.settle({ callId: hold.callId, charge, channel: outcome?.channel.settings.id });
+}
+
+/** Reports whether no upstream has begun the work. */
+function isUndone(outcome: CallOutcome | undefined): boolean {
+  return outcome === undefined || outcome.result.kind === 'unreachable' || isTooBusy(outcome);
+}
+
+function isTooBusy({ result }: CallOutcome): boolean {
+  return result.kind === 'error' && result.answer.status === TOO_BUSY;
+}

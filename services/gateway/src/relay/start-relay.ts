@@ -2,20 +2,22 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+import { channelPausesReader } from '../clients/channel-pauses-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';
+import { onChannelPausesChanged } from '../events/subscriptions.ts';
 import { startCallWatch } from './attempts/watch-calls.ts';
+import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
-import { startPauses } from './channels/start-pauses.ts';
 import { openBatchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
 import { cachePriceKeys } from './charges/price-keys.ts';
 import { openRealtime } from './realtime/realtime.ts';
 import type { Realtime } from './realtime/realtime.ts';
-import { relayMeter } from './relay-metrics.ts';
+import { openRelayObserver } from './observe-call.ts';
 import { openRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 
@@ -33,7 +35,7 @@ export interface RelayParts {
 export async function startRelay(
   { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
   foundation: Foundation,
-  clients: Pick<GatewayClients, 'calls' | 'pauses'>,
+  clients: GatewayClients,
   { limits, lifecycle }: { readonly limits: SharedLimits; readonly lifecycle: Lifecycle },
 ): Promise<RelayParts> {
   const { clock, newId, log, metrics, random } = foundation;
@@ -63,10 +65,26 @@ export async function startRelay(
       watch,
       clock,
       newId,
-      log,
-      meter: relayMeter(metrics, clock, channels),
+      observer: openRelayObserver({ metrics, clock, log }, channels),
     }),
   };
+}
+
+/** Reads the pauses before the first call, if the tasks service can be reached. */
+async function startPauses(
+  { bus, clock, log }: Foundation,
+  clients: GatewayClients,
+  lifecycle: Lifecycle,
+): Promise<ChannelPauses> {
+  const pauses = followChannelPauses({ read: channelPausesReader(clients.pauses), clock, log });
+  lifecycle.add('channel pauses', () => pauses.stop());
+  const events = await onChannelPausesChanged(bus, () => {
+    pauses.wake();
+  });
+  lifecycle.add('events of channel pauses', () => events.stop());
+  // the worker says why it failed
+  await pauses.refresh().catch(() => undefined);
+  return pauses;
 }
 
 /** A source of numbers from 0 (inclusive) to 1 (exclusive). */

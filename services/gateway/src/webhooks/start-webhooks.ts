@@ -5,7 +5,7 @@ import type { SenderClient } from '../clients/webhook-sender.ts';
 import { webhookWorkClient } from '../clients/webhook-work-client.ts';
 import type { WorkClient } from '../clients/webhook-work-client.ts';
 import type { GatewayConfig } from '../config.ts';
-import { onEventsDispatched } from '../events/on-events-dispatched.ts';
+import { onEventsDispatched } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
 import { startReceiverPool } from './receiver-pool.ts';
 import type { ReceiverPool } from './receiver-pool.ts';

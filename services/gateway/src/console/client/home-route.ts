@@ -1,5 +1,5 @@
 import type { Home, HomeMoney, Limit } from '../../../console/api/home.ts';
-import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { PlainState } from '../../clients/plain-task.ts';
 import type { FoundTasks } from '../../clients/task-pages-client.ts';

@@ -1,4 +1,4 @@
-import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks } from '../../clients/money-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { requirePrincipal } from '../../http/exchange.ts';

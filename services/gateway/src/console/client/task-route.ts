@@ -1,5 +1,5 @@
 import type { TaskView } from '../../../console/api/task.ts';
-import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { toPlainTask } from '../../clients/plain-task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';

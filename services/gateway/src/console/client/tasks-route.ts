@@ -1,10 +1,11 @@
 import { readIdTime } from '@reelgate/platform/ids';
 import type { TaskList } from '../../../console/api/tasks.ts';
-import type { AccountCaller } from '../../clients/account-caller.ts';
-import type { PlainKind, PlainState } from '../../clients/plain-task.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
+import { WIRE_KINDS } from '../../clients/plain-task.ts';
+import type { PlainState } from '../../clients/plain-task.ts';
 import type { FoundTasks, TaskQuestion } from '../../clients/task-pages-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { readEnumName, readEnumValue } from '../../dialects/wire/query-values.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
@@ -29,11 +30,6 @@ const STATES: Readonly<Record<PlainState | 'running', readonly PlainState[]>> = 
   running: ['queued', 'in_progress'],
   completed: ['completed'],
   failed: ['failed'],
-};
-const KINDS: Readonly<Record<PlainKind, PlainKind>> = {
-  generation: 'generation',
-  regeneration: 'regeneration',
-  context_ir: 'context_ir',
 };
 
 type Parts = Pick<TaskPageParts, 'clock' | 'log' | 'taskPages' | 'books' | 'catalogue'>;
@@ -80,7 +76,7 @@ function readQuestion(query: URLSearchParams): TaskQuestion {
   return {
     limit: PAGE,
     states: readEnumValue(query, 'state', STATES),
-    kind: readEnumValue(query, 'kind', KINDS),
+    kind: readEnumName(query, 'kind', WIRE_KINDS),
     model: query.get('model')?.slice(0, MODEL_CHARACTERS_MAX),
     from: readTimeFilter(query, 'from'),
     to: readTimeFilter(query, 'to'),

@@ -1,6 +1,6 @@
 import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
-import type { DeliveryState } from '../../clients/webhook-delivery.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
+import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
 import type { Exchange } from '../../http/exchange.ts';
@@ -17,11 +17,6 @@ const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 /** More than an account may have. */
 const ENDPOINTS_MAX = 100;
 const DELIVERIES_MAX = 50;
-const STATES: Readonly<Record<DeliveryState, DeliveryState>> = {
-  pending: 'pending',
-  delivered: 'delivered',
-  failed: 'failed',
-};
 
 type Parts = Pick<GatewayParts, 'webhooks'>;
 
@@ -66,7 +61,11 @@ async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<En
 async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<EndpointView> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [id, query] = [readEndpointId(exchange), new URLSearchParams(exchange.querystring)];
-  const page = { after: readPage(query).after, limit: DELIVERIES_MAX, state: readEnumValue(query, 'state', STATES) };
+  const page = {
+    after: readPage(query).after,
+    limit: DELIVERIES_MAX,
+    state: readEnumName(query, 'state', WIRE_STATES),
+  };
   const [endpoint, { deliveries, hasMore }] = await Promise.all([
     webhooks.get(caller, id),
     webhooks.listDeliveries(caller, id, page),

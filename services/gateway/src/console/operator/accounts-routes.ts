@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { AccountList, AccountRow, AccountView, CreditRequest } from '../../../console/api/operator-accounts.ts';
-import type { AccountCaller } from '../../clients/account-caller.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
 import type { Account, Accounts } from '../../clients/accounts-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { ReadUsage } from '../../clients/usage-client.ts';

@@ -1,9 +1,10 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import type { CallOptions } from '@reelgate/platform/rpc/service';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
-import type { Act, ReadActs } from '../../clients/acts-client.ts';
+import type { Caller } from '../../clients/caller.ts';
+import type { Act } from '../../../console/api/operator-acts.ts';
+import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money.ts';
@@ -29,11 +30,7 @@ export interface WantedDecision extends DecisionRequest {
  * Carries out a decision, and answers what it did to the money. A page that never saw the answer sends the decision
  * again, and gets the answer to the first one. A decision of another person is told.
  */
-export async function decide(
-  parts: DecideParts,
-  wanted: WantedDecision,
-  caller: Pick<CallOptions, 'requestId' | 'span'>,
-): Promise<DecisionAnswer> {
+export async function decide(parts: DecideParts, wanted: WantedDecision, caller: Caller): Promise<DecisionAnswer> {
   const { attention, acts, clock, log } = parts;
   const { id, resolution } = wanted;
   const at = await attention.decide(wanted, caller).then(

@@ -2,8 +2,8 @@ import type { JobList, JobRow, JobView } from '../../../console/api/operator-job
 import type { Log } from '@reelgate/platform/log';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { JobRecord, JobRecords } from '../../clients/job-records-client.ts';
-import type { JobState } from '../../clients/jobs-client.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { WIRE_TASK_STATES } from '../../clients/plain-task.ts';
+import { readEnumName } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -12,12 +12,6 @@ import { readIdFilter, readTextFilter } from './read-query.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;
-const STATES: Readonly<Record<JobState, JobState>> = {
-  queued: 'queued',
-  in_progress: 'in_progress',
-  completed: 'completed',
-  failed: 'failed',
-};
 
 const ACTS_SHOWN = 20;
 
@@ -52,7 +46,7 @@ async function jobList({ jobs: client }: Parts, { querystring, state }: Exchange
   const question = {
     limit: PAGE,
     accountId: readTextFilter(query, 'account', ACCOUNT_MAX),
-    state: readEnumValue(query, 'state', STATES),
+    state: readEnumName(query, 'state', WIRE_TASK_STATES),
     after: readIdFilter(query, 'after'),
   };
   const { jobs, hasMore } = await client.list(question, state);

@@ -1,6 +1,7 @@
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
-import type { AccountCaller } from '../../clients/account-caller.ts';
-import type { Act, ReadActs } from '../../clients/acts-client.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
+import type { Act } from '../../../console/api/operator-acts.ts';
+import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
 import type { TaskRecord } from '../../clients/task-records-client.ts';

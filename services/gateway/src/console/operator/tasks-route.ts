@@ -4,9 +4,9 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import type { OperatorTaskList, OperatorTaskRow } from '../../../console/api/operator-tasks.ts';
 import type { AccountBooks, TaskCharge } from '../../clients/money-client.ts';
-import type { PlainKind, PlainState } from '../../clients/plain-task.ts';
+import { WIRE_KINDS, WIRE_TASK_STATES } from '../../clients/plain-task.ts';
 import type { FoundRecords, RecordsQuestion, TaskRecord, TaskRecords } from '../../clients/task-records-client.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
+import { readEnumName } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { readTimeFilter } from '../client/tasks-route.ts';
@@ -21,17 +21,6 @@ const ACCOUNT_MAX = 256;
 const MODEL_MAX = 256;
 const CHANNEL_MAX = 128;
 const UPSTREAM_ID_MAX = 256;
-const STATES: Readonly<Record<PlainState, PlainState>> = {
-  queued: 'queued',
-  in_progress: 'in_progress',
-  completed: 'completed',
-  failed: 'failed',
-};
-const KINDS: Readonly<Record<PlainKind, PlainKind>> = {
-  generation: 'generation',
-  regeneration: 'regeneration',
-  context_ir: 'context_ir',
-};
 
 export interface TasksParts {
   readonly clock: Clock;
@@ -80,8 +69,8 @@ function toQuestion(query: URLSearchParams, upstreamId: string | undefined): Rec
   return {
     limit: PAGE,
     accountId: readTextFilter(query, 'account', ACCOUNT_MAX),
-    state: readEnumValue(query, 'state', STATES),
-    kind: readEnumValue(query, 'kind', KINDS),
+    state: readEnumName(query, 'state', WIRE_TASK_STATES),
+    kind: readEnumName(query, 'kind', WIRE_KINDS),
     model: readTextFilter(query, 'model', MODEL_MAX),
     channel: readTextFilter(query, 'channel', CHANNEL_MAX),
     from: readTimeFilter(query, 'from'),

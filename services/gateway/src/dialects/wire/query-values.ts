@@ -19,9 +19,20 @@ export function readEnumValue<T>(
   name: string,
   words: Readonly<Record<string, T>>,
 ): T | undefined {
+  const word = readEnumName(query, name, words);
+  return word === undefined ? undefined : words[word];
+}
+
+/** Reads a word of a query; undefined if the word is absent. */
+export function readEnumName<W extends string>(
+  query: URLSearchParams,
+  name: string,
+  words: Readonly<Record<W, unknown>>,
+): W | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  const found = Object.entries(words).find(([word]) => word === text);
-  if (found === undefined) throw invalid(name, `must be one of ${Object.keys(words).join(', ')}`, 'invalid_request');
-  return found[1];
+  const known = Object.keys(words) as W[];
+  const found = known.find((word) => word === text);
+  if (found === undefined) throw invalid(name, `must be one of ${known.join(', ')}`, 'invalid_request');
+  return found;
 }

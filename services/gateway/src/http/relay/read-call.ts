@@ -1,17 +1,20 @@
 import { Problem } from '@reelgate/platform/problem';
+import type { LeasedJob } from '../../clients/jobs-client.ts';
+import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import { readBoundary, readTextFields, parseFormParts } from '../../relay/requests/form-parts.ts';
+import type { JsonObject } from '../../relay/protocols/protocol.ts';
+import { parseFormParts, readBoundary, readTextFields } from '../../relay/requests/form-parts.ts';
 import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/requests/request-headers.ts';
-import type { JsonObject } from '../../relay/protocols/protocol.ts';
-import type { Exchange } from '../exchange.ts';
-import { requirePrincipal } from '../exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { parseJson } from '../bodies/parse-json.ts';
-import { readRawBody } from '../bodies/read-raw-body.ts';
-import { readBodyType } from '../bodies/read-body.ts';
 import { toReceiveOptions } from '../bodies/exchange-body.ts';
+import { parseJson } from '../bodies/parse-json.ts';
+import { readBodyType } from '../bodies/read-body.ts';
+import { readRawBody } from '../bodies/read-raw-body.ts';
+import { requirePrincipal } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { matchPath } from '../routes/route.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
@@ -144,4 +147,38 @@ function removeKeyParameter(search: string): string {
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
   if (kept.length === pairs.length) return search;
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
+}
+
+/** Restores a stored call. It keeps the access rights that it was created with. */
+export function restoreCall(
+  { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
+  body: Buffer,
+): RelayCall {
+  const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
+  if (endpoint === undefined)
+    throw new Problem({
+      kind: 'not_found',
+      reason: 'not_found',
+      message: 'the synchronous route of this call no longer exists',
+    });
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
+  return parseCall({
+    endpoint,
+    path,
+    params: { model },
+    search,
+    headers,
+    body,
+    requestId,
+    contentType: at < 0 ? undefined : headers[at + 1],
+    principal: {
+      accountId,
+      tokenId,
+      models: visibleModels,
+      expiresAt: undefined,
+      webhooks: 'none',
+      tokenName: '',
+      tokens: 'none',
+    },
+  });
 }

@@ -8,7 +8,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { homeRoute } from './home-route.ts';
 import { modelRoutes } from './model-routes.ts';
 import { pageRoutes } from './page-routes.ts';
-import { realtimeRoute } from './realtime-route.ts';
+import { realtimeRoute } from './relay-routes.ts';
 import { relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';

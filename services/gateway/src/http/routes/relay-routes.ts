@@ -1,9 +1,11 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Problem } from '@reelgate/platform/problem';
+import type { CallSink } from '../../relay/answers/call-sink.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import type { Exchange } from '../exchange.ts';
-import { readCall } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { responseSink } from '../relay/response-sink.ts';
+import { readCall } from '../relay/read-call.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 
 const ANY_OBJECT = { type: 'object' };
@@ -60,6 +62,78 @@ function describeRelayRoute({ name, path, model, takesForms, answersAlso, summar
     answers: {
       'application/json': ANY_OBJECT,
       ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])),
+    },
+  };
+}
+
+/** Writes the answer of a call to the client. Its headers override those that the response already has. */
+export function responseSink(response: ServerResponse): CallSink {
+  let isFull = false;
+  let hasSentHead = false;
+  let resume: (() => void) | undefined;
+  const write = (chunk: Buffer): boolean => {
+    hasSentHead = true;
+    if (response.destroyed || response.write(chunk)) return true;
+    if (!isFull) {
+      isFull = true;
+      response.once('drain', () => {
+        isFull = false;
+        resume?.();
+      });
+    }
+    return false;
+  };
+  return {
+    begin: (status, headers) => {
+      response.writeHead(status, headers as OutgoingHttpHeaders);
+      if (headers['content-length'] !== undefined) return;
+      // a stream sends its head before its first event, but together with an event that has come already
+      queueMicrotask(() => {
+        if (!hasSentHead && !response.destroyed) response.flushHeaders();
+      });
+    },
+    write,
+    onDrain: (next) => {
+      resume = next;
+    },
+    end: (chunk, trailers) => {
+      hasSentHead = true;
+      if (response.destroyed) return;
+      if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);
+      if (chunk === undefined) response.end();
+      else response.end(chunk);
+    },
+    broken: () => {
+      response.destroy();
+    },
+  };
+}
+
+/** Refuses a plain HTTP request to `/v1/realtime`. An upgrade to a WebSocket never reaches Koa. */
+export function realtimeRoute(): RouteEntry {
+  return {
+    kind: 'relay',
+    methods: ['GET'],
+    path: '/v1/realtime',
+    token: { counts: 'calls' },
+    handle: (exchange) => {
+      exchange.set('upgrade', 'websocket');
+      throw new Problem({
+        kind: 'invalid',
+        reason: 'upgrade_required',
+        message: 'this route requires a WebSocket; send Connection: Upgrade and Upgrade: websocket',
+      });
+    },
+    doc: {
+      tag: 'Relayed',
+      operationId: 'relay_v1_realtime',
+      summary: 'Open a realtime session over a WebSocket',
+      description:
+        'The gateway passes messages in both directions between the client and a channel that serves `realtime`.',
+      parameters: [{ name: 'model', description: 'The id of the model.', schema: { type: 'string' } }],
+      answers: {},
+      also: { 101: { description: 'The connection becomes a WebSocket.' } },
+      refuses: [400, 404, 426, 502, 504],
     },
   };
 }

@@ -1,5 +1,5 @@
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
-import type { DeliveryState } from '../../clients/webhook-delivery.ts';
+import { readEnumName } from '../../dialects/wire/query-values.ts';
+import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 import { WEBHOOK_BODIES, decodeSince, readOptionalBody } from './webhook-bodies.ts';
@@ -10,11 +10,6 @@ import { WEBHOOK_ANSWERS, encodeDelivery, encodeListedDelivery, encodePage } fro
 
 const ENDPOINT = '/v1/webhook_endpoints/{webhook_endpoint_id}';
 const DELIVERY = '/v1/webhook_deliveries/{webhook_delivery_id}';
-const STATES: Readonly<Record<DeliveryState, DeliveryState>> = {
-  pending: 'pending',
-  delivered: 'delivered',
-  failed: 'failed',
-};
 /** The most deliveries that one request makes due again. */
 const RESENT_MAX = 1000;
 
@@ -64,14 +59,14 @@ function listRoute({ webhooks }: Parts): RouteEntry {
       summary: 'List the deliveries of a webhook endpoint, or of `default`, newest first',
       parameters: [
         ...PAGE_PARAMETERS,
-        { name: 'state', description: 'Only these.', schema: { enum: [...Object.keys(STATES), ''] } },
+        { name: 'state', description: 'Only these.', schema: { enum: [...Object.keys(WIRE_STATES), ''] } },
       ],
       refuses: [400, 404],
     },
     schema: WEBHOOK_ANSWERS.deliveries,
     answer: async (exchange, caller) => {
       const query = new URLSearchParams(exchange.querystring);
-      const page = { ...readPage(query), state: readEnumValue(query, 'state', STATES) };
+      const page = { ...readPage(query), state: readEnumName(query, 'state', WIRE_STATES) };
       const { deliveries, hasMore } = await webhooks.listDeliveries(caller, readEndpointId(exchange), page);
       return encodePage(deliveries, hasMore, encodeListedDelivery);
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RelayCall } from '../requests/relay-call.ts';
-import { openaiChat } from '../protocols/openai-chat.ts';
+import { openaiChat } from '../protocols/openai.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import { readUsage } from './usage-in-bytes.ts';
 

@@ -5,6 +5,8 @@ import type { RelayCall } from '../requests/relay-call.ts';
 /** A longer answer is not parsed; its usage is searched for. */
 const PARSED_BYTES_MAX = 64 * 1024;
 const USAGE = 'usage';
+/** The bytes at the end that are kept to find the usage in. */
+const TAIL_BYTES = 64 * 1024;
 
 /** Reads the usage that a JSON answer, or the end of one, reports. */
 export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: RelayCall): Usage | undefined {
@@ -15,11 +17,18 @@ export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: Re
 }
 
 /** The objects that hold usage in the protocol: the last one of each name in these bytes. */
-export function findUsageHolders(bytes: Buffer, { usageMembers }: Pick<Protocol, 'usageMembers'>): JsonObject {
+export function findUsageHolders(bytes: Buffer, { usageMembers }: Protocol): JsonObject {
   return Object.fromEntries(
     usageMembers.flatMap((name) => {
       const value = findLastObject(bytes, name);
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+/** Returns the last bytes of everything that has arrived, in which the usage is found. */
+export function keepLastBytes(tail: Buffer, chunk: Buffer): Buffer {
+  if (chunk.length >= TAIL_BYTES) return chunk.subarray(chunk.length - TAIL_BYTES);
+  const whole = Buffer.concat([tail, chunk]);
+  return whole.length <= TAIL_BYTES ? whole : whole.subarray(whole.length - TAIL_BYTES);
 }

@@ -1,17 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '@reelgate/platform/clock';
-import type { AnswerBody, AnswerContext, Progress } from '../answers/answer-body.ts';
-import { newEventAnswer } from '../answers/event-answer.ts';
-import { newHeldAnswer } from '../answers/held-answer.ts';
-import { newListAnswer } from '../answers/list-answer.ts';
-import { newPassedAnswer } from '../answers/passed-answer.ts';
+import type { AnswerBody, Progress } from '../answers/answer-body.ts';
+import { openAnswerBody, readHeaderWord } from '../answers/open-answer.ts';
 import { unpackAnswers } from '../answers/unpacking.ts';
-import type { CallSink } from '../answers/call-sink.ts';
-import type { RelayCall } from '../requests/relay-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { buildUpstreamRequest } from '../requests/upstream-request.ts';
-import type { CallWatch, WatchedCall } from './watch-calls.ts';
+import type { AttemptResult, ErrorAnswer } from './attempt-result.ts';
+import type { CallContext } from './call-context.ts';
+import type { WatchedCall } from './watch-calls.ts';
 
 /** The longest time that an answer may take after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
@@ -19,68 +15,39 @@ export const ANSWER_MS_MAX = 3_600_000;
 const ERROR_BYTES_MAX = 256 * 1024;
 const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** An upstream's error answer, before a client sees it. */
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-/** The outcome of one attempt. */
-export type AttemptEnd =
-  /** Nothing was sent. */
-  | { readonly kind: 'unreachable'; readonly error: Error }
-  | { readonly kind: 'error'; readonly answer: ErrorAnswer }
-  /** It was sent, no part of an answer was shown, and no answer will come. */
-  | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
-  /** Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. */
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      readonly how: 'whole' | 'broken';
-      readonly progress: Progress;
-      readonly isOverrun?: boolean;
-    }
-  | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
-
-export interface ForwardOptions {
-  readonly call: RelayCall;
-  readonly channel: RelayChannel;
-  readonly sink: CallSink;
-  /** Aborted when the client has left. */
-  readonly gone: AbortSignal;
-  readonly clock: Clock;
-  readonly watch: CallWatch;
-  /** Called once, when the upstream's head has arrived. */
-  readonly onFirstByte: () => void;
-}
-
 const GONE = new Error('the client is gone');
 const OVERRUN = new Error('the answer goes on for too long');
 
 /** One attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
-export function forwardCall(options: ForwardOptions): Promise<AttemptEnd> {
-  const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
-  if (options.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
-  const { channel, call } = options;
+export function forwardCall(context: CallContext, channel: RelayChannel): Promise<AttemptResult> {
+  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+  if (context.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
+  const { call } = context;
   const { path, headers, body } = buildUpstreamRequest(call, channel);
   channel.pool.dispatch(
     { method: call.endpoint.method, path, headers, body },
-    unpackAnswers(newAttemptHandler(options, resolve)),
+    unpackAnswers(newAttemptHandler(context, channel, resolve)),
   );
   return promise;
 }
 
-function newAttemptHandler(options: ForwardOptions, finish: (end: AttemptEnd) => void): Dispatcher.DispatchHandler {
-  const { call, channel, sink, gone, clock, onFirstByte } = options;
+function newAttemptHandler(
+  context: CallContext,
+  channel: RelayChannel,
+  finish: (result: AttemptResult) => void,
+): Dispatcher.DispatchHandler {
+  const { call, sink, gone, clock, observer } = context;
   let controller: Dispatcher.DispatchController | undefined;
   let body: AnswerBody | undefined;
   let error: ErrorCollector | undefined;
   let status = 0;
-  const watched = watchCall(options, { beat: () => body?.beat(), abort: (reason) => controller?.abort(reason) });
-  const end = (how: AttemptEnd): void => {
+  const watched = watchCall(context, channel, {
+    beat: () => body?.beat(),
+    abort: (reason) => controller?.abort(reason),
+  });
+  const end = (result: AttemptResult): void => {
     watched.stop();
-    finish(how);
+    finish(result);
   };
   return {
     onRequestStart: (started) => {
@@ -91,19 +58,17 @@ function newAttemptHandler(options: ForwardOptions, finish: (end: AttemptEnd) =>
       if (code < 200) return;
       controller = answering;
       status = code;
-      onFirstByte();
+      // a call that tries a channel that was down does not block other calls while its answer runs
+      channel.circuit.undecided();
+      observer.firstByte();
       const type = readHeaderWord(headers, 'content-type', '');
       // no endpoint answers with HTML: the page comes from a proxy on the way
       if (code >= 300 || type.startsWith('text/html')) {
-        error = errorCollector(code, headers);
+        error = collectError(code, headers);
         return;
       }
       sink.onDrain(() => controller?.resume());
-      body = openAnswerBody(
-        toAnswerContext(options, code, headers, () => controller?.pause()),
-        type,
-        headers,
-      );
+      body = openAnswerBody({ call, sink, channel, status: code, headers, pause: () => controller?.pause() }, type);
     },
     onResponseData: (_controller, chunk) => {
       watched.call.lastSentAt = clock.now();
@@ -134,7 +99,8 @@ function newAttemptHandler(options: ForwardOptions, finish: (end: AttemptEnd) =>
 
 /** Ends the call when its client leaves or its time is over, until the watch is stopped. */
 function watchCall(
-  { channel, clock, gone, watch: calls }: ForwardOptions,
+  { clock, gone, watch }: CallContext,
+  channel: RelayChannel,
   { beat, abort }: { readonly beat: () => void; readonly abort: (reason: Error) => void },
 ): { readonly call: WatchedCall; stop(): void } {
   const now = clock.now();
@@ -150,7 +116,7 @@ function watchCall(
     abort(GONE);
   };
   gone.addEventListener('abort', leave, { once: true });
-  const unwatch = calls.add(call);
+  const unwatch = watch.add(call);
   return {
     call,
     stop: () => {
@@ -165,7 +131,7 @@ interface ErrorCollector {
   answer(): ErrorAnswer;
 }
 
-function errorCollector(status: number, headers: IncomingHttpHeaders): ErrorCollector {
+function collectError(status: number, headers: IncomingHttpHeaders): ErrorCollector {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return {
@@ -187,7 +153,7 @@ interface FailedAttempt {
   readonly errorAnswer: ErrorAnswer | undefined;
 }
 
-function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswer }: FailedAttempt): AttemptEnd {
+function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswer }: FailedAttempt): AttemptResult {
   const progress = body?.progress();
   if (isGone) return { kind: 'gone', wasSent, progress };
   if (!wasSent) return { kind: 'unreachable', error };
@@ -205,44 +171,4 @@ function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswe
 
 function readErrorCode(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
-}
-
-function toAnswerContext(
-  { call, channel, sink }: ForwardOptions,
-  status: number,
-  headers: IncomingHttpHeaders,
-  pause: () => void,
-): AnswerContext {
-  const identities = channel.findIdentities(call.model);
-  const length = headers['content-length'];
-  return {
-    call,
-    sink,
-    status,
-    pause,
-    headers: identities.headersBack(headers),
-    contentLength: typeof length === 'string' ? length : undefined,
-    hider: identities.hider,
-    hides: call.model !== identities.upstreamModel,
-    identities: identities.inErrors,
-  };
-}
-
-/** Returns the first value of a header in lower case; some upstreams send it twice. */
-function readHeaderWord(headers: IncomingHttpHeaders, name: string, otherwise: string): string {
-  const value = headers[name];
-  if (value === undefined) return otherwise;
-  return (typeof value === 'string' ? value : String(value[0])).toLowerCase();
-}
-
-function openAnswerBody(context: AnswerContext, type: string, headers: IncomingHttpHeaders): AnswerBody {
-  const { protocol } = context.call.endpoint;
-  const isStream = protocol.isStream(context.call.content);
-  // an answer without a type has the requested one
-  const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
-  // an encoding that the gateway cannot unpack
-  if (readHeaderWord(headers, 'content-encoding', 'identity') !== 'identity') return newPassedAnswer(context, false);
-  if (type.startsWith('text/event-stream') || (type === '' && isStream)) return newEventAnswer(context);
-  if (!isJson) return newPassedAnswer(context, false);
-  return isStream && protocol.stream.faultElement !== undefined ? newListAnswer(context) : newHeldAnswer(context);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { Log } from '@reelgate/platform/log';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { Log } from '@reelgate/platform/log';
 import type { ChannelPause, ReadChannelPauses } from '../../clients/channel-pauses-client.ts';
 
 /** A pause whose event was lost is noticed within this time. */

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
-import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
-import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Clock } from '@reelgate/platform/clock';
+import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
+import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
@@ -9,8 +9,8 @@ import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
 import { cacheIdentities } from './model-identities.ts';
 import type { FindIdentities } from './model-identities.ts';
-import { upstreamPath } from './upstream-path.ts';
 
+const VERSION = /\/v\d\w*(?=\/|$)/;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than most upstreams keep an idle connection, so that few calls use a connection that is being closed. */
 const KEEP_ALIVE_MS = 4000;
@@ -167,4 +167,14 @@ function orderChannels(channels: readonly RelayChannel[], chance: () => number):
   }));
   drawn.sort((a, b) => b.channel.settings.priority - a.channel.settings.priority || b.lot - a.lot);
   return drawn.map(({ channel }) => channel);
+}
+
+/**
+ * Puts the gateway's paths behind an upstream's base path. A base with a version, as SDKs expect it (`https://host/v1`,
+ * `https://host/api/v3`, `https://host/v1beta/openai`), replaces the version of the path.
+ */
+export function upstreamPath(basePath: string): (path: string) => string {
+  const base = basePath.replace(/\/+$/, '');
+  const isVersioned = VERSION.test(base);
+  return (path) => (isVersioned ? `${base}${path.replace(VERSION, '')}` : `${base}${path}`);
 }

@@ -1,4 +1,4 @@
-import { encodeOpenaiFault, readOpenaiUsage } from './openai-usage.ts';
+import { encodeOpenaiFault, readOpenaiUsage } from './openai.ts';
 import { inputTokensMax, readList, readObject, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
 import { quoteWords } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { anthropicCount, anthropicMessages } from './anthropic-messages.ts';
 import { googleGenerate } from './google-generate.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { openaiChat } from './openai.ts';
+import { openaiResponses } from './openai.ts';
 import { embeddings, images, rerank, speech, transcription } from './plain.ts';
 import type { CallContent, JsonObject, Protocol, Usage } from './protocol.ts';
 

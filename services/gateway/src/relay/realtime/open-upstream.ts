@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws';
-import { admission, lastResort } from '../channels/channel-admission.ts';
-import type { Admission } from '../channels/channel-admission.ts';
+import { Problem } from '@reelgate/platform/problem';
 import { blamesChannel, isForClients, isInconclusive } from '../channels/channel-faults.ts';
-import { channelsBusy, noChannelAvailable } from '../channels/channel-refusals.ts';
+import { tryInTurn } from '../channels/try-in-turn.ts';
+import type { TurnResult } from '../channels/try-in-turn.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';
@@ -33,66 +33,30 @@ export async function openUpstream(
   handshake: Handshake,
   options: OpenOptions,
 ): Promise<OpenUpstream | UpstreamRefusal> {
-  const first = await tryEach(channels, handshake, { ...options, admit: admission });
-  const { decided, last, waitMs } = first.areAllDown
-    ? await tryEach(channels, handshake, { ...options, admit: lastResort })
-    : first;
-  const found = decided ?? last;
-  if (found !== undefined) return found;
-  throw waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable();
-}
-
-interface Round {
-  readonly decided?: OpenUpstream | UpstreamRefusal;
-  /** The last refusal that a client may see. */
-  readonly last?: UpstreamRefusal;
-  /** The milliseconds until a channel may be tried, if only limits forbid it now. */
-  readonly waitMs: number;
-  readonly areAllDown: boolean;
-}
-
-async function tryEach(
-  channels: readonly RelayChannel[],
-  handshake: Handshake,
-  { admit, ...options }: OpenOptions & { readonly admit: Admission },
-): Promise<Round> {
-  let last: UpstreamRefusal | undefined;
-  let waitMs = Infinity;
-  let wasTried = false;
-  for (const channel of channels) {
-    const wait = await admit(channel);
-    if (wait > 0) {
-      waitMs = Math.min(waitMs, wait);
-      continue;
-    }
-    wasTried = true;
-    const { dialled, upstream } = await tryChannel(channel, handshake, options);
-    if (upstream !== undefined) return { decided: upstream, waitMs, areAllDown: false };
-    if (dialled.kind === 'gone') break;
-    if (dialled.kind === 'refused' && !blamesChannel(dialled.refusal.status))
-      return { decided: dialled.refusal, waitMs, areAllDown: false };
-    if (dialled.kind === 'refused' && isForClients(dialled.refusal.status)) last = dialled.refusal;
-  }
-  return {
-    ...(last === undefined ? {} : { last }),
-    waitMs: wasTried ? Infinity : waitMs,
-    areAllDown: !wasTried && waitMs === Infinity,
-  };
+  const found = await tryInTurn(channels, (channel) => tryChannel(channel, handshake, options));
+  if (found instanceof Problem) throw found;
+  return found;
 }
 
 async function tryChannel(
   channel: RelayChannel,
   handshake: Handshake,
   { onFailed, ...options }: OpenOptions,
-): Promise<{ readonly dialled: DialResult; readonly upstream?: OpenUpstream }> {
+): Promise<TurnResult<OpenUpstream | UpstreamRefusal>> {
   const identities = channel.findIdentities(handshake.model).inErrors;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
-  if (dialled.kind === 'open') return { dialled, upstream: { channel, socket: dialled.socket, identities } };
+  if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
   releaseChannel(channel);
-  if (dialled.kind !== 'gone')
-    onFailed(channel, dialled.kind === 'refused' ? String(dialled.refusal.status) : 'unreachable');
-  return { dialled };
+  if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
+  if (dialled.kind === 'failed') {
+    onFailed(channel, 'unreachable');
+    return { outcome: undefined, isFinal: false };
+  }
+  const { refusal } = dialled;
+  onFailed(channel, String(refusal.status));
+  const isFinal = !blamesChannel(refusal.status);
+  return { outcome: isFinal || isForClients(refusal.status) ? refusal : undefined, isFinal };
 }
 
 /** Releases the session's permit of its channel. */

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '@reelgate/platform/clock';
 import { newRate } from '@reelgate/platform/limits/rate-limiter';
 import { scrubError, scrubText } from '../answers/scrub-error.ts';
-import { modelRenamer } from '../../json-bytes/rename-model.ts';
+import { modelRenamer } from '../../json-bytes/hide-model.ts';
 import { CLOSE, toCloseCode, toCloseReason } from './close-codes.ts';
 import type { OpenUpstream } from './open-upstream.ts';
 import { pump } from './pump.ts';

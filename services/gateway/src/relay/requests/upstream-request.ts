@@ -1,6 +1,6 @@
 import type { RelayCall } from './relay-call.ts';
 import { withMember } from '../../json-bytes/edit-members.ts';
-import { withModel } from '../../json-bytes/name-model.ts';
+import { withModel } from '../../json-bytes/edit-members.ts';
 import { setFormField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';

@@ -11,7 +11,7 @@ import { fakeTasks } from '../../testing/fake-services.ts';
 import { awaitChange } from '../operations/await-change.ts';
 import { cacheTaskReads } from '../operations/read-task.ts';
 import { openTaskChanges } from '../operations/task-changes.ts';
-import { onTaskChanged } from './on-task-changed.ts';
+import { onTaskChanged } from './subscriptions.ts';
 
 const CARRIER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const NAME = 'process reelgate.tasks.v1.TaskChanged';

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
 import type { CallSink } from '../../relay/answers/call-sink.ts';
-import { responseSink } from './response-sink.ts';
+import { responseSink } from './relay-routes.ts';
 
 const HEAD_END = '\r\n\r\n';
 const EVENT = 'data: one\n\n';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { upstreamPath } from './upstream-path.ts';
+import { upstreamPath } from './relay-channels.ts';
 
 test.each([
   ['/', '/v1/chat/completions', '/v1/chat/completions'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { modelRenamer } from './rename-model.ts';
+import { modelRenamer } from './hide-model.ts';
 
 const rename = modelRenamer('public.id', 'upstream-id');
 const renamed = (text: string): string => rename(Buffer.from(text)).toString();

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Progress } from '../answers/answer-body.ts';
+import { blamesChannel } from '../channels/channel-faults.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+
+/** An upstream's error answer, before a client sees it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** The result of one attempt. */
+export type AttemptResult =
+  /** Nothing was sent. */
+  | { readonly kind: 'unreachable'; readonly error: Error }
+  | { readonly kind: 'error'; readonly answer: ErrorAnswer }
+  /** It was sent, no part of an answer was shown, and no answer will come. */
+  | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
+  /** Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. */
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly how: 'whole' | 'broken';
+      readonly progress: Progress;
+      readonly isOverrun?: boolean;
+    }
+  | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
+
+/** The attempt that decided a call. */
+export interface CallOutcome {
+  readonly result: AttemptResult;
+  readonly channel: RelayChannel;
+}
+
+/** Reports whether another channel may succeed. */
+export function blamesItsChannel(result: AttemptResult): boolean {
+  return result.kind === 'unreachable' || (result.kind === 'error' && blamesChannel(result.answer.status));
+}
+
+/** Reports whether the channel failed. */
+export function isFault(result: AttemptResult): boolean {
+  return (
+    blamesItsChannel(result) ||
+    result.kind === 'unknown' ||
+    (result.kind === 'answered' && result.how === 'broken' && result.isOverrun !== true)
+  );
+}
+
+/** Returns the status of the answer, or a word if there is none. */
+export function toResultLabel(result: AttemptResult): string {
+  if (result.kind === 'error') return String(result.answer.status);
+  if (result.kind === 'answered') return result.how === 'whole' ? String(result.status) : 'broken';
+  return result.kind === 'unknown' ? result.why : result.kind;
+}

@@ -1,0 +1,65 @@
+import { FULL_RETRY_MS } from '@reelgate/platform/limits/peer-limits';
+import type { Problem } from '@reelgate/platform/problem';
+import { channelsBusy, noChannelAvailable } from './channel-refusals.ts';
+import type { RelayChannel } from './relay-channels.ts';
+
+/** The result of a channel that was tried. */
+export interface TurnResult<T> {
+  /** The outcome that a client may see if no channel does better; undefined if there is none. */
+  readonly outcome: T | undefined;
+  /** True if no other channel is tried. */
+  readonly isFinal: boolean;
+}
+
+/** Tries a channel, of which a permit was taken. It releases the permit when the channel is no longer used. */
+export type TryChannel<T> = (channel: RelayChannel) => Promise<TurnResult<T>>;
+
+/**
+ * Tries the channels one after another until a result is final; returns the refusal if there is no outcome. If every
+ * circuit is open, one call at a time still tries the channels.
+ */
+export async function tryInTurn<T>(channels: readonly RelayChannel[], tryChannel: TryChannel<T>): Promise<T | Problem> {
+  const first = await tryEach(channels, tryChannel, false);
+  const { outcome, waitMs } = first.areAllDown ? await tryEach(channels, tryChannel, true) : first;
+  return outcome ?? (waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable());
+}
+
+interface Round<T> {
+  readonly outcome: T | undefined;
+  /** The milliseconds until a channel may be tried, if only limits forbid it now. */
+  readonly waitMs: number;
+  readonly areAllDown: boolean;
+}
+
+async function tryEach<T>(
+  channels: readonly RelayChannel[],
+  tryChannel: TryChannel<T>,
+  isLastResort: boolean,
+): Promise<Round<T>> {
+  let outcome: T | undefined;
+  let waitMs = Infinity;
+  let wasTried = false;
+  for (const channel of channels) {
+    const wait = await admitToChannel(channel, isLastResort);
+    if (wait > 0) {
+      waitMs = Math.min(waitMs, wait);
+      continue;
+    }
+    wasTried = true;
+    const result = await tryChannel(channel);
+    outcome = result.outcome ?? outcome;
+    if (result.isFinal) break;
+  }
+  return { outcome, waitMs: wasTried ? Infinity : waitMs, areAllDown: !wasTried && waitMs === Infinity };
+}
+
+/**
+ * Returns the milliseconds after which the channel may be tried; infinite for a channel that is down. At zero a permit
+ * of the channel is taken.
+ */
+async function admitToChannel({ permits, limits }: RelayChannel, isLastResort: boolean): Promise<number> {
+  if (!permits.tryAcquire()) return FULL_RETRY_MS;
+  const waitMs = await limits.admit(isLastResort);
+  if (waitMs > 0) permits.release();
+  return waitMs;
+}

@@ -1,0 +1,133 @@
+import { inSpan } from '@reelgate/platform/trace/in-span';
+import type { Clock } from '@reelgate/platform/clock';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Span } from '@reelgate/platform/trace/trace';
+import type { Progress } from '../answers/answer-body.ts';
+import type { AttemptResult, CallOutcome } from '../attempts/attempt-result.ts';
+import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';
+import type { RelayChannel } from '../channels/relay-channels.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
+import type { CallCharges, CallOrder, Charge, ReservedHold } from './call-charges.ts';
+import type { PriceKeys } from './price-keys.ts';
+
+/** The assumed length of a token, if the upstream reports no usage. */
+const BYTES_A_TOKEN = 4;
+const NOTHING_YET: Progress = { begun: false, usage: undefined, textBytes: 0 };
+const RELEASED: Charge = { basis: 'released' };
+const HOLD: Charge = { basis: 'hold' };
+
+export interface MoneyDeps {
+  readonly charges: CallCharges;
+  readonly priceKeys: PriceKeys;
+  readonly newId: NewId;
+  readonly clock: Clock;
+}
+
+/** A hold that a job has made, or makes again, under an id of its own. */
+export interface JobHold {
+  /** Identifies the call at billing, in every run. */
+  readonly callId: string;
+  /** Milliseconds since 1970; from then on billing charges the hold by itself. */
+  readonly lapsesAt: number;
+}
+
+/** A call whose money is held. */
+export interface ChargedCall {
+  readonly call: RelayCall;
+  readonly channels: readonly RelayChannel[];
+  /** The hold of the job that makes the call; undefined for any other call. */
+  readonly job: JobHold | undefined;
+}
+
+/** The hold of a call, which may be sent now. */
+export interface CallHold extends ReservedHold {
+  /** Undefined if the call is free. */
+  readonly callId: string | undefined;
+  /** Reports whether billing did not reserve the money of a call sent beside its hold. Nothing is settled then. */
+  wasRefused(): boolean;
+}
+
+const NO_HOLD: CallHold = { callId: undefined, durable: undefined, wasRefused: () => false };
+
+/**
+ * Holds the money of a call. The hold of a job is durable before the call is made. Any other hold is durable before the
+ * answer is shown, and reserved before the call is made, unless billing is as good as certain to reserve it.
+ */
+export async function holdCall(deps: MoneyDeps, charged: ChargedCall, span?: Span): Promise<CallHold> {
+  if (charged.call.endpoint.isFree) return NO_HOLD;
+  const { charges } = deps;
+  const order = buildCallOrder(deps, charged);
+  const { callId } = order;
+  const reserve = (): Promise<ReservedHold> => inSpan(span, 'place hold', {}, () => charges.reserve(order));
+  if (charged.job !== undefined) {
+    await inSpan(span, 'place hold', {}, () => charges.place(order));
+    return { ...NO_HOLD, callId };
+  }
+  if (charges.isForeseen(order)) return reserveBesideCall(callId, reserve());
+  return { ...NO_HOLD, callId, durable: (await reserve()).durable };
+}
+
+function reserveBesideCall(callId: string, reserving: Promise<ReservedHold>): CallHold {
+  let isRefused = false;
+  const durable = reserving.then(
+    (reserved) => reserved.durable,
+    (error: unknown) => {
+      isRefused = true;
+      throw error;
+    },
+  );
+  return { callId, durable, wasRefused: () => isRefused };
+}
+
+function buildCallOrder({ priceKeys, newId, clock }: MoneyDeps, { call, channels, job }: ChargedCall): CallOrder {
+  const { endpoint, content, model, principal } = call;
+  const longest = channels.reduce(
+    (most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs),
+    0,
+  );
+  return {
+    callId: job?.callId ?? newId('call'),
+    accountId: principal.accountId,
+    tokenId: principal.tokenId,
+    priceKeys: priceKeys(endpoint.name, model),
+    facts: endpoint.protocol.priceFacts(content),
+    lapsesAt: job?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
+  };
+}
+
+/** Chooses the charge of a call. Nothing is charged without an outcome: no channel has worked, or the hold failed. */
+export function chooseCharge({ call, job }: ChargedCall, outcome: CallOutcome | undefined): Charge {
+  // a job's call has no client that leaves: only the gateway cuts it off
+  if (outcome === undefined || (job !== undefined && outcome.result.kind === 'gone')) return RELEASED;
+  return computeCharge(call, outcome.result);
+}
+
+/** Computes a charge: nothing without an answer, and an estimate of the sent part if the answer is incomplete. */
+function computeCharge(call: RelayCall, result: AttemptResult): Charge {
+  if (result.kind === 'answered')
+    return result.how === 'whole'
+      ? computeWholeCharge(call, result.progress)
+      : computePartCharge(call, result.progress);
+  return result.kind === 'gone' && result.wasSent ? computePartCharge(call, result.progress) : RELEASED;
+}
+
+function computeWholeCharge({ endpoint: { protocol }, content }: RelayCall, { usage }: Progress): Charge {
+  const known = usage ?? protocol.usageOfWhole?.(content);
+  return known === undefined ? HOLD : { basis: 'usage', usage: known };
+}
+
+function computePartCharge({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
+  const bound = protocol.priceFacts(content);
+  if (bound.inputTokens === undefined) {
+    const whole = protocol.usageOfWhole?.(content);
+    return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
+  }
+  const { usage: seen, textBytes } = progress ?? NOTHING_YET;
+  // escapes make a text longer than its tokens, so the limit of the request bounds the estimate
+  const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
+  const inputTokens = seen?.inputTokens ?? Math.ceil(bound.inputTokens / BYTES_A_TOKEN);
+  return {
+    basis: 'estimate',
+    usage: { ...seen, inputTokens, outputTokens: Math.max(written, seen?.outputTokens ?? 0) },
+  };
+}
