@@ -22,13 +22,12 @@ import { localRateCounters } from './rate-counters/local-rate-counters.ts';
 import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { openConsoles } from './console/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
-import { onTaskChanged } from './events/subscriptions.ts';
-import { onTokenChanged } from './events/subscriptions.ts';
+import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';
 import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
 import { openStreamPermits } from './http/event-stream/stream-permits.ts';
 import { registerGauges } from './http/gateway-gauges.ts';
-import type { GatewayParts } from './http/gateway-parts.ts';
+import type { GatewayParts, RequestBounds } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
@@ -72,7 +71,7 @@ export async function startGateway(
   config: GatewayConfig,
   foundation: Foundation,
   clients: GatewayClients,
-  { public: server }: Pick<GatewayPorts, 'public'>,
+  { public: server }: GatewayPorts,
 ): Promise<RunningGateway> {
   const { clock, newId, log, metrics, tracing } = foundation;
   const lifecycle = openLifecycle(log);
@@ -166,7 +165,7 @@ export async function startGateway(
 }
 
 function openRedis(
-  { redis: url, redisDeadlineMs: deadlineMs }: Pick<GatewayConfig, 'redis' | 'redisDeadlineMs'>,
+  { redis: url, redisDeadlineMs: deadlineMs }: GatewayConfig,
   foundation: Foundation,
   lifecycle: Lifecycle,
 ): ReturnType<typeof openLimits> {
@@ -185,10 +184,7 @@ async function subscribeToEvents(
 }
 
 /** Opens the bounds on what is open or in memory at once, and the reader of the address that a request comes from. */
-function openBounds(
-  { limits, trustedProxies }: Pick<GatewayConfig, 'limits' | 'trustedProxies'>,
-  clock: Clock,
-): Pick<GatewayParts, 'budget' | 'waits' | 'eventStreams' | 'readSource'> {
+function openBounds({ limits, trustedProxies }: GatewayConfig, clock: Clock): RequestBounds {
   return {
     readSource: sourceReader(trustedProxies),
     budget: openBodyBudget({

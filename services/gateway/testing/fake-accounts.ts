@@ -2,15 +2,15 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
+import type { Client } from '@reelgate/platform/rpc/service';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import { AccountService, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { CreateTokenRequest, RevokeTokenRequest, Token } from '@reelgate/proto/billing/v1/account_service';
-import type { TokenCalls } from '../src/clients/tokens-client.ts';
 
 /** The tokens of accounts, in memory. It records what makes and revokes them. */
 export interface FakeAccounts {
-  readonly client: Omit<TokenCalls, 'getAccount'>;
+  readonly client: Pick<Client<typeof AccountService>, 'listTokens' | 'createToken' | 'revokeToken'>;
   readonly creates: CreateTokenRequest[];
   readonly revocations: RevokeTokenRequest[];
   readonly tokens: Map<string, Token>;

@@ -28,17 +28,21 @@ export interface OpenMoney {
   readonly usageNanos: bigint | undefined;
 }
 
-/** A task or a job that waits for a decision. */
-export interface WaitingItem {
-  readonly id: string;
+/** The part of an item that determines the decisions over it. */
+export interface ItemState {
   readonly isJob: boolean;
+  readonly state: PlainState;
+}
+
+/** A task or a job that waits for a decision. */
+export interface WaitingItem extends ItemState {
+  readonly id: string;
   readonly since: number;
   readonly reason: string;
   readonly detail: string;
   readonly accountId: string;
   readonly model: string;
   readonly channel: string;
-  readonly state: PlainState;
 }
 
 export interface AttentionQueue {

@@ -9,6 +9,12 @@ import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_ri
 
 const DEADLINE_MS = 5000;
 
+/** The part of billing that the gateway calls for tokens and the money of tasks. */
+export type BillingClient = Pick<
+  Client<typeof BillingService>,
+  'authenticate' | 'getHold' | 'getPrincipal' | 'listCharges'
+>;
+
 /** The token's own limits. An undefined limit is the configured number. */
 export interface OwnLimits {
   readonly createsPerMinute: number | undefined;
@@ -38,41 +44,39 @@ export const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
   [WireTokenRight.NONE]: 'none',
 };
 
-/** A token that made another one, directly or through those that it made. */
-export interface TokenMaker {
+/** A token whose use is counted. */
+export interface CountedToken {
   readonly tokenId: string;
-  readonly limits: OwnLimits | undefined;
+  readonly limits?: OwnLimits | undefined;
 }
 
 /** The caller and its access rights. */
-export interface Principal {
+export interface Principal extends CountedToken {
   readonly accountId: string;
-  readonly tokenId: string;
   /** The name that a person gave the token; can be empty. */
   readonly tokenName: string;
   /** Models that the token may use; `*` is every model. */
   readonly models: readonly string[];
   /** Milliseconds since 1970; undefined if the token never expires. */
   readonly expiresAt: number | undefined;
-  readonly limits?: OwnLimits | undefined;
-  /** The nearest first; absent if it has none. The use of the token counts against the limits of each of them too. */
-  readonly makers?: readonly TokenMaker[] | undefined;
+  /**
+   * The tokens that made it, directly or through those that they made. The nearest first; absent if it has none. The use of the token counts
+   * against the limits of each of them too.
+   */
+  readonly makers?: readonly CountedToken[] | undefined;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
 }
 
 /** Lists the token and the tokens that made it, nearest first. */
-export function listTokenAndMakers({
-  tokenId,
-  makers = [],
-}: Pick<Principal, 'tokenId' | 'makers'>): readonly [string, ...string[]] {
+export function listTokenAndMakers({ tokenId, makers = [] }: Principal): readonly [string, ...string[]] {
   return [tokenId, ...makers.map((maker) => maker.tokenId)];
 }
 
 /** Turns a site token into its principal, or refuses it with a Problem. */
 export type Authenticate = (key: string, requestId: string, span?: Span) => Promise<Principal>;
 
-export function billingAuthenticate(billing: Pick<Client<typeof BillingService>, 'authenticate'>): Authenticate {
+export function billingAuthenticate(billing: BillingClient): Authenticate {
   return async (key, requestId, span) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
     if (principal === undefined)

@@ -7,7 +7,7 @@ import type { ChannelPause } from './channels-client.ts';
 const DEADLINE_MS = 2000;
 
 export type { ChannelPause } from './channels-client.ts';
-export type PausesClient = Pick<Client<typeof OperatorService>, 'listChannelPauses'>;
+export type PausesClient = Client<typeof OperatorService>;
 export type ReadChannelPauses = () => Promise<readonly ChannelPause[]>;
 
 /** Reads the paused channels, under the identity of the gateway. */

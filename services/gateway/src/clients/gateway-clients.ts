@@ -1,10 +1,10 @@
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
 import type { PausesClient } from './channel-pauses-client.ts';
 import type { MediaPort } from './media-port.ts';
@@ -17,10 +17,10 @@ export interface GatewayClients {
   readonly tasks: TasksClient;
   readonly jobs: Client<typeof JobService>;
   readonly webhooks: Client<typeof WebhookService>;
-  readonly billing: Pick<Client<typeof BillingService>, 'authenticate' | 'getHold' | 'getPrincipal' | 'listCharges'>;
+  readonly billing: BillingClient;
   readonly accounts: Client<typeof AccountService>;
   readonly calls: BillingCalls;
-  readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
+  readonly usage: Client<typeof UsageService>;
   readonly sessions: Client<typeof SessionService>;
   readonly media: MediaPort;
   readonly sender: SenderClient;

@@ -104,7 +104,7 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
 
 const THUMBNAIL = 'variant=thumbnail';
 
-function buildServeQuery({ variant, direct }: Pick<ServedObject, 'variant' | 'direct'>): string {
+function buildServeQuery({ variant, direct }: Partial<ServedObject>): string {
   const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [THUMBNAIL])];
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }

@@ -20,11 +20,8 @@ export interface PrivateOptions {
   readonly object?: string | undefined;
 }
 
-/**
- * The part of the media service that the gateway uses: bytes in, bytes out. In one program it is the service's own
- * object.
- */
-export interface MediaPort {
+/** The bytes that clients send within requests. */
+export interface InlineStore extends ByteRemover {
   /**
    * Keeps bytes that a client sent within a request, for that account alone. The stream yields at most `bytesMax`
    * bytes.
@@ -33,12 +30,29 @@ export interface MediaPort {
     bytes: Buffer | Readable,
     options: { readonly accountId: string; readonly bytesMax: number },
   ): Promise<{ readonly object: string; readonly bytes: number }>;
+}
+
+/** The bytes that the gateway keeps for itself. */
+export interface PrivateStore extends ByteRemover {
   /** Keeps bytes for our own use for `keepMs`, under the name `object` if it is given. No link leads to them. */
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
+}
+
+interface ByteRemover {
   /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */
   remove(objects: readonly string[]): Promise<void>;
+}
+
+export interface ByteReader {
   /** Reads the bytes of an object; undefined if the object is gone. The stream must be read or destroyed. */
   read(object: string): Promise<Readable | undefined>;
+}
+
+/**
+ * The part of the media service that the gateway uses: bytes in, bytes out. In one program it is the service's own
+ * object.
+ */
+export interface MediaPort extends InlineStore, PrivateStore, ByteReader {
   /** Answers GET and HEAD with a stored object, with ranges and validators. Resolves when the answer has ended. */
   serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;
   /** Answers GET and HEAD of a signed link under `/ximg/`. */

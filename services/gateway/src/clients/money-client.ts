@@ -4,8 +4,9 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis as WireBasis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge as WireCharge, Hold, LedgerLine } from '@reelgate/proto/billing/v1/hold';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import type { BillingService, GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
+import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import type { PriceFacts } from '@reelgate/proto/billing/v1/price';
+import type { BillingClient } from './billing-client.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
 import { toMs, requireValue } from './wire-values.ts';
@@ -81,8 +82,8 @@ const FACTS = {
 } as const satisfies Readonly<Record<string, keyof PriceFacts>>;
 
 export interface BookClients {
-  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'listCharges' | 'getPrincipal'>;
-  readonly accounts: Pick<Client<typeof AccountService>, 'getAccount' | 'listPrices'>;
+  readonly billing: BillingClient;
+  readonly accounts: Client<typeof AccountService>;
 }
 
 /** Reads the books of accounts. With `every`, the lines of other parties are shown too, as operators see them. */

@@ -1,17 +1,17 @@
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { ConfigurationView } from '../../console/api/operator-configuration.ts';
+import type { BillingClient } from './billing-client.ts';
 
 /** The services for the operator console, under the identity `operator` of the program. */
 export interface OperatorClients {
   readonly tasks: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
-  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'getPrincipal' | 'listCharges'>;
-  readonly usage: Pick<Client<typeof UsageService>, 'getUsage'>;
+  readonly billing: BillingClient;
+  readonly usage: Client<typeof UsageService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly reach: ReachPeers;
   readonly configuration: ReadConfiguration;

@@ -68,7 +68,7 @@ const STEPS: Readonly<Record<TimelineStep, StepName | undefined>> = {
   [TimelineStep.FAILED]: 'failed',
 };
 
-export function taskPages(rpc: Pick<TasksClient, 'listTasks' | 'getTaskTimeline'>): TaskPages {
+export function taskPages(rpc: TasksClient): TaskPages {
   return {
     list: async ({ accountId, ...call }, question) => {
       const { tasks, continueAfter } = await rpc.listTasks(

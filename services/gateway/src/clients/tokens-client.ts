@@ -75,12 +75,7 @@ export interface SiteTokens {
   ): Promise<{ readonly token: SiteToken; readonly madeRevoked: number; readonly currency: string }>;
 }
 
-export type TokenCalls = Pick<
-  Client<typeof AccountService>,
-  'getAccount' | 'listTokens' | 'createToken' | 'revokeToken'
->;
-
-export function tokensClient(rpc: TokenCalls): SiteTokens {
+export function tokensClient(rpc: Client<typeof AccountService>): SiteTokens {
   const readCurrency = async ({ accountId, ...call }: AccountCaller): Promise<string> =>
     requireValue((await rpc.getAccount({ id: accountId }, withDeadline(call))).account).currency;
   return {

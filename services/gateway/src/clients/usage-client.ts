@@ -58,7 +58,7 @@ export const USAGE_COUNTS = [
 ] as const;
 
 /** Reads the usage of an account from billing. */
-export function billingUsage(usage: Pick<Client<typeof UsageService>, 'getUsage'>): ReadUsage {
+export function billingUsage(usage: Client<typeof UsageService>): ReadUsage {
   return async ({ accountId, from, to, groupBy, splitBy }, requestId) => {
     const { groups, total, currency, truncated } = await usage.getUsage(
       {

@@ -35,23 +35,34 @@ export interface ReceiverLease {
   readonly lease: string;
 }
 
+/** The failures in a row so far, and the count of its circuit. */
+export interface CircuitCount {
+  readonly failures: number;
+  readonly circuit: number;
+}
+
 /** A receiver that this process serves while it renews the lease. */
-export interface LeasedReceiver {
+export interface LeasedReceiver extends CircuitCount {
   readonly id: string;
   readonly lease: string;
   readonly accountId: string;
   readonly payload: 'thin' | 'full';
-  /** Failures in a row so far, and the count of its circuit. */
-  readonly failures: number;
-  readonly circuit: number;
   /** Each of them signs. */
   readonly secrets: readonly Secret[];
   /** The one that has waited longest first. */
   readonly deliveries: readonly DueDelivery[];
 }
 
+/** The part of an attempt that the circuit of its receiver counts. */
+export interface AttemptVerdict {
+  /** The reason for the failure; empty if the attempt succeeded. */
+  readonly error: string;
+  /** The count of the circuit when it began. */
+  readonly circuit: number;
+}
+
 /** One request to a receiver. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends AttemptVerdict {
   readonly deliveryId: string;
   readonly number: number;
   /** Milliseconds since 1970. */
@@ -59,15 +70,11 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   /** The status of the answer; 0 if there was none. */
   readonly status: number;
-  /** The reason for the failure; empty if the attempt succeeded. */
-  readonly error: string;
   /** Without the signature. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly answerHead: string;
   /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
   readonly retryAfterMs: number;
-  /** The count of the circuit when it began. */
-  readonly circuit: number;
 }
 
 /** The work that was done under one lease. */
@@ -77,22 +84,20 @@ export interface ReceiverRecord extends ReceiverLease {
   readonly returned: boolean;
 }
 
-/** The deliveries of the tasks service, in the gateway's types. */
-export interface WebhookWork {
-  lease(limit: number): Promise<{ readonly receivers: readonly LeasedReceiver[]; readonly leaseMs: number }>;
-  /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
-  renew(leases: readonly ReceiverLease[]): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }>;
+export interface WorkRecorder {
   /** Returns the ids of the receivers whose lease is lost. Their attempts are not written. */
   record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
 
-export type WorkClient = Pick<
-  Client<typeof WebhookService>,
-  'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
->;
+/** The deliveries of the tasks service, in the gateway's types. */
+export interface WebhookWork extends WorkRecorder {
+  lease(limit: number): Promise<{ readonly receivers: readonly LeasedReceiver[]; readonly leaseMs: number }>;
+  /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
+  renew(leases: readonly ReceiverLease[]): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }>;
+}
 
 /** `worker` names this process, by a name that it drew at its start. */
-export function webhookWorkClient(rpc: WorkClient, worker: string): WebhookWork {
+export function webhookWorkClient(rpc: Client<typeof WebhookService>, worker: string): WebhookWork {
   const deadline = { timeoutMs: DEADLINE_MS };
   return {
     lease: async (limit) => {

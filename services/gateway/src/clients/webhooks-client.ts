@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
+import type { Client } from '@reelgate/platform/rpc/service';
 import { WebhookDeliveryState as WireState, WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { withDeadline } from './caller.ts';
@@ -44,8 +44,7 @@ export interface EventMessage {
   readonly cursor: string;
 }
 
-/** Endpoints, deliveries and events of the tasks service, in the gateway's types. */
-export interface Webhooks {
+export interface WebhookEndpoints {
   create(caller: WebhookCaller, settings: EndpointSettings): Promise<EndpointWithSecret>;
   get(caller: WebhookCaller, endpointId: string): Promise<WebhookEndpoint>;
   list(
@@ -61,6 +60,9 @@ export interface Webhooks {
   ): Promise<EndpointWithSecret>;
   /** Returns the status of the receiver's answer. */
   test(caller: WebhookCaller, endpointId: string, eventType: string): Promise<number>;
+}
+
+export interface WebhookDeliveries {
   listDeliveries(
     caller: WebhookCaller,
     endpointId: string,
@@ -72,20 +74,28 @@ export interface Webhooks {
   resend(caller: WebhookCaller, deliveryId: string): Promise<WebhookDelivery>;
   /** Returns how many deliveries are due again. */
   resendFailed(caller: WebhookCaller, endpointId: string, since: number): Promise<number>;
+}
+
+export interface WebhookEvents {
   /** Without a cursor it begins now. It never ends by itself, except by an error. */
   watch(
     filter: EventFilter,
-    from: { readonly cursor: string | undefined; readonly signal: AbortSignal } & Pick<CallOptions, 'requestId'>,
+    from: {
+      readonly cursor: string | undefined;
+      readonly signal: AbortSignal;
+      readonly requestId?: string | undefined;
+    },
   ): AsyncIterable<EventMessage>;
 }
+
+/** Endpoints, deliveries and events of the tasks service, in the gateway's types. */
+export interface Webhooks extends WebhookEndpoints, WebhookDeliveries, WebhookEvents {}
 
 export function webhooksClient(rpc: Client<typeof WebhookService>): Webhooks {
   return { ...endpointCalls(rpc), ...deliveryCalls(rpc), watch: (filter, from) => watchEvents(rpc, filter, from) };
 }
 
-type EndpointCalls = Pick<Webhooks, 'create' | 'get' | 'list' | 'update' | 'remove' | 'rotateSecret' | 'test'>;
-
-function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
+function endpointCalls(rpc: Client<typeof WebhookService>): WebhookEndpoints {
   return {
     create: async ({ accountId, ...call }, { eventTypes, payload, ...settings }) =>
       fromWireEndpointWithSecret(
@@ -130,9 +140,7 @@ function endpointCalls(rpc: Client<typeof WebhookService>): EndpointCalls {
   };
 }
 
-type DeliveryCalls = Pick<Webhooks, 'listDeliveries' | 'listAbout' | 'getDelivery' | 'resend' | 'resendFailed'>;
-
-function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
+function deliveryCalls(rpc: Client<typeof WebhookService>): WebhookDeliveries {
   return {
     listDeliveries: async ({ accountId, ...call }, endpointId, { limit, after = '', state }) => {
       const { deliveries, hasMore } = await rpc.listWebhookDeliveries(
@@ -168,7 +176,7 @@ function deliveryCalls(rpc: Client<typeof WebhookService>): DeliveryCalls {
 async function* watchEvents(
   rpc: Client<typeof WebhookService>,
   { accountId, types, subjectId = '', payload }: EventFilter,
-  { cursor = '', ...call }: Parameters<Webhooks['watch']>[1],
+  { cursor = '', ...call }: Parameters<WebhookEvents['watch']>[1],
 ): AsyncGenerator<EventMessage> {
   const request = { accountId, types: [...types], subjectId, cursor, withSubject: payload === 'full' };
   for await (const message of rpc.watchEvents(request, call))

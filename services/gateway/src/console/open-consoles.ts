@@ -42,7 +42,7 @@ export interface ConsolesDeps {
 
 /** The consoles of both doors. Each serves the files of its own pages. */
 export async function openConsoles(
-  config: Pick<GatewayConfig, 'admin' | 'adminUrl' | 'console'>,
+  config: GatewayConfig,
   { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,
   lifecycle: Lifecycle,
 ): Promise<Consoles> {

@@ -1,6 +1,5 @@
 import type { NewToken } from '../../console/api/tokens.ts';
 import { Problem } from '@reelgate/platform/problem';
-import type { OwnLimits } from '../clients/billing-client.ts';
 import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -39,7 +38,7 @@ const newToken = bodyValidator<NewToken>({
 });
 
 /** The token of the path, and whether `with_made=true` asks for all that it made too. */
-export function readRevocation({ params, querystring }: Pick<Exchange, 'params' | 'querystring'>): Revocation {
+export function readRevocation({ params, querystring }: Exchange): Revocation {
   const asked = new URLSearchParams(querystring).get('with_made');
   if (asked !== null && asked !== 'true' && asked !== 'false') throw invalid('with_made', 'must be true or false');
   return { tokenId: params['token_id'] ?? '', withMade: asked === 'true' };
@@ -52,7 +51,7 @@ export function readNewToken(body: unknown): TokenSettings {
   return { name, models, webhooks, tokens, expiresAt, ...readLimits(form) };
 }
 
-type LimitsForm = Pick<NewToken, 'limit' | keyof OwnLimits>;
+type LimitsForm = Partial<NewToken>;
 
 export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
   const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = form;

@@ -36,13 +36,16 @@ export interface InlineMedia {
   readonly bytes: InlineBytes;
 }
 
+export interface FieldNames {
+  /** The client's name for a field of the order, such as `seconds` for `duration`. */
+  readonly clientField: (field: string) => string;
+}
+
 /** A body, decoded into an order. */
-export interface DecodedOrder {
+export interface DecodedOrder extends FieldNames {
   readonly order: Order;
   /** The media whose bytes must still be stored. */
   readonly inline: readonly InlineMedia[];
-  /** The client's name for a field of the order, such as `seconds` for `duration`. */
-  readonly clientField: (field: string) => string;
   /** The URL that is told when the task ends. No upstream gets it. */
   readonly webhookUrl?: string | undefined;
 }

@@ -20,8 +20,17 @@ import type { BodyBudget } from './bodies/body-budget.ts';
 import type { StreamPermits } from '../operations/stream-permits.ts';
 import type { WaitPermits } from './routes/wait-permits.ts';
 
+/** The bounds on what is open or in memory at once, and the address that a request comes from. */
+export interface RequestBounds {
+  readonly eventStreams: StreamPermits;
+  readonly readSource: ReadSource;
+  readonly budget: BodyBudget;
+  /** Reads of tasks and of asynchronous calls that wait for a change. */
+  readonly waits: WaitPermits;
+}
+
 /** The parts that `app.ts` builds for the routes. */
-export interface GatewayParts {
+export interface GatewayParts extends RequestBounds {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -37,12 +46,7 @@ export interface GatewayParts {
   readonly webhooks: Webhooks;
   /** The JSON of an event. */
   readonly eventBody: EventBody;
-  readonly eventStreams: StreamPermits;
   readonly principals: Principals;
-  readonly readSource: ReadSource;
-  readonly budget: BodyBudget;
-  /** Reads of tasks and of asynchronous calls that wait for a change. */
-  readonly waits: WaitPermits;
   readonly counters: RateCounters;
   /** Verifies the addresses of callbacks. The tasks service derives the same key and signs them. */
   readonly callbackKeys: readonly Secret[];

@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
-import type { Foundation } from '@reelgate/platform/foundation';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
+import type { NewId } from '@reelgate/platform/ids';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
@@ -24,8 +24,8 @@ export interface GatewayPorts {
 }
 
 export async function openGatewayPorts(
-  { listen, admin }: Pick<GatewayConfig, 'listen' | 'admin'>,
-  { metrics, newId }: Pick<Foundation, 'metrics' | 'newId'>,
+  { listen, admin }: GatewayConfig,
+  { metrics, newId }: { readonly metrics: Metrics; readonly newId: NewId },
   ready: ReadyCheck,
   isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {
@@ -49,7 +49,7 @@ export async function openGatewayPorts(
 }
 
 /** Nothing is begun before the start has ended, so a client can repeat every request. */
-function refuseAll(newId: Foundation['newId']): RequestListener {
+function refuseAll(newId: NewId): RequestListener {
   return (request, response) => {
     const requestId = readOrCreateRequestId(request.headers['x-request-id'], newId);
     const [path = '/'] = (request.url ?? '/').split('?');

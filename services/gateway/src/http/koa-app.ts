@@ -30,7 +30,7 @@ export interface KoaAppOptions {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'root'>;
+  readonly tracing: Tracing;
   readonly readSource: ReadSource;
 }
 

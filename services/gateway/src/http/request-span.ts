@@ -17,7 +17,7 @@ const CLASSES: Readonly<Record<Count, TraceClass>> = {
  */
 export type BeginRequestSpan = (exchange: Exchange, entry: RouteEntry) => Span;
 
-export function requestSpans(tracing: Pick<Tracing, 'root'>): BeginRequestSpan {
+export function requestSpans(tracing: Tracing): BeginRequestSpan {
   if (tracing === NO_TRACING) return () => NO_SPAN;
   const options = new Map<RouteEntry, RootOptions>();
   return ({ method, req }, entry) => {

@@ -3,7 +3,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { PrivateStore } from '../clients/media-port.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
 import { isSmall } from './job-bytes.ts';
@@ -18,9 +18,9 @@ const CREATOR = 'create';
 const RENEW_MS = 300;
 
 export interface CreateJobDeps {
-  readonly jobs: Pick<Jobs, 'create' | 'withdraw' | 'giveBack' | 'renew'>;
-  readonly media: Pick<MediaPort, 'putPrivate' | 'remove'>;
-  readonly relay: Pick<Relay, 'assertServed' | 'hold' | 'release'>;
+  readonly jobs: Jobs;
+  readonly media: PrivateStore;
+  readonly relay: Relay;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

@@ -1,5 +1,5 @@
 import type { JobBytes } from '../clients/jobs-client.ts';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 
 /** A longer body is stored by media, so that messages between services stay small. */
 const INLINE_BYTES_MAX = 32 * 1024;
@@ -11,7 +11,7 @@ export function isSmall(bytes: Buffer): boolean {
 
 /** Keeps an answer: a small one beside its job, a larger one as a private object for `keepMs`. */
 export async function keepBytes(
-  media: Pick<MediaPort, 'putPrivate'>,
+  media: PrivateStore,
   bytes: Buffer,
   { accountId, keepMs }: { readonly accountId: string; readonly keepMs: number },
 ): Promise<JobBytes> {
@@ -19,11 +19,7 @@ export async function keepBytes(
 }
 
 /** Reads kept bytes, up to `bytesMax`. Returns undefined if they are no longer kept. */
-export async function readBytes(
-  media: Pick<MediaPort, 'read'>,
-  body: JobBytes,
-  bytesMax: number,
-): Promise<Buffer | undefined> {
+export async function readBytes(media: ByteReader, body: JobBytes, bytesMax: number): Promise<Buffer | undefined> {
   if ('inline' in body) return Buffer.from(body.inline);
   const stream = await media.read(body.object);
   if (stream === undefined) return undefined;

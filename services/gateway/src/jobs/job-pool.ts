@@ -12,7 +12,7 @@ const RENEWALS = 3;
 const LEASE_MS = 3000;
 
 export interface JobPoolOptions {
-  readonly jobs: Pick<Jobs, 'lease' | 'renew'>;
+  readonly jobs: Jobs;
   readonly run: (job: LeasedJob, options: RunOptions) => Promise<void>;
   /** Maximum number of calls that run at once. */
   readonly workers: number;

@@ -10,7 +10,7 @@ const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
 
 /** Chooses the form of an answer in the job: JSON as JSON, text as text, anything else as base64. */
-export function chooseEncoding({ contentType, body }: Pick<CollectedAnswer, 'contentType' | 'body'>): JobEncoding {
+export function chooseEncoding({ contentType, body }: CollectedAnswer): JobEncoding {
   const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (body.length === 0) return 'none';
   if (!isUtf8(body)) return 'base64';
@@ -37,7 +37,7 @@ export function readFailure({ status, body }: CollectedAnswer): JobFailure {
 /** Converts a refusal to the answer that the synchronous route would have given. */
 export function toRefusalAnswer(
   problem: Problem,
-  { call: { path }, requestId }: Pick<LeasedJob, 'call' | 'requestId'>,
+  { call: { path }, requestId }: LeasedJob,
 ): { readonly answer: CollectedAnswer; readonly failure: JobFailure } {
   const row = findErrorRow(problem);
   const message = problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Job, JobAnswer, JobEncoding } from '../clients/jobs-client.ts';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { ByteReader } from '../clients/media-port.ts';
 
 /** Base64 encodes three bytes at a time. */
 const GROUP = 3;
@@ -11,7 +11,7 @@ const GROUP = 3;
  * undefined if the answer is no longer kept.
  */
 export async function resultEnvelope(
-  media: Pick<MediaPort, 'read'>,
+  media: ByteReader,
   { id, state, answer, failure }: Job,
 ): Promise<Readable | undefined> {
   const head = {
@@ -26,10 +26,7 @@ export async function resultEnvelope(
   return bytes === undefined ? undefined : Readable.from(envelope(text, answer.encoding, bytes), { objectMode: false });
 }
 
-async function openBytes(
-  media: Pick<MediaPort, 'read'>,
-  { body }: JobAnswer,
-): Promise<AsyncIterable<Buffer> | undefined> {
+async function openBytes(media: ByteReader, { body }: JobAnswer): Promise<AsyncIterable<Buffer> | undefined> {
   return 'inline' in body ? Readable.from([Buffer.from(body.inline)]) : media.read(body.object);
 }
 

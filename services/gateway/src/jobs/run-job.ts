@@ -5,7 +5,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { JobFailure, Jobs, LeasedJob } from '../clients/jobs-client.ts';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
 import type { Relay } from '../relay/relay.ts';
 import { collectingSink } from './collecting-sink.ts';
@@ -32,13 +32,13 @@ const BROKEN: JobFailure = {
 
 export interface RunJobDeps {
   readonly jobs: Jobs;
-  readonly media: Pick<MediaPort, 'putPrivate' | 'read'>;
+  readonly media: PrivateStore & ByteReader;
   readonly relay: Relay;
   /** Parses a stored request again; refuses one that is no longer valid. */
   readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
   readonly clock: Clock;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'enter'>;
+  readonly tracing: Tracing;
   /** The limit on a request, and on an answer. */
   readonly bytesMax: number;
 }

@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 2000;
 
 export interface AwaitJobDeps {
   readonly clock: Clock;
-  readonly jobs: Pick<Jobs, 'get'>;
+  readonly jobs: Jobs;
   readonly changes: TaskChanges;
 }
 
@@ -52,6 +52,6 @@ export async function awaitJob(
 }
 
 /** Reports whether a job has not ended. */
-export function isOpen({ state }: Pick<Job, 'state'>): boolean {
+export function isOpen({ state }: Job): boolean {
   return state === 'queued' || state === 'in_progress';
 }

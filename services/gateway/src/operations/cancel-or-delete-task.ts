@@ -7,7 +7,7 @@ import type { TaskReader } from './read-task.ts';
 const DEADLINE_MS = 60_000;
 
 export interface CancelOrDeleteDeps {
-  readonly tasks: Pick<TasksClient, 'cancelTask' | 'deleteTask'>;
+  readonly tasks: TasksClient;
   readonly reader: TaskReader;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { EventMessage, Webhooks } from '../clients/webhooks-client.ts';
+import type { EventMessage, WebhookEvents } from '../clients/webhooks-client.ts';
 import { followEvents } from './follow-events.ts';
 
 const filter = { accountId: 'demo', types: [], subjectId: undefined, payload: 'thin' } as const;
@@ -15,7 +15,7 @@ function following(...watches: [Watch, ...Watch[]]) {
   const clock = fakeClock();
   const over = new AbortController();
   const cursors: (string | undefined)[] = [];
-  const webhooks: Pick<Webhooks, 'watch'> = {
+  const webhooks: WebhookEvents = {
     watch: (_filter, { cursor, signal }) => {
       cursors.push(cursor);
       return (watches[cursors.length - 1] ?? watches.at(-1)!)(cursor, signal);

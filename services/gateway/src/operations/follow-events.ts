@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
-import type { EventFilter, EventMessage, Webhooks } from '../clients/webhooks-client.ts';
+import type { EventFilter, EventMessage, WebhookEvents } from '../clients/webhooks-client.ts';
 
 const PAUSE_MS_MIN = 200;
 const PAUSE_MS_MAX = 5000;
@@ -19,7 +19,7 @@ const FINAL: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
 const SILENT = Symbol('silent');
 
 export interface FollowDeps {
-  readonly webhooks: Pick<Webhooks, 'watch'>;
+  readonly webhooks: WebhookEvents;
   readonly clock: Clock;
 }
 

@@ -25,7 +25,7 @@ interface Window {
   wrong: number;
 }
 
-export function openOperatorDoor(clock: Pick<Clock, 'now'>, wrongKeys: WrongKeys): OperatorDoor {
+export function openOperatorDoor(clock: Clock, wrongKeys: WrongKeys): OperatorDoor {
   const windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
   const openWindow = (network: string): Window => {
     const known = windows.get(network);

@@ -41,7 +41,7 @@ type Answer = ({ readonly task: Task } | { readonly absent: Problem }) & {
 };
 
 /** Answers polls from memory: at most one call per task at a time, whatever the number of readers. */
-export function cacheTaskReads(tasks: Pick<TasksClient, 'getTask'>, clock: Clock): TaskReader {
+export function cacheTaskReads(tasks: TasksClient, clock: Clock): TaskReader {
   const answers = new LRUCache<string, Answer>({ maxSize: WEIGHT_MAX, sizeCalculation: weigh });
   const pending = new Map<string, Promise<Task>>();
 

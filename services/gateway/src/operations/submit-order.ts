@@ -1,10 +1,10 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { Problem } from '@reelgate/platform/problem';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { InlineStore } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Order, Task, TasksClient } from '../clients/tasks-client.ts';
-import type { DecodedOrder } from '../dialects/dialect.ts';
+import type { DecodedOrder, FieldNames } from '../dialects/dialect.ts';
 import { isUncertain } from '../problems/error-table.ts';
 import { openInlineStream } from './inline-bytes.ts';
 
@@ -15,8 +15,8 @@ const CREATE_DEADLINE_MS = 300_000;
 const PENDING_OBJECT = 'pending';
 
 export interface SubmitOrderDeps {
-  readonly tasks: Pick<TasksClient, 'checkOrder' | 'createTask'>;
-  readonly media: Pick<MediaPort, 'put' | 'remove'>;
+  readonly tasks: TasksClient;
+  readonly media: InlineStore;
   readonly log: Log;
 }
 
@@ -70,11 +70,7 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
   }
 }
 
-async function sendOrder(
-  { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
-  submission: Submission,
-  order: Order,
-): Promise<SubmittedTask> {
+async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, order: Order): Promise<SubmittedTask> {
   submission.onSubmit();
   const { task, replayed } = await inClientTerms(
     submission.decoded,
@@ -120,10 +116,7 @@ export function toPendingOrder({ order, inline }: DecodedOrder): Order {
 }
 
 /** Awaits a call. A refusal then names the field as the client wrote it. */
-export async function inClientTerms<T>(
-  { clientField }: Pick<DecodedOrder, 'clientField'>,
-  call: Promise<T>,
-): Promise<T> {
+export async function inClientTerms<T>({ clientField }: FieldNames, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -137,7 +130,7 @@ export async function inClientTerms<T>(
 
 /** Stores one medium after another, because all at once could take the memory of many bodies. */
 async function storeInline(
-  media: Pick<MediaPort, 'put'>,
+  media: InlineStore,
   { decoded, principal: { accountId } }: Submission,
   stored: Map<number, string>,
 ): Promise<void> {

@@ -31,7 +31,7 @@ const post = (
   name: string,
   path: string,
   protocol: Protocol,
-  more: Partial<RelayEndpoint> & Pick<RelayEndpoint, 'summary'>,
+  more: Partial<RelayEndpoint> & { readonly summary: string },
 ): RelayEndpoint => ({
   name,
   method: 'POST',

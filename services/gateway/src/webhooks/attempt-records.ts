@@ -2,7 +2,7 @@ import { newBatcher } from '@reelgate/platform/batcher';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
-import type { ReceiverRecord, WebhookWork } from '../clients/webhook-work-client.ts';
+import type { ReceiverRecord, WorkRecorder } from '../clients/webhook-work-client.ts';
 
 /** The most records that wait for one batch. */
 const BATCH_MAX = 512;
@@ -15,7 +15,7 @@ const RETRY_MAX_MS = 5000;
 const RETRY_FOR_MS = 30_000;
 
 export interface AttemptRecordsOptions {
-  readonly work: Pick<WebhookWork, 'record'>;
+  readonly work: WorkRecorder;
   readonly clock: Clock;
   readonly log: Log;
 }

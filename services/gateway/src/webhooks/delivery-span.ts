@@ -14,8 +14,8 @@ export function deliveryFields({ id, attempt, event }: DueDelivery): object {
  * traces of their own, linked to the first. Work that is not recorded has no span.
  */
 export function beginDelivery(
-  tracing: Pick<Tracing, 'enter' | 'root'>,
-  { accountId }: Pick<LeasedReceiver, 'accountId'>,
+  tracing: Tracing,
+  { accountId }: LeasedReceiver,
   { id, attempt, event, origin: { trace, linkedTrace } }: DueDelivery,
 ): Span {
   const attributes = {
@@ -37,7 +37,7 @@ export function beginDelivery(
 }
 
 /** Ends the span with what the receiver answered. */
-export function endDelivery(span: Span, { status, error }: Pick<DeliveryAttempt, 'status' | 'error'>): void {
+export function endDelivery(span: Span, { status, error }: DeliveryAttempt): void {
   if (status !== 0) span.set({ 'http.response.status_code': status });
   if (error !== '') span.fail(error);
   span.end();

@@ -1,6 +1,6 @@
 import type { ClientEvent } from '../clients/client-event.ts';
 import type { Job } from '../clients/jobs-client.ts';
-import type { MediaPort } from '../clients/media-port.ts';
+import type { ByteReader } from '../clients/media-port.ts';
 import { encodeVideo } from '../dialects/compat/encode.ts';
 import type { Links } from '../dialects/dialect.ts';
 import { resultEnvelope } from '../jobs/result-envelope.ts';
@@ -12,7 +12,7 @@ export type Payload = 'thin' | 'full';
 
 export interface EventBodiesDeps {
   readonly links: Links;
-  readonly media: Pick<MediaPort, 'read'>;
+  readonly media: ByteReader;
 }
 
 /** The JSON of an event, as deliveries and streams carry it. */
@@ -52,7 +52,7 @@ async function encodeSubjectMember(
   return job === undefined ? undefined : `"job":${job}`;
 }
 
-async function readEnvelope(media: Pick<MediaPort, 'read'>, job: Job): Promise<string | undefined> {
+async function readEnvelope(media: ByteReader, job: Job): Promise<string | undefined> {
   if ((job.answer?.size ?? 0) > BODY_BYTES_MAX) return undefined;
   const envelope = await resultEnvelope(media, job);
   if (envelope === undefined) return undefined;

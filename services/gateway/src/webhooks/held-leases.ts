@@ -39,7 +39,7 @@ export function holdLeases({
   clock,
   log,
 }: {
-  readonly work: Pick<WebhookWork, 'renew'>;
+  readonly work: WebhookWork;
   readonly clock: Clock;
   readonly log: Log;
 }): HeldLeases {

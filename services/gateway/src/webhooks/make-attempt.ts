@@ -8,7 +8,7 @@ import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/we
 const TIMEOUT_MS = 15_000;
 
 export interface AttemptOptions {
-  readonly receiver: Pick<LeasedReceiver, 'accountId' | 'secrets'>;
+  readonly receiver: LeasedReceiver;
   readonly delivery: DueDelivery;
   readonly body: Uint8Array;
   /** The count of the receiver's circuit. */

@@ -1,4 +1,4 @@
-import type { LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
+import type { AttemptVerdict, CircuitCount } from '../clients/webhook-work-client.ts';
 
 /** The attempts to one receiver that are under way at once. */
 const CONCURRENCY = 4;
@@ -11,11 +11,11 @@ export interface ReceiverCircuit {
   count(): number;
   /** Returns the number of attempts that may be under way: one while the receiver fails, none once it is to rest. */
   concurrency(): number;
-  note(attempt: Pick<DeliveryAttempt, 'error' | 'circuit'>): void;
+  note(attempt: AttemptVerdict): void;
 }
 
 /** A receiver that rested gets one attempt as a trial. */
-export function openCircuit({ failures, circuit }: Pick<LeasedReceiver, 'failures' | 'circuit'>): ReceiverCircuit {
+export function openCircuit({ failures, circuit }: CircuitCount): ReceiverCircuit {
   let count = circuit;
   let isFailing = failures > 0;
   let left = Math.max(1, FAILURES_MAX - failures);

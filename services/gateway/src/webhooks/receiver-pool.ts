@@ -30,7 +30,7 @@ export interface ReceiverPoolOptions {
   readonly drainMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'enter' | 'root'>;
+  readonly tracing: Tracing;
 }
 
 export interface ReceiverPool {

@@ -20,15 +20,15 @@ const NOT_TAKEN = 'a receiver did not take a webhook';
 
 export interface ServeDeps {
   readonly sender: WebhookSender;
-  readonly records: Pick<AttemptRecords, 'add'>;
+  readonly records: AttemptRecords;
   readonly clock: Clock;
   readonly log: Log;
-  readonly tracing: Pick<Tracing, 'enter' | 'root'>;
+  readonly tracing: Tracing;
 }
 
 export interface ServeOptions {
   readonly receiver: LeasedReceiver;
-  readonly held: Pick<HeldLease, 'isHeld' | 'lose'>;
+  readonly held: HeldLease;
   readonly encodeBody: BodyBytes;
   /** No attempt begins at this time or later. */
   readonly beginUntil: number;

@@ -1,9 +1,8 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { webhookSender } from '../clients/webhook-sender.ts';
-import type { SenderClient } from '../clients/webhook-sender.ts';
 import { webhookWorkClient } from '../clients/webhook-work-client.ts';
-import type { WorkClient } from '../clients/webhook-work-client.ts';
 import type { GatewayConfig } from '../config.ts';
 import { onEventsDispatched } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
@@ -11,7 +10,7 @@ import { startReceiverPool } from './receiver-pool.ts';
 import type { ReceiverPool } from './receiver-pool.ts';
 
 interface WebhookParts {
-  readonly clients: { readonly webhooks: WorkClient; readonly sender: SenderClient };
+  readonly clients: GatewayClients;
   readonly eventBody: EventBody;
 }
 

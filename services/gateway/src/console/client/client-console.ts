@@ -28,7 +28,7 @@ const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
 export interface ClientConsoleDeps {
-  readonly foundation: Pick<Foundation, 'clock' | 'random' | 'acceptedKeys' | 'publicUrl'>;
+  readonly foundation: Foundation;
   readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
   /** The parts of the stream of changes. */
   readonly streams: StreamParts & FollowParts;
@@ -39,7 +39,7 @@ export interface ClientConsoleDeps {
 
 /** The sessions of clients at this gateway. */
 export function openClientSessions(
-  { sessionMs }: Pick<ConsoleConfig, 'sessionMs'>,
+  { sessionMs }: ConsoleConfig,
   { clock, random, acceptedKeys, publicUrl }: ClientConsoleDeps['foundation'],
   ended: EndedSessions,
 ): ClientSessions {

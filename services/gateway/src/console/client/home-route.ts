@@ -21,10 +21,8 @@ const RECENT_MAX = 8;
 const COMPLETED_MAX = 30;
 const ISO_DAY_CHARACTERS = 10;
 
-type Parts = Pick<TaskPageParts, 'clock' | 'log' | 'taskPages' | 'books' | 'usage' | 'limits'>;
-
 /** `GET /home`: the money, the running tasks and the last results of the account. */
-export function homeRoute(parts: Parts): RouteEntry {
+export function homeRoute(parts: TaskPageParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/home',
@@ -33,7 +31,7 @@ export function homeRoute(parts: Parts): RouteEntry {
   });
 }
 
-async function readHome(parts: Parts, caller: AccountCaller, principal: Principal): Promise<Home> {
+async function readHome(parts: TaskPageParts, caller: AccountCaller, principal: Principal): Promise<Home> {
   const { clock, log, books, limits } = parts;
   const list = (limit: number, ...states: PlainState[]): Promise<FoundTasks> =>
     parts.taskPages.list(caller, { limit, states });
@@ -59,7 +57,7 @@ async function readHome(parts: Parts, caller: AccountCaller, principal: Principa
 }
 
 /** One statement by days has both sums: that of today, and that of all days. */
-async function homeMoney({ clock, books, usage }: Parts, caller: AccountCaller): Promise<HomeMoney> {
+async function homeMoney({ clock, books, usage }: TaskPageParts, caller: AccountCaller): Promise<HomeMoney> {
   const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const period = { from: today - (DAYS - 1) * DAY_MS, to: today + DAY_MS, groupBy: 'day' as const };
   const [{ balanceNanos, heldNanos, currency }, { groups, total }] = await Promise.all([

@@ -19,10 +19,8 @@ const signIn = bodyValidator<{ readonly token: string }>({
   properties: { token: { type: 'string', maxLength: 256 } },
 });
 
-type Parts = Pick<GatewayParts, 'clock' | 'budget' | 'principals' | 'counters' | 'limits'>;
-
 /** Signs a token in and out, and says who is signed in. */
-export function sessionRoutes(parts: Parts, sessions: ClientSessions): RouteEntry[] {
+export function sessionRoutes(parts: GatewayParts, sessions: ClientSessions): RouteEntry[] {
   const { clock, principals } = parts;
   const meOf = (principal: Principal): Me => ({
     accountId: principal.accountId,

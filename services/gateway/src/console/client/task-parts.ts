@@ -6,10 +6,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 
 /** The parts from which the pages about tasks read. */
-export interface TaskPageParts extends Pick<
-  GatewayParts,
-  'clock' | 'log' | 'reader' | 'links' | 'usage' | 'webhooks' | 'catalogue' | 'limits'
-> {
+export interface TaskPageParts extends GatewayParts {
   readonly books: AccountBooks;
   readonly taskPages: TaskPages;
   readonly publicUrl: string;

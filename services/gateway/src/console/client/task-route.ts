@@ -66,7 +66,7 @@ async function readTaskView(
 function toCreator(
   timeline: TaskTimeline | undefined,
   tokenName: string,
-): Pick<TaskView['task'], 'tokenId' | 'tokenName' | 'requestId'> {
+): { readonly tokenId: string; readonly tokenName: string; readonly requestId?: string } {
   return { tokenId: timeline?.tokenId ?? '', tokenName, ...present({ requestId: timeline?.requestId }) };
 }
 

@@ -32,10 +32,8 @@ const STATES: Readonly<Record<PlainState | 'running', readonly PlainState[]>> = 
   failed: ['failed'],
 };
 
-type Parts = Pick<TaskPageParts, 'clock' | 'log' | 'taskPages' | 'books' | 'catalogue'>;
-
 /** `GET /tasks`: a page of the tasks of the account. */
-export function tasksRoute(parts: Parts): RouteEntry {
+export function tasksRoute(parts: TaskPageParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/tasks',
@@ -49,7 +47,7 @@ export function tasksRoute(parts: Parts): RouteEntry {
 }
 
 async function listTasks(
-  { clock, log, taskPages, books }: Parts,
+  { clock, log, taskPages, books }: TaskPageParts,
   caller: AccountCaller,
   question: TaskQuestion,
 ): Promise<Omit<TaskList, 'models'>> {
@@ -60,7 +58,7 @@ async function listTasks(
 }
 
 /** A page that is not full says how far back it has searched. */
-function toPagePlace({ tasks, continueAfter }: FoundTasks): Pick<TaskList, 'after' | 'searchedTo'> {
+function toPagePlace({ tasks, continueAfter }: FoundTasks): Omit<TaskList, 'tasks' | 'models'> {
   if (continueAfter === undefined) return {};
   const searchedTo = tasks.length < PAGE ? readIdTime(continueAfter) : undefined;
   return { after: continueAfter, ...present({ searchedTo }) };

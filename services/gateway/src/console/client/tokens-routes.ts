@@ -20,12 +20,12 @@ const REFUSALS = {
   write: 'this token may not make or revoke tokens; use a token with the right tokens: write',
 } as const;
 
-export interface TokenPageParts extends Pick<GatewayParts, 'catalogue' | 'budget' | 'principals' | 'limits'> {
+export interface TokenPageParts extends GatewayParts {
   readonly tokens: SiteTokens;
 }
 
 /** The tokens of the account, for a token that may see them. */
-export function tokensRoutes(parts: TokenPageParts, sessions: Pick<ClientSessions, 'forget'>): RouteEntry[] {
+export function tokensRoutes(parts: TokenPageParts, sessions: ClientSessions): RouteEntry[] {
   return [
     consoleRoute({
       method: 'GET',
@@ -75,7 +75,7 @@ async function makeToken(parts: TokenPageParts, exchange: Exchange): Promise<Mad
 /** Any token may revoke itself, which ends the session. */
 async function revokeToken(
   { tokens, principals }: TokenPageParts,
-  sessions: Pick<ClientSessions, 'forget'>,
+  sessions: ClientSessions,
   exchange: Exchange,
 ): Promise<RevokedToken> {
   const { token_id: id = '' } = exchange.params;

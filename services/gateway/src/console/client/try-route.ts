@@ -6,7 +6,7 @@ import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 
 /** `GET /try`: what the token can order, and within which bounds. */
-export function tryRoute({ catalogue, limits }: Pick<GatewayParts, 'catalogue' | 'limits'>): RouteEntry {
+export function tryRoute({ catalogue, limits }: GatewayParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/try',

@@ -5,7 +5,7 @@ import { consoleRoute } from '../console-route.ts';
 import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
 
 /** `GET /usage`: what the account was charged, by day and by model or token. */
-export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage'>): RouteEntry {
+export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/usage',

@@ -18,10 +18,8 @@ const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 const ENDPOINTS_MAX = 100;
 const DELIVERIES_MAX = 50;
 
-type Parts = Pick<GatewayParts, 'webhooks'>;
-
 /** The webhook endpoints of the account and their deliveries, for a token that may read them. */
-export function webhooksRoutes(parts: Parts): RouteEntry[] {
+export function webhooksRoutes(parts: GatewayParts): RouteEntry[] {
   return [
     consoleRoute({
       method: 'GET',
@@ -45,7 +43,7 @@ export function webhooksRoutes(parts: Parts): RouteEntry[] {
 }
 
 /** The endpoints of the account, then `default`, which stands for the URLs that requests carry. */
-async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<EndpointList> {
+async function endpointList({ webhooks }: GatewayParts, exchange: Exchange): Promise<EndpointList> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [{ endpoints }, fallback] = await Promise.all([
     webhooks.list(caller, { limit: ENDPOINTS_MAX, after: undefined }),
@@ -58,7 +56,7 @@ async function endpointList({ webhooks }: Parts, exchange: Exchange): Promise<En
   };
 }
 
-async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<EndpointView> {
+async function endpointPage({ webhooks }: GatewayParts, exchange: Exchange): Promise<EndpointView> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [id, query] = [readEndpointId(exchange), new URLSearchParams(exchange.querystring)];
   const page = {
@@ -80,7 +78,7 @@ async function endpointPage({ webhooks }: Parts, exchange: Exchange): Promise<En
   };
 }
 
-async function deliveryPage({ webhooks }: Parts, exchange: Exchange): Promise<DeliveryView> {
+async function deliveryPage({ webhooks }: GatewayParts, exchange: Exchange): Promise<DeliveryView> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [endpointId, id] = [readEndpointId(exchange), readDeliveryId(exchange)];
   const delivery = await webhooks.getDelivery(caller, id);

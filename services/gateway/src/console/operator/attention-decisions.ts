@@ -1,5 +1,5 @@
 import type { Decision } from '../../../console/api/operator-attention.ts';
-import type { OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
+import type { ItemState, OpenMoney } from '../../clients/attention-client.ts';
 import { toMoney } from '../views/money.ts';
 
 const REFUSED = {
@@ -14,14 +14,14 @@ const REFUSED = {
  * The decisions over an item and what each does to its money, as the tasks service carries them out. Without the money
  * of an item, the decisions say that their amounts are not known.
  */
-export function listDecisions(item: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision[] {
+export function listDecisions(item: ItemState, money: OpenMoney | undefined): Decision[] {
   const retry = planRetry(item, money);
   if (money === undefined)
     return [{ resolution: 'completed', isUnpriced: true }, { resolution: 'failed', isUnpriced: true }, retry];
   return [planCompleted(money), toReleaseDecision(money), retry];
 }
 
-function planRetry({ isJob, state }: Pick<WaitingItem, 'isJob' | 'state'>, money: OpenMoney | undefined): Decision {
+function planRetry({ isJob, state }: ItemState, money: OpenMoney | undefined): Decision {
   if (isJob) return { resolution: 'retry', refusedBecause: REFUSED.job };
   const isDeferred = (state === 'completed' || state === 'failed') && money?.settled === 'deferred';
   return { resolution: 'retry', ...(isDeferred ? { refusedBecause: REFUSED.deferred } : {}) };

@@ -29,8 +29,8 @@ export interface ChannelsParts {
   readonly pulse: ReadPulse;
   readonly acts: ReadActs;
   /** The channels that this gateway calls itself. */
-  readonly relay: Pick<RelayChannels, 'all'>;
-  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
+  readonly relay: RelayChannels;
+  readonly pauses: ChannelPauses;
 }
 
 /** The channels of tasks and of synchronous calls, and what operators do with them. */

@@ -24,14 +24,15 @@ export interface JudgedRate {
 }
 
 /** Grades a rate of the pulse, and says why in a sentence. */
-export function judgeRate(pulse: Pulse, limits: RateLimits, { bad, total, noun, was }: Rated): JudgedRate {
+export function judgeRate(pulse: Pulse, limits: RateLimits, rated: Rated): JudgedRate {
+  const { bad, total } = rated;
   const share = (count: number) => ({ bad: sumLast(pulse, count, bad), total: sumLast(pulse, count, total) });
   const windows = { short: share(SHORT_MINUTES), long: share(LONG_MINUTES) };
   const { grade, state } = gradeRate(windows, limits);
-  return { grade, state, windows, why: describeRate(state, windows, { noun, was }) };
+  return { grade, state, windows, why: describeRate(state, windows, rated) };
 }
 
-function describeRate(state: RateState, { short, long }: Windows, { noun, was }: Pick<Rated, 'noun' | 'was'>): string {
+function describeRate(state: RateState, { short, long }: Windows, { noun, was }: Rated): string {
   const verb = (count: number): string => (count === 1 ? 'was' : 'were');
   const inLong = `${long.bad} of ${long.total} in the last ten`;
   if (state === 'quiet') return `in the last two minutes there were no ${noun}; ${inLong} ${verb(long.bad)} ${was}`;

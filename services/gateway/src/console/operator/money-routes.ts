@@ -60,7 +60,7 @@ async function moneyView({ clock, ledger }: Parts, exchange: Exchange): Promise<
   };
 }
 
-function toMoneySums({ held, settled, margins }: AllMoney): Pick<MoneyView, 'held' | 'settled' | 'margins'> {
+function toMoneySums({ held, settled, margins }: AllMoney) {
   return {
     held: held.map(({ currency, balanceNanos, heldNanos, accounts }) => ({
       balance: toMoney(balanceNanos, currency),

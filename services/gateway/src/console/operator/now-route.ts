@@ -19,12 +19,12 @@ const ACTS_SHOWN = 10;
 export interface NowParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly channels: Pick<TaskChannels, 'list'>;
+  readonly channels: TaskChannels;
   readonly pulse: ReadPulse;
   readonly acts: ReadActs;
   readonly reach: ReachPeers;
-  readonly relay: Pick<RelayChannels, 'all'>;
-  readonly pauses: Pick<ChannelPauses, 'of'>;
+  readonly relay: RelayChannels;
+  readonly pauses: ChannelPauses;
 }
 
 /** When the tasks service answered this gateway last; undefined: not since its start. */
@@ -73,7 +73,7 @@ function toStanding({ id, isEnabled, circuit, pause, models, endpoints }: TaskCh
 }
 
 /** The channels that this gateway calls itself, as it sees them. */
-function listRelayStandings({ relay, pauses }: Pick<NowParts, 'relay' | 'pauses'>): readonly ChannelStanding[] {
+function listRelayStandings({ relay, pauses }: NowParts): readonly ChannelStanding[] {
   return relay.all().map(({ settings: { id, enabled, models, endpoints }, circuit }) => ({
     id,
     isEnabled: enabled,

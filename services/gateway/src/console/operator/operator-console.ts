@@ -39,9 +39,9 @@ export interface OperatorConsoleDeps {
   /** The parts of the stream of changes. */
   readonly streams: StreamParts & FollowParts;
   readonly clients: OperatorClients;
-  readonly relay: Pick<RelayChannels, 'all'>;
-  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
-  readonly taskPages: Pick<TaskPages, 'timeline'>;
+  readonly relay: RelayChannels;
+  readonly pauses: ChannelPauses;
+  readonly taskPages: TaskPages;
   readonly budget: BodyBudget;
   readonly observe: ReturnType<typeof observer>;
   readonly readSource: ReadSource;
@@ -50,7 +50,7 @@ export interface OperatorConsoleDeps {
 
 type OperatorConsoleConfig = OperatorsConfig & {
   readonly adminUrl: string | undefined;
-  readonly console: Pick<ConsoleConfig, 'sessionMs'>;
+  readonly console: ConsoleConfig;
 };
 
 export interface OperatorConsole {

@@ -40,10 +40,10 @@ export interface OperatorPagesParts {
   readonly budget: BodyBudget;
   readonly clients: OperatorClients;
   /** The channels that this gateway calls itself. */
-  readonly relay: Pick<RelayChannels, 'all'>;
-  readonly pauses: Pick<ChannelPauses, 'of' | 'refresh'>;
+  readonly relay: RelayChannels;
+  readonly pauses: ChannelPauses;
   /** The view of a task's life that its owner may see. */
-  readonly taskPages: Pick<TaskPages, 'timeline'>;
+  readonly taskPages: TaskPages;
 }
 
 /** The routes with which the pages of operators read and act. */

@@ -28,7 +28,7 @@ export interface OperatorSessionParts {
   readonly log: Log;
   readonly budget: BodyBudget;
   readonly door: OperatorDoor;
-  readonly attention: Pick<AttentionQueue, 'count'>;
+  readonly attention: AttentionQueue;
 }
 
 /** Signs an operator in and out, and says who is signed in. */

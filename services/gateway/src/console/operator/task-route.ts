@@ -26,10 +26,10 @@ const ACTS_SHOWN = 20;
 const NO_LINKS = { toVideoUrl: () => undefined };
 
 export interface TaskParts extends Omit<TasksParts, 'books'> {
-  readonly books: Pick<AccountBooks, 'hold' | 'terms'>;
-  readonly tokens: Pick<SiteTokens, 'list'>;
-  readonly taskPages: Pick<TaskPages, 'timeline'>;
-  readonly webhooks: Pick<Webhooks, 'listAbout'>;
+  readonly books: AccountBooks;
+  readonly tokens: SiteTokens;
+  readonly taskPages: TaskPages;
+  readonly webhooks: Webhooks;
   readonly acts: ReadActs;
 }
 

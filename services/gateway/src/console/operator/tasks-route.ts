@@ -26,7 +26,7 @@ export interface TasksParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly records: TaskRecords;
-  readonly books: Pick<AccountBooks, 'charges'>;
+  readonly books: AccountBooks;
 }
 
 /** `GET /tasks`: a page of the tasks of every account. */
@@ -87,7 +87,7 @@ function toOperatorTaskRow(record: TaskRecord, charge: TaskCharge | undefined, n
 }
 
 /** A page that is not full says how far back it has searched. */
-function toPagePlace({ records, continueAfter }: FoundRecords): Pick<OperatorTaskList, 'after' | 'searchedTo'> {
+function toPagePlace({ records, continueAfter }: FoundRecords): Omit<OperatorTaskList, 'tasks'> {
   if (continueAfter === undefined) return {};
   const searchedTo = records.length < PAGE ? readIdTime(continueAfter) : undefined;
   return { after: continueAfter, ...(searchedTo === undefined ? {} : { searchedTo }) };

@@ -4,7 +4,7 @@ import type { EndableSession, EndedSessions } from './ended-sessions.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 interface OwnSession {
-  readonly ended: Pick<EndedSessions, 'end'>;
+  readonly ended: EndedSessions;
   readonly cookie: SessionCookie;
   readonly exchange: Exchange;
 }

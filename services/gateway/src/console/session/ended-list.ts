@@ -15,7 +15,7 @@ export interface EndedList {
   renew(): Promise<void>;
 }
 
-export function openEndedList(records: Pick<SessionRecords, 'listEnded'>, clock: Clock): EndedList {
+export function openEndedList(records: SessionRecords, clock: Clock): EndedList {
   const known = newKnownEndings();
   let askedAt: number | undefined;
   let running: Promise<void> | undefined;

@@ -31,7 +31,7 @@ export interface OperatorSessionsOptions {
   readonly seal: SessionSeal;
   readonly cookie: SessionCookie;
   readonly ended: EndedSessions;
-  readonly inUse: Pick<OperatorsInUse, 'find'>;
+  readonly inUse: OperatorsInUse;
   /** Undefined: the requests of the console's own pages have its host. */
   readonly publicOrigin: string | undefined;
 }
@@ -77,7 +77,7 @@ export function formatSubject(name: string): string {
 }
 
 /** The operator of a session; undefined if the configuration no longer has the operator as he signed in. */
-function findHolder({ key, subject, role }: OpenedSession, inUse: Pick<OperatorsInUse, 'find'>) {
+function findHolder({ key, subject, role }: OpenedSession, inUse: OperatorsInUse) {
   const operator = inUse.find(key);
   if (operator === undefined || role === undefined || formatSubject(operator.name) !== subject) return undefined;
   return covers(operator.role, role) ? { name: operator.name, role } : undefined;

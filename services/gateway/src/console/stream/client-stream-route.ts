@@ -1,7 +1,7 @@
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
+import type { Principals } from '../../operations/principals.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-doc.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
@@ -11,10 +11,12 @@ import { serveStream } from './serve-stream.ts';
 import type { StreamParts } from './serve-stream.ts';
 import { CLIENT_TOPICS, readTopics } from './topics.ts';
 
-type Parts = Pick<GatewayParts, 'principals'> & StreamParts & FollowParts;
+interface Parts extends StreamParts, FollowParts {
+  readonly principals: Principals;
+}
 
 /** `GET /stream` of the public port: what changes in the account of the token that is signed in. */
-export function clientStreamRoute(parts: Parts, sessions: Pick<ClientSessions, 'tokenOf'>): RouteEntry {
+export function clientStreamRoute(parts: Parts, sessions: ClientSessions): RouteEntry {
   return {
     kind: 'console',
     methods: ['GET'],

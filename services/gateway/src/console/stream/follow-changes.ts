@@ -84,7 +84,7 @@ function noteWork(told: Note, { id, isTask }: Work): void {
 function noteEvery(
   ms: number,
   topic: 'all' | 'now',
-  { clock, pending, over }: Pick<FollowParts, 'clock'> & Pick<StreamScope, 'pending' | 'over'>,
+  { clock, pending, over }: { readonly clock: Clock } & Omit<StreamScope, 'topics'>,
 ): void {
   const repeat = async (): Promise<void> => {
     for (;;) {

@@ -11,10 +11,7 @@ import { OPERATOR_TOPICS, readTopics } from './topics.ts';
 const ROLE = 'viewer';
 
 /** `GET /stream` of the admin port: what changes in the whole service. */
-export function operatorStreamRoute(
-  parts: StreamParts & FollowParts,
-  sessions: Pick<OperatorSessions, 'operatorOf'>,
-): OperatorRouteEntry {
+export function operatorStreamRoute(parts: StreamParts & FollowParts, sessions: OperatorSessions): OperatorRouteEntry {
   return {
     kind: 'console',
     methods: ['GET'],

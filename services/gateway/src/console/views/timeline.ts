@@ -48,9 +48,13 @@ function deliveryEntries({ attempts }: WebhookDelivery): TimelineEntry[] {
   );
 }
 
-type Rest = Pick<TimelineEntry, 'from' | 'detail'> & { readonly to: number | undefined };
+interface Span {
+  readonly from: number;
+  readonly to: number | undefined;
+  readonly detail?: string;
+}
 
-function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Rest): TimelineEntry {
+function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Span): TimelineEntry {
   return { lane, step, from, ...present({ to, detail }) };
 }
 

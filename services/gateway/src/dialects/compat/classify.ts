@@ -1,4 +1,4 @@
-import type { CompatBody } from './create-body.ts';
+import type { KindEvidence } from './create-body.ts';
 import { hasRole } from '../wire/content-items.ts';
 
 export type CompatKind = 'generation' | 'regeneration';
@@ -19,11 +19,7 @@ const ACTIONS: Readonly<Record<string, CompatKind>> = {
 };
 
 /** Decides whether the body is a generation or a regeneration, or finds the conflict in it. */
-export function classify({
-  source_task_id: source = '',
-  content = [],
-  action,
-}: Pick<CompatBody, 'source_task_id' | 'content' | 'action'>): Classification {
+export function classify({ source_task_id: source = '', content = [], action }: KindEvidence): Classification {
   const bases = content.filter((item) => hasRole(item, 'base_video')).length;
   if (source !== '' && bases > 0)
     return newConflict('source_task_id', 'must not be given together with a base_video item; send one of them');

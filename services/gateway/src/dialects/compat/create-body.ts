@@ -7,12 +7,16 @@ import { bodyValidator } from '../wire/body-validator.ts';
 import { webhookUrlSchema } from '../wire/webhook-url.ts';
 import { readForm } from './read-form.ts';
 
-export interface CompatBody extends FlatFields {
-  readonly model: string;
-  readonly prompt?: string;
+/** The members that tell a generation from a regeneration. */
+export interface KindEvidence {
   readonly source_task_id?: string;
   readonly action?: string;
   readonly content?: readonly WireItem[];
+}
+
+export interface CompatBody extends FlatFields, KindEvidence {
+  readonly model: string;
+  readonly prompt?: string;
   readonly input_reference?: string | { readonly image_url: string };
   readonly aigc_watermark?: boolean;
   readonly webhook_url?: string;

@@ -1,4 +1,4 @@
-import type { CreateRoute, Dialect, EndResult } from '../dialect.ts';
+import type { CreateRoute, Dialect, EndResult, Schema } from '../dialect.ts';
 import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
@@ -9,7 +9,7 @@ const newCreateRoute = (
   path: string,
   operationId: string,
   summary: string,
-  rest: Pick<CreateRoute, 'body' | 'decode'>,
+  rest: { readonly body: Schema; readonly decode: CreateRoute['decode'] },
 ): CreateRoute => ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
 
 /** The vendor's own paths. Each path has one strict body and one kind of task. */

@@ -43,7 +43,7 @@ export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
 export interface DecodedItem {
   readonly item: ContentItemInit;
   readonly field: string;
-  readonly inline?: Pick<InlineMedia, 'field' | 'declaredType' | 'bytes'>;
+  readonly inline?: Omit<InlineMedia, 'item'>;
 }
 
 const URL_OBJECT: Schema = {

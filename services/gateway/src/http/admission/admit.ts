@@ -15,7 +15,7 @@ export interface AdmitDeps {
   readonly counters: RateCounters;
   readonly limits: GatewayLimits;
   /** The sessions of clients; absent if no route takes the token of a session. */
-  readonly sessions?: Pick<ClientSessions, 'tokenOf'> | undefined;
+  readonly sessions?: ClientSessions | undefined;
 }
 
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */

@@ -2,7 +2,7 @@ import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/soon';
 import type { MaybePromise } from '@reelgate/platform/soon';
-import type { OwnLimits, Principal } from '../../clients/billing-client.ts';
+import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../exchange.ts';
@@ -55,11 +55,11 @@ export function takeRate(
   });
 }
 
-function buildRateKey(counts: Count, { tokenId }: Pick<Principal, 'tokenId'>): string {
+function buildRateKey(counts: Count, { tokenId }: CountedToken): string {
   return `${counts}:${tokenId}`;
 }
 
-function findLimit(limits: GatewayLimits, token: Pick<Principal, 'limits'>, counts: Count): number {
+function findLimit(limits: GatewayLimits, token: CountedToken, counts: Count): number {
   if (counts === 'console') return CONSOLE_PER_MINUTE;
   return token.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
 }

@@ -1,14 +1,17 @@
 import type { ClientBody } from '../../dialects/dialect.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Exchange } from '../exchange.ts';
-import type { GatewayLimits } from '../../config.ts';
 import { readBody } from './read-body.ts';
 import type { ReceiveOptions } from './receive-body.ts';
+
+interface BodyLimit {
+  readonly bodyBytes: number;
+}
 
 /** Reads the body of an exchange within the limits of this gateway. */
 export function readExchangeBody(
   exchange: Exchange,
-  { limits, budget }: { readonly limits: Pick<GatewayLimits, 'bodyBytes'>; readonly budget: BodyBudget },
+  { limits, budget }: { readonly limits: BodyLimit; readonly budget: BodyBudget },
   takesForms: boolean,
 ): Promise<ClientBody> {
   return readBody(exchange.req, { takesForms, ...toReceiveOptions(exchange, budget, limits.bodyBytes) });

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Task } from '../../clients/tasks-client.ts';
 
 const HINT = { leastMs: 1000, mostMs: 60_000, unknownMs: 2000 };
 
-type PolledTask = Pick<Task, 'pollAfterMs'>;
+interface PolledTask {
+  readonly pollAfterMs: bigint;
+}
 
 /** Milliseconds until a client should poll a running task again. */
 export function computePollDelayMs({ pollAfterMs }: PolledTask): number {

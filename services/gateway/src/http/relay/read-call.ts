@@ -5,7 +5,7 @@ import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import { parseFormParts, readBoundary, readTextFields } from '../../relay/requests/form-parts.ts';
 import type { FormPart } from '../../relay/requests/form-parts.ts';
-import type { RelayCall } from '../../relay/requests/relay-call.ts';
+import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/requests/request-headers.ts';
 import { toReceiveOptions } from '../bodies/exchange-body.ts';
 import { parseJson } from '../bodies/parse-json.ts';
@@ -28,11 +28,7 @@ export interface MatchedEndpoint {
 }
 
 /** Reads the body of a call and parses it. Refuses a call without a model or without a valid body. */
-export async function readCall(
-  parts: Pick<GatewayParts, 'limits' | 'budget'>,
-  exchange: Exchange,
-  matched: MatchedEndpoint,
-): Promise<RelayCall> {
+export async function readCall(parts: GatewayParts, exchange: Exchange, matched: MatchedEndpoint): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
   readBodyType(req.headers, matched.endpoint.takesForms);
@@ -52,10 +48,10 @@ export async function readCall(
 }
 
 /** A call to a synchronous route with its bytes, not parsed yet. */
-export type RawCall = MatchedEndpoint &
-  Pick<RelayCall, 'search' | 'headers' | 'body' | 'requestId' | 'span' | 'principal'> & {
-    readonly contentType: string | undefined;
-  };
+export interface RawCall extends CallRequest {
+  readonly params: MatchedEndpoint['params'];
+  readonly contentType: string | undefined;
+}
 
 /** Parses a call as far as the relay needs it. */
 export function parseCall({

@@ -33,7 +33,7 @@ export interface UpgradeDeps {
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly tracing: Pick<Tracing, 'root'>;
+  readonly tracing: Tracing;
 }
 
 /** Handles the upgrades to realtime sessions. A refusal is a plain HTTP answer, before the protocol changes. */

@@ -13,17 +13,12 @@ import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 
-type Parts = Pick<
-  GatewayParts,
-  'clock' | 'log' | 'webhooks' | 'eventBody' | 'eventStreams' | 'principals' | 'stopping'
->;
-
 /** Another replica takes the client at once. */
 const STOPPING_RETRY_MS = 1000;
 const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
 /** The events of an account as server-sent events. */
-export function eventStreamRoute(parts: Parts): RouteEntry {
+export function eventStreamRoute(parts: GatewayParts): RouteEntry {
   return {
     kind: 'stream',
     methods: ['GET'],
@@ -53,7 +48,7 @@ export function eventStreamRoute(parts: Parts): RouteEntry {
   };
 }
 
-async function streamEvents(parts: Parts, exchange: Exchange, query: StreamQuery): Promise<void> {
+async function streamEvents(parts: GatewayParts, exchange: Exchange, query: StreamQuery): Promise<void> {
   const { clock, log, stopping } = parts;
   const { end, requestId } = exchange.state;
   const ending = new AbortController();
@@ -86,7 +81,12 @@ async function streamEvents(parts: Parts, exchange: Exchange, query: StreamQuery
 }
 
 /** A stream ends soon after its token loses access. */
-function watchAccess({ principals, clock }: Parts, exchange: Exchange, over: AbortSignal, onRefused: () => void): void {
+function watchAccess(
+  { principals, clock }: GatewayParts,
+  exchange: Exchange,
+  over: AbortSignal,
+  onRefused: () => void,
+): void {
   const token = readToken(exchange.req.headers, exchange.req.url);
   const { requestId, source } = exchange.state;
   const assertPermitted = async (): Promise<void> => {

@@ -9,10 +9,8 @@ import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 
-type Parts = Pick<GatewayParts, 'catalogue'>;
-
 /** Lists the models that a token may use and an enabled channel has, in the shape of each family of clients. */
-export function modelRoutes(parts: Parts): RouteEntry[] {
+export function modelRoutes(parts: GatewayParts): RouteEntry[] {
   const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => object): RouteEntry => ({
     kind: 'read',
     methods: ['GET'],
@@ -73,7 +71,7 @@ function anyShape(which: 'schema' | 'pageSchema'): Schema {
   };
 }
 
-function listModels({ catalogue }: Parts, exchange: Exchange): readonly ListedModel[] {
+function listModels({ catalogue }: GatewayParts, exchange: Exchange): readonly ListedModel[] {
   const current = catalogue();
   const serving = current.relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
   const generating = new Set(serving.flatMap((channel) => Object.keys(channel.models)));

@@ -8,7 +8,7 @@ const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
 const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
 
 /** The statuses with which the gateway itself refuses a request to a route. */
-export function listRefusalStatuses({ token, doc }: Pick<RouteEntry, 'token' | 'doc'>): ReadonlySet<RefusedStatus> {
+export function listRefusalStatuses({ token, doc }: RouteEntry): ReadonlySet<RefusedStatus> {
   return new Set<RefusedStatus>([
     ...(token === undefined ? [] : WITH_TOKEN),
     ...(doc.json === undefined ? [] : WITH_BODY),

@@ -9,7 +9,7 @@ const TASK = '/v1/videos/{';
 const MODEL = '/models/{model}';
 
 /** Reports whether the id in a path that matches a route is a reserved word, which gives the path another meaning. */
-export function isReservedId({ path }: Pick<RouteEntry, 'path'>, params: Readonly<Record<string, string>>): boolean {
+export function isReservedId({ path }: RouteEntry, params: Readonly<Record<string, string>>): boolean {
   if (path.startsWith(TASK)) return NOT_TASK_IDS.has(params['task_id'] ?? params['video_id'] ?? '');
   return path.endsWith(MODEL) && MODEL_ACTIONS.some((action) => params['model']?.endsWith(action));
 }

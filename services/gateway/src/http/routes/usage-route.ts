@@ -14,7 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DAYS_DEFAULT = 30;
 
 /** Reads what the account of the token was charged for tasks and calls. */
-export function usageRoute({ clock, usage }: Pick<GatewayParts, 'clock' | 'usage'>): RouteEntry {
+export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],

@@ -3,7 +3,7 @@ import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 
 const PERMITS = 10_000;
 
-export type WaitPermits = Pick<Semaphore, 'tryAcquire' | 'release' | 'inUse'>;
+export type WaitPermits = Semaphore;
 
 /** Bounds the reads that wait for a change. A read without a permit is answered at once. */
 export function openWaitPermits(): WaitPermits {

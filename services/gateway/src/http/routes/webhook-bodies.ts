@@ -116,10 +116,7 @@ export function decodeSince(json: unknown): number {
 }
 
 /** The body of a request. One without a body is an empty object, because some routes need none. */
-export async function readOptionalBody(
-  exchange: Exchange,
-  parts: Pick<GatewayParts, 'limits' | 'budget'>,
-): Promise<unknown> {
+export async function readOptionalBody(exchange: Exchange, parts: GatewayParts): Promise<unknown> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = exchange.req.headers;
   if (length === '0' && encoding === undefined) return {};
   const read = await readExchangeBody(exchange, parts, false);

@@ -13,10 +13,8 @@ const DELIVERY = '/v1/webhook_deliveries/{webhook_delivery_id}';
 /** The most deliveries that one request makes due again. */
 const RESENT_MAX = 1000;
 
-type Parts = Pick<GatewayParts, 'webhooks' | 'limits' | 'budget'>;
-
 /** The routes that show the deliveries of an account and send them again. */
-export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
+export function webhookDeliveryRoutes(parts: GatewayParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     listRoute(parts),
@@ -50,7 +48,7 @@ export function webhookDeliveryRoutes(parts: Parts): RouteEntry[] {
   ];
 }
 
-function listRoute({ webhooks }: Parts): RouteEntry {
+function listRoute({ webhooks }: GatewayParts): RouteEntry {
   return webhookEntry({
     method: 'GET',
     path: `${ENDPOINT}/deliveries`,
@@ -73,7 +71,7 @@ function listRoute({ webhooks }: Parts): RouteEntry {
   });
 }
 
-function resendFailedRoute(parts: Parts): RouteEntry {
+function resendFailedRoute(parts: GatewayParts): RouteEntry {
   return webhookEntry({
     method: 'POST',
     path: `${ENDPOINT}/resend_failed`,

@@ -17,14 +17,12 @@ import { WEBHOOK_ANSWERS, encodeEndpoint, encodePage, encodeWithSecret } from '.
 const ENDPOINTS = '/v1/webhook_endpoints';
 const ENDPOINT = `${ENDPOINTS}/{webhook_endpoint_id}`;
 
-type Parts = Pick<GatewayParts, 'webhooks' | 'limits' | 'budget'>;
-
 /** The webhook endpoints of an account, with the contract of OpenAI's clients. */
-export function webhookRoutes(parts: Parts): RouteEntry[] {
+export function webhookRoutes(parts: GatewayParts): RouteEntry[] {
   return [...collectionRoutes(parts), ...endpointRoutes(parts), ...secretRoutes(parts), eventTypesRoute()];
 }
 
-function collectionRoutes(parts: Parts): RouteEntry[] {
+function collectionRoutes(parts: GatewayParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({
@@ -59,7 +57,7 @@ function collectionRoutes(parts: Parts): RouteEntry[] {
   ];
 }
 
-function endpointRoutes(parts: Parts): RouteEntry[] {
+function endpointRoutes(parts: GatewayParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({
@@ -109,7 +107,7 @@ function endpointRoutes(parts: Parts): RouteEntry[] {
   ];
 }
 
-function secretRoutes(parts: Parts): RouteEntry[] {
+function secretRoutes(parts: GatewayParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({

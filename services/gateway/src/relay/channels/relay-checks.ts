@@ -13,7 +13,7 @@ const REFUSED_KEY: ReadonlySet<number> = new Set([401, 403]);
 const FAULT = 500;
 
 /** Checks whether the channels of the synchronous routes work, by their circuits and by a call that costs nothing. */
-export function relayCheck(channels: Pick<RelayChannels, 'all'>, callMsMax = CALL_MS_MAX): SelfCheck {
+export function relayCheck(channels: RelayChannels, callMsMax = CALL_MS_MAX): SelfCheck {
   return {
     part: 'relay channels',
     check: async (signal) => {

@@ -16,22 +16,26 @@ export interface CallOrder {
 export type Charge =
   { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
 
+/** Holds that are durable before the upstream is called. */
+export interface DurableCharges {
+  /** Resolves once the hold of the upper bound is durable; refuses with a Problem. */
+  place(order: CallOrder): Promise<void>;
+  /** Ends the call's hold. It never fails: it is repeated until billing answers or the hold lapses. */
+  settle(end: CallEnd): void;
+}
+
 /** The money of calls: it is held before the upstream is called, and charged once afterwards. */
-export interface CallCharges {
+export interface CallCharges extends DurableCharges {
   /**
    * Reports whether billing is as good as certain to reserve the money of the order, and the hold is small. The call
    * may then be sent beside its hold.
    */
   isForeseen(order: CallOrder): boolean;
-  /** Resolves once the hold of the upper bound is durable; refuses with a Problem. */
-  place(order: CallOrder): Promise<void>;
   /**
    * Resolves once the upper bound is reserved, so that no other call can take the money; refuses with a Problem. The
    * caller waits until the hold is durable before it shows anything of an answer.
    */
   reserve(order: CallOrder): Promise<ReservedHold>;
-  /** Ends the call's hold. It never fails: it is repeated until billing answers or the hold lapses. */
-  settle(end: CallEnd): void;
 }
 
 export interface ReservedHold {

@@ -9,7 +9,7 @@ import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import { mayUse, modelNotFound, noChannelAvailable } from '../channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
-import type { CallCharges } from '../charges/call-charges.ts';
+import type { DurableCharges } from '../charges/call-charges.ts';
 import type { PriceKeys } from '../charges/price-keys.ts';
 import { REALTIME_ENDPOINT } from '../endpoints.ts';
 import { openClientServer } from './client-server.ts';
@@ -60,7 +60,7 @@ export interface RealtimeDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly channels: RelayChannels;
-  readonly charges: Pick<CallCharges, 'place' | 'settle'>;
+  readonly charges: DurableCharges;
   readonly priceKeys: PriceKeys;
   readonly settings: RealtimeSettings;
 }

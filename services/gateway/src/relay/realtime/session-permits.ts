@@ -9,10 +9,7 @@ export interface SessionPermits {
   inUse(): number;
 }
 
-export function sessionPermits({
-  sessionsMax,
-  sessionsPerTokenMax,
-}: Pick<RealtimeSettings, 'sessionsMax' | 'sessionsPerTokenMax'>): SessionPermits {
+export function sessionPermits({ sessionsMax, sessionsPerTokenMax }: RealtimeSettings): SessionPermits {
   const permits = permitsByToken({ total: sessionsMax, perToken: sessionsPerTokenMax });
   return {
     acquire: (tokenId, ...makerIds) => {

@@ -1,4 +1,4 @@
-import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
 import { readObject, pickQuantity } from '../protocols/quantities.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
@@ -22,11 +22,7 @@ export interface SessionUsage {
 
 /** Sums the usage of finished responses; an unfinished response is estimated from its deltas. */
 export function openSessionUsage(): SessionUsage {
-  let sum: Required<Pick<Usage, 'inputTokens' | 'cachedInputTokens' | 'outputTokens'>> = {
-    inputTokens: 0,
-    cachedInputTokens: 0,
-    outputTokens: 0,
-  };
+  let sum = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
   let [done, unknown] = [0, 0];
   /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();

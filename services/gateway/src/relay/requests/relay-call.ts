@@ -4,8 +4,8 @@ import type { RelayEndpoint } from '../endpoints.ts';
 import type { FormPart } from './form-parts.ts';
 import type { CallContent } from '../protocols/protocol.ts';
 
-/** A call of a synchronous route as the client sent it. Nothing changes it: each attempt starts from it anew. */
-export interface RelayCall {
+/** The part of a call that is known before its body is parsed. */
+export interface CallRequest {
   readonly endpoint: RelayEndpoint;
   /** As the client wrote it. */
   readonly path: string;
@@ -14,14 +14,18 @@ export interface RelayCall {
   /** The forwarded headers: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Buffer;
+  readonly requestId: string;
+  /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
+  readonly span?: Span | undefined;
+  readonly principal: Principal;
+}
+
+/** A call of a synchronous route as the client sent it. Nothing changes it: each attempt starts from it anew. */
+export interface RelayCall extends CallRequest {
   /** The positions of the parts of a form in the body. */
   readonly parts: readonly FormPart[] | undefined;
   /** The content of the body, read-only. */
   readonly content: CallContent;
   /** Public id. */
   readonly model: string;
-  readonly requestId: string;
-  /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
-  readonly span?: Span | undefined;
-  readonly principal: Principal;
 }
