@@ -25,31 +25,38 @@ export interface JobAnswer {
   readonly body: JobBytes;
 }
 
-/** Times are milliseconds since 1970. */
-export interface Job {
+/** A job and its owner. */
+export interface JobIdentity {
   readonly id: string;
   readonly accountId: string;
+}
+
+/** A job as it was ordered. Times are milliseconds since 1970. */
+export interface JobOrigin extends JobIdentity {
   readonly tokenId: string;
   readonly visibleModels: readonly string[];
   readonly requestId: string;
-  readonly endpoint: string;
-  readonly model: string;
   /** True if a second call does no harm. A lost call is then repeated. */
   readonly repeatable: boolean;
+  readonly createdAt: number;
+  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  readonly trace?: string | undefined;
+  /** The id of the span that its own span is a child of. */
+  readonly traceParent?: string | undefined;
+}
+
+export interface Job extends JobOrigin {
+  readonly endpoint: string;
+  readonly model: string;
   readonly state: State;
   /** Its create has not ended, so it can still be withdrawn. */
   readonly isBeingCreated: boolean;
   /** The number of calls of the upstream that were started. */
   readonly starts: number;
-  readonly createdAt: number;
   readonly updatedAt: number;
   readonly finishedAt?: number | undefined;
   readonly answer?: JobAnswer | undefined;
   readonly failure?: Failure | undefined;
-  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
-  readonly trace?: string | undefined;
-  /** The id of the span that its own span is a child of. */
-  readonly traceParent?: string | undefined;
 }
 
 /** The right of one worker to a job, under a name that is never used twice. */
@@ -68,11 +75,7 @@ const STARTS_MAX = 5;
  * Decides what happens to a job whose worker is gone. Returns `unknown` if the upstream may have been called and
  * must not be called again.
  */
-export function decideAfterLoss({
-  state,
-  repeatable,
-  starts,
-}: Pick<Job, 'state' | 'repeatable' | 'starts'>): 'queue' | 'unknown' {
+export function decideAfterLoss({ state, repeatable, starts }: Job): 'queue' | 'unknown' {
   if (state === 'queued') return 'queue';
   return repeatable && starts < STARTS_MAX ? 'queue' : 'unknown';
 }

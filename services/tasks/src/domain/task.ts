@@ -53,13 +53,23 @@ export interface StagedMedia {
   readonly durationMs: number;
 }
 
-export interface Task {
+/** A task and its owner. */
+export interface TaskIdentity {
   readonly id: string;
   readonly accountId: string;
+}
+
+/** A task in a state, as its changes are announced. */
+export interface TaskInState extends TaskIdentity {
+  readonly state: State;
+  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
+  readonly trace?: string | undefined;
+}
+
+export interface Task extends TaskInState {
   readonly tokenId: string;
   readonly order: Order;
   readonly admission: Admission;
-  readonly state: State;
   /** The last status word of the upstream. Private, unless it is unrecognised. */
   readonly upstreamStatus?: string | undefined;
   /** True if the adapter does not know that word. */
@@ -84,8 +94,6 @@ export interface Task {
   readonly doubt?: Doubt | undefined;
   /** The id of the request that created it, for log lines. */
   readonly requestId?: string | undefined;
-  /** The W3C `traceparent` that its work continues; undefined: its create was not sampled. */
-  readonly trace?: string | undefined;
   /** The id of the span that its own span is a child of. */
   readonly traceParent?: string | undefined;
   /** Polls that left it unfinished, and how many of its polls have a span. */

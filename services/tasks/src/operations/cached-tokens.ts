@@ -6,9 +6,12 @@ import { tokenExpired, tokenNotFound } from './task-refusals.ts';
 const TOKENS_MAX = 20_000;
 const FRESH_MS = 10_000;
 
-export interface Tokens {
+export interface TokenReader {
   /** The rights of a token of this account, or a refusal. */
   findRights(tokenId: string, accountId: string): Promise<TokenRights>;
+}
+
+export interface Tokens extends TokenReader {
   /** Forgets a token that has changed, and what it made. The next call reads them from billing. */
   drop(tokenId: string): void;
 }

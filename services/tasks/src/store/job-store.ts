@@ -1,17 +1,13 @@
-import type { Job, JobAnswer, JobCall, JobLease } from '../domain/job.ts';
+import type { Job, JobAnswer, JobCall, JobLease, JobOrigin } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
-import type { BeginResult, NewTask } from './task-store.ts';
+import type { BeginResult, NewWork } from './task-store.ts';
 
 /** A job before it is accepted. */
-export type NewJob = Pick<
-  Job,
-  'id' | 'accountId' | 'tokenId' | 'visibleModels' | 'requestId' | 'repeatable' | 'createdAt' | 'trace' | 'traceParent'
-> &
-  Pick<NewTask, 'idempotency' | 'caps' | 'webhookUrl'> & {
-    readonly call: JobCall;
-    /** The lease of the create. Until it is returned, the job may be withdrawn. */
-    readonly lease?: { readonly name: string; readonly worker: string; readonly until: number } | undefined;
-  };
+export interface NewJob extends JobOrigin, NewWork {
+  readonly call: JobCall;
+  /** The lease of the create. Until it is returned, the job may be withdrawn. */
+  readonly lease?: { readonly name: string; readonly worker: string; readonly until: number } | undefined;
+}
 
 export interface TakenJob {
   readonly job: Job;
@@ -37,13 +33,17 @@ export interface JobFinish {
   readonly attention?: { readonly reason: string; readonly detail: string } | undefined;
 }
 
-/** The store of jobs. Only the holder of its lease changes a job, and a job ends once. */
-export interface JobStore {
+/** The beginning of a job. */
+export interface JobBeginStore {
   /**
    * Writes the job, its call, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted.
    */
   beginJob(job: NewJob, signal?: AbortSignal): Promise<BeginResult>;
-  findJob(jobId: string): Promise<Job | undefined>;
+  /** Removes a job that was never started, with its key and its counters, and returns it. */
+  withdrawJob(lease: JobLease): Promise<Job | undefined>;
+}
+
+export interface JobLeaseStore {
   /** Leases due jobs. Tokens share equally; for a token the job that has waited longest comes first. */
   leaseJobs(options: {
     readonly worker: string;
@@ -59,22 +59,33 @@ export interface JobStore {
   /** From now on the upstream may have been called. Returns whether the lease is still valid. */
   startJob(lease: JobLease, at: number): Promise<boolean>;
   requeueJob(lease: JobLease, requeue: Requeue): Promise<boolean>;
+  /** Jobs whose lease ended before this time. */
+  lostJobs(now: number, limit: number): Promise<readonly { readonly job: Job; readonly lease: JobLease }[]>;
+}
+
+export interface JobFinishStore {
   /**
    * Ends the job by compare-and-set, writes its event, updates the counters and removes the call in one transaction.
    * Returns whether it won.
    */
   finishJob(lease: JobLease, finish: JobFinish): Promise<boolean>;
-  /** Removes a job that was never started, with its key and its counters, and returns it. */
-  withdrawJob(lease: JobLease): Promise<Job | undefined>;
-  /** Jobs whose lease ended before this time. */
-  lostJobs(now: number, limit: number): Promise<readonly { readonly job: Job; readonly lease: JobLease }[]>;
+}
+
+export interface JobReader {
+  findJob(jobId: string): Promise<Job | undefined>;
   listJobs(
     filter: { readonly accountId?: string | undefined; readonly state?: string | undefined },
     page: { readonly limit: number; readonly after?: string | undefined },
   ): Promise<readonly Job[]>;
+}
+
+export interface PendingJobReader {
   /** The number of unfinished jobs by state, and when the oldest of each was created. */
   pendingJobs(): Promise<readonly { readonly state: string; readonly count: number; readonly oldestAt: number }[]>;
 }
+
+/** The store of jobs. Only the holder of its lease changes a job, and a job ends once. */
+export interface JobStore extends JobBeginStore, JobLeaseStore, JobFinishStore, JobReader, PendingJobReader {}
 
 /** Removes what is no longer needed. Several processes may remove at once. */
 export interface JobRetentionStore {

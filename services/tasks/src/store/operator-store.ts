@@ -11,9 +11,12 @@ export interface Pause {
 /** The most pauses that are read: a configuration has fewer channels. */
 export const PAUSES_MAX = 1000;
 
-export interface PauseStore {
+export interface PauseReader {
   /** By channel, up to `PAUSES_MAX`. */
   pauses(): Promise<readonly Pause[]>;
+}
+
+export interface PauseStore extends PauseReader {
   /** Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. Returns its pause. */
   pause(pause: Pause): Promise<Pause>;
   /** Resumes a paused channel and writes the act. Returns whether it was paused. */
@@ -53,12 +56,15 @@ export interface ActStore {
   removeActs(before: number, limit: number): Promise<number>;
 }
 
-/** The counts of a process for a minute; those without a channel have an empty one. */
-export interface MinuteStore {
-  /** Writes the counts of a process. They replace what it wrote for the same minute and channel. */
-  writeMinutes(process: string, rows: readonly MinuteRow[]): Promise<void>;
+export interface MinuteReader {
   /** The counts of all processes since a minute, the newest first. */
   minutesSince(minute: number, limit: number): Promise<readonly MinuteRow[]>;
+}
+
+/** The counts of a process for a minute; those without a channel have an empty one. */
+export interface MinuteStore extends MinuteReader {
+  /** Writes the counts of a process. They replace what it wrote for the same minute and channel. */
+  writeMinutes(process: string, rows: readonly MinuteRow[]): Promise<void>;
   /** Removes counts from before a minute. Returns how many were removed. */
   removeMinutes(before: number, limit: number): Promise<number>;
 }

@@ -2,8 +2,17 @@ import type { Cause } from '../domain/failure-cause.ts';
 import type { Order } from '../domain/order.ts';
 import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
 
+/** What a create of a task or a job takes with it. */
+export interface NewWork {
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
+  /** The counters that it takes, each with its limit. */
+  readonly caps: readonly { readonly scope: string; readonly limit: number }[];
+  /** The URL that the event of its end is delivered to. */
+  readonly webhookUrl?: string | undefined;
+}
+
 /** A task before it is submitted. */
-export interface NewTask {
+export interface NewTask extends NewWork {
   readonly id: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -13,13 +22,8 @@ export interface NewTask {
   readonly owner: string;
   /** The id of the request that creates it, for log lines. */
   readonly requestId?: string | undefined;
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
-  /** The counters that the task takes, each with its limit. */
-  readonly caps: readonly { readonly scope: string; readonly limit: number }[];
   readonly trace?: string | undefined;
   readonly traceParent?: string | undefined;
-  /** The URL that the event of its end is delivered to. */
-  readonly webhookUrl?: string | undefined;
   /** The first attempt, if it starts with the task: written as `started`, and counted on its channel. */
   readonly attempt?: { readonly channel: string; readonly inFlightMax: number } | undefined;
 }
@@ -102,15 +106,27 @@ export interface Progress {
   readonly pollSpans?: number | undefined;
 }
 
-/** The steps of a create that are durable before and after each call of another service or an upstream. */
-export interface CreateStore {
+export interface KeyReader {
   findKey(accountId: string, key: string, now: number): Promise<KeyRecord | undefined>;
+}
+
+/** The beginning of a create, and its refusal. */
+export interface BeginStore extends KeyReader {
   /** Writes the task, its key and its counters, or nothing. Throws and writes nothing if the signal is aborted. */
   begin(task: NewTask, signal?: AbortSignal): Promise<BeginResult>;
   /** Writes the length of a task after its videos are probed. */
   measure(taskId: string, seconds: number): Promise<void>;
   /** Writes the staged media of the order, by their index in its content. */
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
+  /**
+   * Refuses a create: hides it, ends an attempt that was not sent, frees its key and its counters. Returns
+   * whether it was still `submitting`.
+   */
+  refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
+}
+
+/** The attempts of a create on the channels. */
+export interface AttemptStore {
   /**
    * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight
    * limit. Throws Overtaken if the create belongs to another owner.
@@ -148,11 +164,10 @@ export interface CreateStore {
     taskId: string,
     attempt: { readonly number: number; readonly mapping: Mapping; readonly error: string; readonly at: number },
   ): Promise<Task | undefined>;
-  /**
-   * Refuses a create: hides it, ends an attempt that was not sent, frees its key and its counters. Returns
-   * whether it was still `submitting`.
-   */
-  refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
+}
+
+/** The changes that the recovery makes to the creates of other processes. */
+export interface TakeoverStore {
   /**
    * Takes a create from its process, which can then start no further attempt. Returns whether it was still
    * `submitting`.
@@ -161,6 +176,9 @@ export interface CreateStore {
   /** Gives upstream work to a task with an unknown outcome. Returns false if another task has that work. */
   adopt(taskId: string, upstreamId: string, at: number): Promise<boolean>;
 }
+
+/** The steps of a create that are durable before and after each call of another service or an upstream. */
+export interface CreateStore extends BeginStore, AttemptStore, TakeoverStore {}
 
 export interface ListFilter {
   readonly accountId?: string | undefined;
@@ -204,18 +222,27 @@ export interface UnsettledTask extends Task {
   readonly settleFailures: number;
 }
 
-/** Reads of committed rows. */
-export interface ReadStore {
+export interface TaskReader {
   /** Finds a task of any admission. */
   find(taskId: string): Promise<Task | undefined>;
   /** Finds a task that this account may see. */
   findOwned(accountId: string, taskId: string): Promise<Task | undefined>;
+}
+
+export interface TaskLister {
   list(filter: ListFilter, page: Page): Promise<readonly Task[]>;
-  count(filter: ListFilter): Promise<number>;
+}
+
+export interface HistoryReader {
   attempts(taskId: string): Promise<readonly Attempt[]>;
   events(
     taskId: string,
   ): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
+}
+
+/** Reads of committed rows. */
+export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
+  count(filter: ListFilter): Promise<number>;
   inFlight(scope: string): Promise<number>;
   /**
    * Creates of these owners, and of owners that have no heartbeat. A process has a heartbeat before its first create.
@@ -260,18 +287,24 @@ export interface Change {
   readonly version: number;
 }
 
-/** Reads for watches. Each change that an owner can see gives the task a later `updatedAt`. */
-export interface ChangeStore {
+/** Versions of tasks. Each change that an owner can see gives the task a later `updatedAt`. */
+export interface VersionReader {
   /** The versions of those of the tasks that an owner can see. */
   versions(taskIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Tasks of some accounts in the order of their last changes, after a position. Removed tasks may be among them. */
   listChanges(accountIds: readonly string[], after: ChangePosition, limit: number): Promise<readonly Change[]>;
+}
+
+export interface ChangedTaskLister {
   /** The visible tasks of an account in the order of their last changes, after a position. */
   listChangedTasks(filter: ChangeFilter, after: ChangePosition, limit: number): Promise<readonly Task[]>;
 }
 
-/** Changes of a task's state. */
-export interface MoveStore {
+/** Reads for watches. */
+export interface ChangeStore extends VersionReader, ChangedTaskLister {}
+
+/** The leases of tasks: the process that polls a task. */
+export interface TaskLeaseStore {
   /** Leases due tasks of a channel to a process. Until the lease ends, no other process gets them. */
   claimDue(
     channel: string,
@@ -283,6 +316,10 @@ export interface MoveStore {
   listLeasedIds(channel: string, owner: string): Promise<readonly string[]>;
   /** Ends the lease of a task if it belongs to this process. */
   dropLease(taskId: string, owner: string): Promise<void>;
+}
+
+/** The due times of tasks: the time at which a task is polled. */
+export interface DueTimeStore {
   /**
    * Makes tasks due whose due time is impossibly late, because the clock was set back. Returns their number, up to
    * `limit`.
@@ -291,27 +328,40 @@ export interface MoveStore {
     channel: string,
     options: { readonly beyond: number; readonly to: number; readonly limit: number },
   ): Promise<number>;
-  /**
-   * Writes what a poll found, unless the task has ended. Returns whether it wrote. `updatedAt` moves only if the owner
-   * sees a difference.
-   */
-  progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
-  /**
-   * Ends an unfinished task by compare-and-set, with its events, its counters, its attention and its history in one
-   * transaction. Returns the times of its phases if it won.
-   */
-  finish(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
   makeDue(taskId: string, at: number): Promise<void>;
   /**
    * Polls a task before all others, or once more after the poll that is running. Returns whether that changed anything.
    */
   pollSoon(taskId: string, at: number): Promise<boolean>;
+}
+
+export interface ProgressStore {
+  /**
+   * Writes what a poll found, unless the task has ended. Returns whether it wrote. `updatedAt` moves only if the owner
+   * sees a difference.
+   */
+  progress(taskId: string, from: State, to: Progress, note?: Note): Promise<boolean>;
+}
+
+export interface FinishStore {
+  /**
+   * Ends an unfinished task by compare-and-set, with its events, its counters, its attention and its history in one
+   * transaction. Returns the times of its phases if it won.
+   */
+  finish(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
+}
+
+/** What follows the end of a task. */
+export interface EndedTaskStore {
   /** Marks at most `SETTLED_MAX` tasks, in one statement. */
   markSettled(taskIds: readonly string[], at: number): Promise<void>;
   /** Retries a failed settlement at this time. Others go on in the meantime. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
   remove(taskId: string, at: number): Promise<boolean>;
 }
+
+/** Changes of a task's state. */
+export interface MoveStore extends TaskLeaseStore, DueTimeStore, ProgressStore, FinishStore, EndedTaskStore {}
 
 /**
  * The time in milliseconds by which a task that an upstream called for is due earlier. No task is ever overdue by

@@ -11,8 +11,19 @@ import type {
   SealedSecret,
 } from '../domain/webhook.ts';
 
+/** The secrets that sign deliveries. */
+export interface SecretStore {
+  findSecrets(ownerIds: readonly string[]): Promise<ReadonlyMap<string, SealedSecret>>;
+  /** Writes a secret unless its owner has one. Returns the one that is stored. */
+  addSecret(secret: SealedSecret): Promise<SealedSecret>;
+  /** Replaces a secret if it is still the one that is named. Returns whether it was. */
+  replaceSecret(secret: SealedSecret, was: string): Promise<boolean>;
+  /** Secrets in the order of their owners, after a position. */
+  listSecrets(after: string, limit: number): Promise<readonly SealedSecret[]>;
+}
+
 /** Endpoints and secrets, as their owners manage them. */
-export interface EndpointStore {
+export interface EndpointStore extends SecretStore {
   /** Writes the endpoint with its secret. Returns false, and writes nothing, if the account has `max` already. */
   addEndpoint(endpoint: Endpoint, secret: SealedSecret, max: number): Promise<boolean>;
   findEndpoint(accountId: string, endpointId: string): Promise<Endpoint | undefined>;
@@ -41,28 +52,37 @@ export interface EndpointStore {
   removeEndpoint(accountId: string, endpointId: string, at: number): Promise<boolean>;
   /** The health of endpoints, by id; of an endpoint that nothing was sent to, none. */
   readHealth(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
-  findSecrets(ownerIds: readonly string[]): Promise<ReadonlyMap<string, SealedSecret>>;
-  /** Writes a secret unless its owner has one. Returns the one that is stored. */
-  addSecret(secret: SealedSecret): Promise<SealedSecret>;
-  /** Replaces a secret if it is still the one that is named. Returns whether it was. */
-  replaceSecret(secret: SealedSecret, was: string): Promise<boolean>;
-  /** Secrets in the order of their owners, after a position. */
-  listSecrets(after: string, limit: number): Promise<readonly SealedSecret[]>;
 }
 
-/** Events on their way into streams and deliveries. */
-export interface EventStore {
+export interface EventWriter {
   /** Writes an event that no transaction of a task or a job writes. A known id changes nothing. */
   addEvent(event: ClientEvent): Promise<void>;
+}
+
+export interface EventDispatcher {
   /**
    * Gives the oldest new events their places, and writes a delivery for each receiver that hears them. One process does
    * this at a time. Returns how many events it took.
    */
   dispatch(options: { readonly now: number; readonly limit: number }): Promise<number>;
+}
+
+/** The places of events in the streams of their accounts. */
+export interface EventPlaceReader {
   /** The place of an event of an account; undefined: it is not kept, or not dispatched yet. */
   findPlace(accountId: string, eventId: string): Promise<number | undefined>;
   /** The last event of an account. */
   lastEvent(accountId: string): Promise<DispatchedEvent | undefined>;
+  /** The last place that was given. */
+  lastPlace(): Promise<number>;
+  /**
+   * The last place of each account that has events after a place. It looks at the next `limit` events, so the greatest
+   * of the places is where the next look begins.
+   */
+  lastPlaces(seq: number, limit: number): Promise<readonly { readonly accountId: string; readonly seq: number }[]>;
+}
+
+export interface EventReader {
   eventsAfter(
     filter: {
       readonly accountId: string;
@@ -72,15 +92,11 @@ export interface EventStore {
     seq: number,
     limit: number,
   ): Promise<readonly DispatchedEvent[]>;
-  /** The last place that was given. */
-  lastPlace(): Promise<number>;
-  /**
-   * The last place of each account that has events after a place. It looks at the next `limit` events, so the greatest
-   * of the places is where the next look begins.
-   */
-  lastPlaces(seq: number, limit: number): Promise<readonly { readonly accountId: string; readonly seq: number }[]>;
   findEvents(ids: readonly string[]): Promise<ReadonlyMap<string, ClientEvent>>;
 }
+
+/** Events on their way into streams and deliveries. */
+export interface EventStore extends EventWriter, EventDispatcher, EventPlaceReader, EventReader {}
 
 /** A receiver and the lease under which a worker has it. The name of a lease is never used twice. */
 export interface ReceiverLease {
@@ -126,8 +142,7 @@ export interface ReceiverRecord {
   readonly at: number;
 }
 
-/** Deliveries and their leases. */
-export interface DeliveryStore {
+export interface ReceiverLeaseStore {
   /**
    * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time, except by
    * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.
@@ -152,13 +167,19 @@ export interface DeliveryStore {
   endLeases(now: number): Promise<number>;
   /** The leased receivers of these leases, without their deliveries, unless another lease was taken. */
   findHeldReceivers(leases: readonly ReceiverLease[]): Promise<ReadonlyMap<string, Omit<LeasedReceiver, 'deliveries'>>>;
-  findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
+}
+
+export interface AttemptRecorder {
   /**
    * Writes what was done under leases, with one record for a receiver. A lease holds until it is given back or another
    * one is taken, even after its end. The state of a delivery that has ended stays; a record that comes twice changes
    * nothing. Returns the receivers whose lease is lost.
    */
   recordAttempts(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
+}
+
+export interface DeliveryReader {
+  findDeliveries(ids: readonly string[]): Promise<ReadonlyMap<string, Delivery>>;
   listDeliveries(
     filter: { readonly accountId: string; readonly endpointId: string; readonly state?: DeliveryState | undefined },
     page: { readonly limit: number; readonly after?: string | undefined },
@@ -170,6 +191,9 @@ export interface DeliveryStore {
   listAttemptsByDelivery(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, readonly Attempt[]>>;
   /** The last attempts, up to a bound. */
   listAttempts(deliveryId: string): Promise<readonly Attempt[]>;
+}
+
+export interface ResendStore {
   /** Makes a delivery due at once, under a new schedule. An open circuit does not hold it. Returns whether it exists. */
   resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
   /** The same for failed deliveries since a time, and pending ones that are due later. Returns how many. */
@@ -178,6 +202,9 @@ export interface DeliveryStore {
     at: number,
   ): Promise<number>;
 }
+
+/** Deliveries and their leases. */
+export interface DeliveryStore extends ReceiverLeaseStore, AttemptRecorder, DeliveryReader, ResendStore {}
 
 /** Removes what is no longer needed. Several processes may remove at once. */
 export interface WebhookRetentionStore {
