@@ -52,7 +52,7 @@ import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
 import { tellAttention } from './store/tell-attention.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
-import { sqlSelfChecks } from './store/tasks/sql-self-checks.ts';
+import { sqlSelfChecks } from './store/tasks/sql-backlog.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { sqlWebhooks } from './store/webhooks/sql-webhooks.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';

@@ -3,7 +3,7 @@ import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { tasksSelfChecks } from './self-checks.ts';
 import type { CheckedStores } from './self-checks.ts';
-import type { LateTask, LateTasks } from './store/self-check-store.ts';
+import type { LateTask, LateTasks } from './store/backlog-store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

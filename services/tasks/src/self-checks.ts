@@ -4,7 +4,7 @@ import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-check
 import type { Deps } from './operations/deps.ts';
 import type { BacklogStore } from './store/backlog-store.ts';
 import type { JobStore } from './store/job-store.ts';
-import type { LateTasks, RecentAttempt, SelfCheckStore } from './store/self-check-store.ts';
+import type { LateTasks, RecentAttempt, SelfCheckStore } from './store/backlog-store.ts';
 
 const MINUTE_MS = 60_000;
 const RECENT_MS = 15 * MINUTE_MS;

@@ -66,17 +66,28 @@ export interface TaskInState extends TaskIdentity {
   readonly trace?: string | undefined;
 }
 
-export interface Task extends TaskInState {
+/** What a task has from its create on, and keeps. */
+export interface TaskOrigin extends TaskIdentity {
   readonly tokenId: string;
   readonly order: Order;
+  /** The length in whole seconds by which the task is charged. */
+  readonly seconds: number;
+  /** Milliseconds since 1970, like every time here. */
+  readonly createdAt: number;
+  /** The id of the request that created it, for log lines. */
+  readonly requestId?: string | undefined;
+  readonly trace?: string | undefined;
+  /** The id of the span that its own span is a child of. */
+  readonly traceParent?: string | undefined;
+}
+
+export interface Task extends TaskOrigin, TaskInState {
   readonly admission: Admission;
   /** The last status word of the upstream. Private, unless it is unrecognised. */
   readonly upstreamStatus?: string | undefined;
   /** True if the adapter does not know that word. */
   readonly unrecognised: boolean;
   readonly progress: number;
-  /** Milliseconds since 1970, like every time here. */
-  readonly createdAt: number;
   readonly updatedAt: number;
   readonly finishedAt?: number | undefined;
   readonly expiresAt?: number | undefined;
@@ -86,16 +97,10 @@ export interface Task extends TaskInState {
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
-  /** The length in whole seconds by which the task is charged. */
-  readonly seconds: number;
   readonly nextPollAt?: number | undefined;
   /** Failed polls since the last successful one. */
   readonly pollErrors: number;
   readonly doubt?: Doubt | undefined;
-  /** The id of the request that created it, for log lines. */
-  readonly requestId?: string | undefined;
-  /** The id of the span that its own span is a child of. */
-  readonly traceParent?: string | undefined;
   /** Polls that left it unfinished, and how many of its polls have a span. */
   readonly polls: number;
   readonly pollSpans: number;

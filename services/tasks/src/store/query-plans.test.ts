@@ -10,7 +10,7 @@ import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../.
 import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
-import { sqlSelfChecks } from './tasks/sql-self-checks.ts';
+import { sqlSelfChecks } from './tasks/sql-backlog.ts';
 import { sqlBacklog } from './tasks/sql-backlog.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
 import type { OperatorStore } from './operator-store.ts';

@@ -1,6 +1,6 @@
 import type { Cause } from '../domain/failure-cause.ts';
-import type { Order } from '../domain/order.ts';
-import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../domain/task.ts';
+import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, TaskOrigin, Usage } from '../domain/task.ts';
+import type { TaskFilter } from '../domain/task-filter.ts';
 
 /** What a create of a task or a job takes with it. */
 export interface NewWork {
@@ -12,18 +12,9 @@ export interface NewWork {
 }
 
 /** A task before it is submitted. */
-export interface NewTask extends NewWork {
-  readonly id: string;
-  readonly accountId: string;
-  readonly tokenId: string;
-  readonly order: Order;
-  readonly seconds: number;
-  readonly createdAt: number;
+export interface NewTask extends TaskOrigin, NewWork {
+  /** The process that creates it. */
   readonly owner: string;
-  /** The id of the request that creates it, for log lines. */
-  readonly requestId?: string | undefined;
-  readonly trace?: string | undefined;
-  readonly traceParent?: string | undefined;
   /** The first attempt, if it starts with the task: written as `started`, and counted on its channel. */
   readonly attempt?: { readonly channel: string; readonly inFlightMax: number } | undefined;
 }
@@ -44,6 +35,15 @@ export interface Attempt {
   readonly error?: string | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
+}
+
+/** An attempt that begins. */
+export interface StartedAttempt {
+  readonly number: number;
+  readonly owner: string;
+  readonly channel: string;
+  readonly inFlightMax: number;
+  readonly at: number;
 }
 
 /** An entry of the history of a task. `type` is a word for people. */
@@ -131,16 +131,7 @@ export interface AttemptStore {
    * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight
    * limit. Throws Overtaken if the create belongs to another owner.
    */
-  startAttempt(
-    taskId: string,
-    attempt: {
-      readonly number: number;
-      readonly owner: string;
-      readonly channel: string;
-      readonly inFlightMax: number;
-      readonly at: number;
-    },
-  ): Promise<boolean>;
+  startAttempt(taskId: string, attempt: StartedAttempt): Promise<boolean>;
   /**
    * `accepted`: this call changed the task. `id_known`: another task has that work, and nothing was written. Undefined:
    * the task was decided over before.
@@ -180,12 +171,9 @@ export interface TakeoverStore {
 /** The steps of a create that are durable before and after each call of another service or an upstream. */
 export interface CreateStore extends BeginStore, AttemptStore, TakeoverStore {}
 
-export interface ListFilter {
-  readonly accountId?: string | undefined;
-  readonly states?: readonly State[] | undefined;
+/** The filter of a list: what every list has, and what only some have. */
+export interface ListFilter extends TaskFilter {
   readonly taskIds?: readonly string[] | undefined;
-  readonly model?: string | undefined;
-  readonly kind?: string | undefined;
   /** The times of creation: from the first one on, and before the second one. */
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
@@ -268,11 +256,8 @@ export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
 }
 
 /** The tasks of an account that a watch is about. */
-export interface ChangeFilter {
+export interface ChangeFilter extends TaskFilter {
   readonly accountId: string;
-  readonly states?: readonly State[] | undefined;
-  readonly model?: string | undefined;
-  readonly kind?: string | undefined;
 }
 
 /** A position in the order of last changes. */

@@ -1,10 +1,10 @@
-import type { JobStore } from './job-store.ts';
-import type { AttentionStore, MoveStore } from './task-store.ts';
+import type { JobFinishStore } from './job-store.ts';
+import type { AttentionStore, FinishStore } from './task-store.ts';
 
 type Tell = (taskId: string) => void;
 
 /** A store that tells when a task begins or ceases to wait for a person. */
-export function tellAttention<S extends AttentionStore & Pick<MoveStore, 'finish'>>(store: S, tell: Tell): S {
+export function tellAttention<S extends AttentionStore & FinishStore>(store: S, tell: Tell): S {
   return {
     ...store,
     raise: async (item) => {
@@ -26,7 +26,7 @@ export function tellAttention<S extends AttentionStore & Pick<MoveStore, 'finish
 }
 
 /** A store that tells when a job begins to wait for a person. */
-export function tellJobAttention<S extends Pick<JobStore, 'finishJob'>>(store: S, tell: Tell): S {
+export function tellJobAttention<S extends JobFinishStore>(store: S, tell: Tell): S {
   return {
     ...store,
     finishJob: async (lease, finished) => {

@@ -22,8 +22,17 @@ export interface SecretStore {
   listSecrets(after: string, limit: number): Promise<readonly SealedSecret[]>;
 }
 
-/** Endpoints and secrets, as their owners manage them. */
-export interface EndpointStore extends SecretStore {
+/** A change of the settings of an endpoint: its absent members stay as they are. */
+export interface EndpointChange {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  readonly eventTypes?: readonly EventType[] | undefined;
+  readonly payload?: Endpoint['payload'] | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly at: number;
+}
+
+export interface EndpointSettingsStore {
   /** Writes the endpoint with its secret. Returns false, and writes nothing, if the account has `max` already. */
   addEndpoint(endpoint: Endpoint, secret: SealedSecret, max: number): Promise<boolean>;
   findEndpoint(accountId: string, endpointId: string): Promise<Endpoint | undefined>;
@@ -36,23 +45,15 @@ export interface EndpointStore extends SecretStore {
    * Changes settings. A change that enables the endpoint forgets its failures and makes its pending deliveries due; one
    * that disables it ends them as failed. Undefined: there is no such endpoint.
    */
-  updateEndpoint(
-    accountId: string,
-    endpointId: string,
-    change: {
-      readonly name?: string | undefined;
-      readonly url?: string | undefined;
-      readonly eventTypes?: readonly EventType[] | undefined;
-      readonly payload?: Endpoint['payload'] | undefined;
-      readonly enabled?: boolean | undefined;
-      readonly at: number;
-    },
-  ): Promise<Endpoint | undefined>;
+  updateEndpoint(accountId: string, endpointId: string, change: EndpointChange): Promise<Endpoint | undefined>;
   /** Removes an endpoint with its secret and its receiver, and ends its pending deliveries as failed. */
   removeEndpoint(accountId: string, endpointId: string, at: number): Promise<boolean>;
   /** The health of endpoints, by id; of an endpoint that nothing was sent to, none. */
   readHealth(endpointIds: readonly string[]): Promise<ReadonlyMap<string, Health>>;
 }
+
+/** Endpoints and secrets, as their owners manage them. */
+export interface EndpointStore extends EndpointSettingsStore, SecretStore {}
 
 export interface EventWriter {
   /** Writes an event that no transaction of a task or a job writes. A known id changes nothing. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { SelfCheckStore } from '../../src/store/self-check-store.ts';
+import type { SelfCheckStore } from '../../src/store/backlog-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { sqlSelfChecks } from '../../src/store/tasks/sql-self-checks.ts';
+import { sqlSelfChecks } from '../../src/store/tasks/sql-backlog.ts';
 import { AT, accepted, begun, completed, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 

@@ -1,9 +1,10 @@
 import type { Task } from '../../src/domain/task.ts';
-import type { ChangePosition, ChangeStore, ReadStore } from '../../src/store/task-store.ts';
+import { matchesFilter } from '../../src/domain/task-filter.ts';
+import type { ChangePosition, ChangeStore, TaskLister } from '../../src/store/task-store.ts';
 
 /** Committed rows, and the reads of a watch as the SQL store answers them. */
 export interface ChangesInMemory {
-  readonly store: ChangeStore & Pick<ReadStore, 'list'>;
+  readonly store: ChangeStore & TaskLister;
   find(taskId: string): Task | undefined;
   put(task: Task): Task;
   remove(taskId: string): void;
@@ -32,16 +33,7 @@ export function changesInMemory(): ChangesInMemory {
           id,
           version: updatedAt,
         })),
-      listChangedTasks: async ({ accountId, states = [], model, kind }, after, limit) =>
-        inOrder(
-          after,
-          limit,
-          (task) =>
-            task.accountId === accountId &&
-            (states.length === 0 || states.includes(task.state)) &&
-            (model === undefined || task.order.model === model) &&
-            (kind === undefined || task.order.kind === kind),
-        ),
+      listChangedTasks: async (filter, after, limit) => inOrder(after, limit, (task) => matchesFilter(filter, task)),
     },
   };
 }

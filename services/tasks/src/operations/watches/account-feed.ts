@@ -1,4 +1,5 @@
 import type { Task } from '../../domain/task.ts';
+import { matchesFilter } from '../../domain/task-filter.ts';
 import type { ChangeFilter } from '../../store/task-store.ts';
 import { openNotifier } from './notifier.ts';
 import type { Notifier } from './notifier.ts';
@@ -55,7 +56,7 @@ export function openAccountFeed(filter: ChangeFilter, completeUpTo: () => number
     },
     offer: (task) => {
       if (droppedSince !== undefined) return;
-      if (!matches(filter, task)) {
+      if (!matchesFilter(filter, task)) {
         // The version that waits is no longer the newest.
         waiting.delete(task.id);
         return;
@@ -72,13 +73,4 @@ export function openAccountFeed(filter: ChangeFilter, completeUpTo: () => number
       if (held !== undefined && held.task.updatedAt <= updatedAt) waiting.delete(id);
     },
   };
-}
-
-function matches({ accountId, states, model, kind }: ChangeFilter, task: Task): boolean {
-  return (
-    task.accountId === accountId &&
-    (states === undefined || states.length === 0 || states.includes(task.state)) &&
-    (model === undefined || task.order.model === model) &&
-    (kind === undefined || task.order.kind === kind)
-  );
 }

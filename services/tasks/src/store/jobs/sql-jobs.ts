@@ -1,46 +1,380 @@
 import type { NewId } from '@reelgate/platform/ids';
-import type { Sql } from '@reelgate/platform/sql/sql';
-import type { JobRetentionStore, JobStore } from '../job-store.ts';
-import { sqlNotes } from '../tasks/sql-notes.ts';
+import { parameters } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
+import { CREATE_LEASE } from '../../domain/job.ts';
+import type { Job, JobBytes, JobCall, JobOrigin } from '../../domain/job.ts';
+import {
+  inFlag,
+  inJson,
+  inNumber,
+  inOptionalJson,
+  inOptionalNumber,
+  inOptionalText,
+  inText,
+  namedStatement,
+  optionalText,
+  recordColumns,
+  searchable,
+  text,
+  toInsert,
+  toJson,
+} from '../columns.ts';
+import type { Fields } from '../columns.ts';
+import type {
+  JobBeginStore,
+  JobFinishStore,
+  JobLeaseStore,
+  JobReader,
+  JobRetentionStore,
+  JobStore,
+  NewJob,
+  PendingJobReader,
+} from '../job-store.ts';
+import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
+import { raiseIn } from '../tasks/sql-attention.ts';
+import type { Permit } from '../tasks/counter-shards.ts';
+import { sqlNotes } from '../tasks/sql-history.ts';
+import type { WriteNote } from '../tasks/sql-history.ts';
+import { COUNTED_COLUMNS, countDown, findCounterRows, parseList, toCountedRow } from '../tasks/sql-in-flight.ts';
+import type { CountedRow } from '../tasks/sql-in-flight.ts';
 import { shardsOn, sqlPermits } from '../tasks/sql-permits.ts';
-import { searchable, text } from '../tasks/task-rows.ts';
-import { sqlEventWrites } from '../webhooks/sql-event-writes.ts';
-import { JOB_COLUMNS, UNFINISHED_JOB, fromJobRow } from './job-rows.ts';
-import { sqlJobCreates } from './sql-job-creates.ts';
-import { sqlJobLeases } from './sql-job-leases.ts';
-import { sqlJobRetention } from './sql-job-retention.ts';
+import type { WithPermits } from '../tasks/sql-permits.ts';
+import { sqlEventWrites } from '../webhooks/sql-events.ts';
+import type { WriteEvent } from '../webhooks/sql-events.ts';
+
+const UNFINISHED = 'finished_at IS NULL';
+
+const ORIGIN_FIELDS: Fields<JobOrigin> = {
+  id: inText('id'),
+  accountId: inText('account_id'),
+  tokenId: inText('token_id'),
+  visibleModels: inJson('models_json'),
+  requestId: inText('request_id'),
+  repeatable: inFlag('repeatable'),
+  createdAt: inNumber('created_at'),
+  trace: inOptionalText('trace'),
+  traceParent: inOptionalText('trace_parent'),
+};
+
+const ORIGIN = recordColumns(ORIGIN_FIELDS);
+
+const JOB = recordColumns<Job>({
+  ...ORIGIN_FIELDS,
+  endpoint: inText('endpoint'),
+  model: inText('model'),
+  state: inText('state'),
+  isBeingCreated: {
+    columns: ['lease'],
+    read: (row) => text(row['lease']).startsWith(`${CREATE_LEASE}_`),
+    write: () => ({}),
+  },
+  starts: inNumber('starts'),
+  updatedAt: inNumber('updated_at'),
+  finishedAt: inOptionalNumber('finished_at'),
+  answer: inOptionalJson('answer_json'),
+  failure: inOptionalJson('failure_json'),
+});
 
 export function sqlJobs(sql: Sql, newId: NewId, shardsMax = shardsOn(sql)): JobStore & JobRetentionStore {
   const note = sqlNotes(newId);
   return {
-    ...sqlJobCreates(sql, { note, writeEvent: sqlEventWrites(newId) }, sqlPermits(sql, shardsMax)),
+    ...sqlJobBegins(sql, note, sqlPermits(sql, shardsMax)),
+    ...sqlJobFinish(sql, note, sqlEventWrites(newId)),
     ...sqlJobLeases(sql, note),
     ...sqlJobReads(sql),
     ...sqlJobRetention(sql),
   };
 }
 
-function sqlJobReads(sql: Sql): Pick<JobStore, 'findJob' | 'listJobs' | 'pendingJobs'> {
+function sqlJobReads(sql: Sql): JobReader & PendingJobReader {
   return {
     findJob: async (jobId) => {
-      const [row] = await sql.read(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [searchable(jobId)]);
-      return row === undefined ? undefined : fromJobRow(row);
+      const [row] = await sql.read(`SELECT ${JOB.list} FROM jobs WHERE id = $1`, [searchable(jobId)]);
+      return row === undefined ? undefined : JOB.read(row);
     },
     listJobs: async ({ accountId, state }, { limit, after }) =>
       (
         await sql.read(
-          `SELECT ${JOB_COLUMNS} FROM jobs
+          `SELECT ${JOB.list} FROM jobs
            WHERE ($1 = '' OR account_id = $1) AND ($2 = '' OR state = $2) AND ($3 = '' OR id < $3)
            ORDER BY id DESC LIMIT $4`,
           [searchable(accountId ?? ''), state ?? '', after ?? '', limit],
         )
-      ).map(fromJobRow),
+      ).map(JOB.read),
     pendingJobs: async () =>
       (
         await sql.read(
           `SELECT state, COUNT(*) AS count, MIN(created_at) AS oldest_at
-           FROM jobs WHERE ${UNFINISHED_JOB} GROUP BY state`,
+           FROM jobs WHERE ${UNFINISHED} GROUP BY state`,
         )
       ).map((row) => ({ state: text(row['state']), count: Number(row['count']), oldestAt: Number(row['oldest_at']) })),
   };
+}
+
+/** The columns that the end of a job needs of its row. */
+const ENDED_COLUMNS = `account_id, token_id, ${COUNTED_COLUMNS}, webhook_url, request_id, trace, created_at`;
+
+interface CountedJobRow extends CountedRow {
+  readonly token_id: string;
+}
+
+interface EndedRow extends CountedJobRow {
+  readonly account_id: string;
+  readonly webhook_url: SqlValue;
+  readonly request_id: SqlValue;
+  readonly trace: SqlValue;
+  readonly created_at: SqlValue;
+}
+
+const FINISH = namedStatement<'jobId' | 'lease' | 'state' | 'answer' | 'answerObject' | 'failure' | 'at'>(
+  (of) => `UPDATE jobs SET state = ${of('state')}, answer_json = ${of('answer')}, answer_object = ${of('answerObject')},
+      failure_json = ${of('failure')}, finished_at = ${of('at')}, updated_at = ${of('at')}, due_at = NULL,
+      lease = NULL, lease_until = NULL
+    WHERE id = ${of('jobId')} AND lease = ${of('lease')} AND ${UNFINISHED} RETURNING ${ENDED_COLUMNS}`,
+);
+
+function sqlJobBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): JobBeginStore {
+  return {
+    beginJob: (job, signal) =>
+      awaitBeginResult(
+        withPermits({ id: job.id, caps: job.caps, signal }, async (query, permits) => {
+          if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
+          await insertJob(query, job, permits);
+          await note(query, job.id, job.createdAt, { type: 'created' });
+        }),
+      ),
+    withdrawJob: ({ jobId, lease }) =>
+      sql.transaction(async (query) => {
+        const [row] = await query<CountedJobRow>(
+          `DELETE FROM jobs WHERE id = $1 AND lease = $2 AND starts = 0 RETURNING ${JOB.list}, ${COUNTED_COLUMNS}`,
+          [jobId, lease],
+        );
+        if (row === undefined) return undefined;
+        await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
+        for (const table of ['idempotency_keys', 'task_events'])
+          await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
+        await leaveCounters(query, row);
+        return JOB.read(row);
+      }),
+  };
+}
+
+function sqlJobFinish(sql: Sql, note: WriteNote, writeEvent: WriteEvent): JobFinishStore {
+  return {
+    finishJob: ({ jobId, lease }, finished) =>
+      sql.transaction(async (query) => {
+        const [row] = await query<EndedRow>(
+          ...FINISH({
+            jobId,
+            lease,
+            state: finished.state,
+            answer: toJson(finished.answer),
+            answerObject: readObjectId(finished.answer?.body),
+            failure: toJson(finished.failure),
+            at: finished.at,
+          }),
+        );
+        if (row === undefined) return false;
+        await Promise.all([
+          query('DELETE FROM job_calls WHERE job_id = $1', [jobId]),
+          writeEvent(query, {
+            accountId: row.account_id,
+            type: `job.${finished.state}`,
+            subjectId: jobId,
+            createdAt: finished.at,
+            url: optionalText(row.webhook_url),
+            origin: {
+              requestId: optionalText(row.request_id),
+              trace: optionalText(row.trace),
+              createdAt: Number(row.created_at),
+            },
+          }),
+        ]);
+        if (finished.attention !== undefined)
+          await raiseIn(query, note, { taskId: jobId, since: finished.at, ...finished.attention });
+        await note(query, jobId, finished.at, {
+          type: finished.state,
+          detail: { ...finished.failure, status: finished.answer?.statusCode },
+        });
+        await leaveCounters(query, row);
+        return true;
+      }),
+  };
+}
+
+async function insertJob(query: SqlQuery, job: NewJob, permits: readonly Permit[]): Promise<void> {
+  const { call, lease } = job;
+  await query(
+    ...toInsert('jobs', {
+      ...ORIGIN.write(job),
+      endpoint: call.endpoint,
+      model: call.model,
+      state: 'queued',
+      due_at: lease === undefined ? job.createdAt : null,
+      lease: lease?.name ?? null,
+      lease_until: lease?.until ?? null,
+      worker: lease?.worker ?? null,
+      body_object: readObjectId(call.body),
+      updated_at: job.createdAt,
+      webhook_url: job.webhookUrl ?? null,
+      ...toCountedRow(permits),
+    }),
+  );
+  await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
+}
+
+/** Takes an ended job out of its counters: the last step of its transaction. */
+async function leaveCounters(query: SqlQuery, row: CountedJobRow): Promise<void> {
+  const scopes =
+    row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : parseList(row.in_flight_json);
+  await countDown(query, findCounterRows(scopes, row.shards_json));
+}
+
+/** Candidates for each wanted job, because other workers may take the first ones at the same moment. */
+const CANDIDATES = 8;
+/** Due jobs that a lease considers. Twenty tokens at their default limit have this many. */
+const CONSIDERED_MAX = 2000;
+
+/**
+ * The next jobs: one of each token after the other, counting the running jobs of the token, and for a token the job
+ * that has waited longest. Only the jobs that have waited longest of all are considered.
+ */
+const NEXT_JOBS = `
+  WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
+  longest AS (
+    SELECT id, token_id, due_at FROM jobs
+    WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${CONSIDERED_MAX}
+  ),
+  due AS (
+    SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest
+  ),
+  fair AS (
+    SELECT due.id, due.due_at, due.ordinal + COALESCE(running.held, 0) AS fair_rank
+    FROM due LEFT JOIN running ON running.token_id = due.token_id ORDER BY fair_rank, due.due_at LIMIT $6
+  )
+  SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id
+  WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
+
+/** The leases of jobs: the worker that has a job, and the end of its lease. */
+function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
+  return {
+    leaseJobs: ({ worker, lease, now, until, limit }) =>
+      sql.transaction(async (query) => {
+        const rows = await query(
+          `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL
+         WHERE id IN (${NEXT_JOBS} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB.list}`,
+          [lease, until, worker, now, limit, limit * CANDIDATES],
+        );
+        if (rows.length === 0) return [];
+        const jobs = rows.map(JOB.read).toSorted((one, other) => one.createdAt - other.createdAt);
+        const calls = await query(
+          `SELECT job_id, call_json FROM job_calls WHERE job_id IN (${parameters(jobs.length)})`,
+          jobs.map(({ id }) => id),
+        );
+        const byId = new Map(calls.map((row) => [text(row['job_id']), fromCallJson(row['call_json'])]));
+        return jobs.flatMap((job) => {
+          const call = byId.get(job.id);
+          return call === undefined ? [] : [{ job, call }];
+        });
+      }),
+    renewLeases: async (leases, now, until) => {
+      if (leases.length === 0) return new Set();
+      const ids = leases.map(({ jobId }) => jobId);
+      const names = [...new Set(leases.map(({ lease }) => lease))];
+      // The name of a lease is never used twice, so an id and a name that meet on one row belong together.
+      const kept = await sql.write(
+        `UPDATE jobs SET lease_until = $1
+         WHERE lease_until > $2 AND id IN (${parameters(ids.length, 3)})
+           AND lease IN (${parameters(names.length, 3 + ids.length)}) RETURNING id`,
+        [until, now, ...ids, ...names],
+      );
+      return new Set(kept.map((row) => text(row['id'])));
+    },
+    endLeases: (now) =>
+      sql.transaction((query) => query.changes('UPDATE jobs SET lease_until = $1 WHERE lease_until > $1', [now])),
+    lostJobs: async (now, limit) =>
+      (
+        await sql.read(
+          `SELECT ${JOB.list} FROM jobs
+           WHERE lease_until IS NOT NULL AND lease_until <= $1 ORDER BY lease_until LIMIT $2`,
+          [now, limit],
+        )
+      ).map((row) => ({ job: JOB.read(row), lease: { jobId: text(row['id']), lease: text(row['lease']) } })),
+    startJob: ({ jobId, lease }, at) =>
+      sql.transaction(async (query) => {
+        const started = await query(
+          `UPDATE jobs SET state = 'in_progress', starts = starts + 1, updated_at = $1
+           WHERE id = $2 AND lease = $3 AND lease_until > $1 AND state = 'queued' RETURNING worker`,
+          [at, jobId, lease],
+        );
+        if (started.length > 0)
+          await note(query, jobId, at, { type: 'started', detail: { worker: started[0]?.['worker'] } });
+        return started.length > 0;
+      }),
+    requeueJob: ({ jobId, lease }, { starts, at, dueAt, why }) =>
+      sql.transaction(async (query) => {
+        const back = await query(
+          `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, updated_at = $2
+         WHERE id = $3 AND lease = $4 AND starts = $5 AND ${UNFINISHED} RETURNING id`,
+          [dueAt, at, jobId, lease, starts],
+        );
+        if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
+        return back.length > 0;
+      }),
+  };
+}
+
+/** The owner may still repeat the call with its key, or a person must still decide. */
+const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = jobs.id AND expires_at > $2)
+  OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = jobs.id AND resolved_at IS NULL)`;
+
+function sqlJobRetention(sql: Sql): JobRetentionStore {
+  return {
+    spentBodies: async (limit) =>
+      (
+        await sql.read(
+          `SELECT id, body_object FROM jobs
+           WHERE finished_at IS NOT NULL AND body_object IS NOT NULL ORDER BY finished_at LIMIT $1`,
+          [limit],
+        )
+      ).map((row) => ({ jobId: text(row['id']), object: text(row['body_object']) })),
+    forgetBodies: async (jobIds) => {
+      if (jobIds.length > 0)
+        await sql.write(
+          `UPDATE jobs SET body_object = NULL
+           WHERE finished_at IS NOT NULL AND id IN (${parameters(jobIds.length)})`,
+          jobIds,
+        );
+    },
+    oldJobs: async ({ before, now, limit }) =>
+      (
+        await sql.read(
+          `SELECT id, body_object, answer_object FROM jobs
+           WHERE finished_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED}) ORDER BY finished_at LIMIT $3`,
+          [before, now, limit],
+        )
+      ).map((row) => ({
+        jobId: text(row['id']),
+        objects: [row['body_object'], row['answer_object']].flatMap((object) => optionalText(object) ?? []),
+      })),
+    removeJobs: async (jobIds) => {
+      if (jobIds.length === 0) return;
+      const among = parameters(jobIds.length);
+      await sql.transaction(async (query) => {
+        for (const table of ['task_events', 'attention', 'idempotency_keys'])
+          await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, jobIds);
+        await query(`DELETE FROM jobs WHERE id IN (${among})`, jobIds);
+      });
+    },
+  };
+}
+
+function fromCallJson(value: SqlValue | undefined): JobCall {
+  return JSON.parse(text(value)) as JobCall;
+}
+
+/** The id of the private media object that holds the bytes, if any. */
+function readObjectId(bytes: JobBytes | undefined): string | null {
+  return bytes !== undefined && 'object' in bytes ? bytes.object : null;
 }

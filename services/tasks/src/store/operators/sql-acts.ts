@@ -1,10 +1,20 @@
 import { firstIdAt } from '@reelgate/platform/ids';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
-import { searchable, text } from '../tasks/task-rows.ts';
-import type { ActStore, NewAct } from '../operator-store.ts';
+import { inNumber, inText, recordColumns, searchable, toInsert } from '../columns.ts';
+import type { Act, ActStore, NewAct } from '../operator-store.ts';
 
 const PREFIX = 'act';
+
+const ACT = recordColumns<Act>({
+  id: inText('id'),
+  at: inNumber('at'),
+  actor: inText('actor'),
+  action: inText('action'),
+  subject: inText('subject'),
+  reason: inText('reason'),
+  detailJson: inText('detail_json'),
+});
 
 /** Writes an act in the transaction of the change. */
 export type WriteAct = (query: SqlQuery, act: NewAct, id?: string) => Promise<void>;
@@ -16,9 +26,10 @@ export function newActId(newId: NewId): string {
 export function sqlActWrites(newId: NewId): WriteAct {
   return async (query, { at, actor, action, subject, reason, detail = {} }, id = newActId(newId)) => {
     await query(
-      `INSERT INTO operator_acts (id, at, actor, action, subject, reason, detail_json)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      [id, at, actor, action, subject, reason, JSON.stringify(detail)],
+      ...toInsert(
+        'operator_acts',
+        ACT.write({ id, at, actor, action, subject, reason, detailJson: JSON.stringify(detail) }),
+      ),
     );
   };
 }
@@ -32,19 +43,11 @@ export function sqlActs(sql: Sql, writeAct: WriteAct): ActStore {
       if (subject !== undefined) where.push(`subject = $${values.push(searchable(subject))}`);
       if (after !== undefined) where.push(`id < $${values.push(searchable(after))}`);
       const rows = await sql.read(
-        `SELECT id, at, actor, action, subject, reason, detail_json FROM operator_acts
+        `SELECT ${ACT.list} FROM operator_acts
          ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`} ORDER BY id DESC LIMIT $1`,
         values,
       );
-      return rows.map((row) => ({
-        id: text(row['id']),
-        at: Number(row['at']),
-        actor: text(row['actor']),
-        action: text(row['action']),
-        subject: text(row['subject']),
-        reason: text(row['reason']),
-        detailJson: text(row['detail_json']),
-      }));
+      return rows.map(ACT.read);
     },
     removeActs: async (before, limit) =>
       (

@@ -1,12 +1,94 @@
 import type { NewId } from '@reelgate/platform/ids';
+import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { OperatorStore } from '../operator-store.ts';
-import { sqlActWrites, sqlActs } from './sql-acts.ts';
-import { sqlMinutes } from './sql-minutes.ts';
-import { sqlPauses } from './sql-pauses.ts';
+import type { MinuteRow } from '../../domain/minute-counts.ts';
+import { inNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
+import { PAUSES_MAX } from '../operator-store.ts';
+import type { MinuteStore, OperatorStore, Pause, PauseStore } from '../operator-store.ts';
+import { newActId, sqlActWrites, sqlActs } from './sql-acts.ts';
+import type { WriteAct } from './sql-acts.ts';
+
+const PAUSE = recordColumns<Pause>({
+  channel: inText('channel'),
+  at: inNumber('paused_at'),
+  actor: inText('actor'),
+  reason: inText('reason'),
+});
+const MINUTE = recordColumns<MinuteRow>({
+  minute: inNumber('minute'),
+  channel: inText('channel'),
+  json: inText('counts_json'),
+});
+
+const UPSERT_MINUTES = insertMany(
+  'minute_counts',
+  ['process', ...MINUTE.names],
+  'ON CONFLICT (minute, process, channel) DO UPDATE SET counts_json = excluded.counts_json',
+);
 
 /** The acts of operators, the pauses of channels, and the counts of minutes that operators watch. */
 export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
   const writeAct = sqlActWrites(newId);
   return { ...sqlPauses(sql, newId, writeAct), ...sqlActs(sql, writeAct), ...sqlMinutes(sql) };
+}
+
+function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
+  return {
+    pauses: async () =>
+      (await sql.read(`SELECT ${PAUSE.list} FROM channel_pauses ORDER BY channel LIMIT $1`, [PAUSES_MAX])).map(
+        PAUSE.read,
+      ),
+    pause: (pause) =>
+      sql.transaction(async (query) => {
+        const id = newActId(newId);
+        // The update changes nothing. It returns, and locks, the row that is there.
+        const [row] = await query(
+          ...toInsert(
+            'channel_pauses',
+            { ...PAUSE.write(pause), act_id: id },
+            `ON CONFLICT (channel) DO UPDATE SET channel = excluded.channel RETURNING ${PAUSE.list}, act_id`,
+          ),
+        );
+        const { channel, ...by } = pause;
+        if (row === undefined) throw new Error(`the pause of ${channel} was not written`);
+        if (text(row['act_id']) === id)
+          await writeAct(query, { ...by, action: 'channel_paused', subject: channel }, id);
+        return PAUSE.read(row);
+      }),
+    resume: ({ channel, at, actor, reason }) =>
+      sql.transaction(async (query) => {
+        const rows = await query('DELETE FROM channel_pauses WHERE channel = $1 RETURNING channel', [channel]);
+        if (rows.length === 0) return false;
+        await writeAct(query, { at, actor, action: 'channel_resumed', subject: channel, reason });
+        return true;
+      }),
+  };
+}
+
+function sqlMinutes(sql: Sql): MinuteStore {
+  return {
+    // A power cut may take the last counts back.
+    writeMinutes: (process, rows) =>
+      sql.commitUnsynced(async (query) => {
+        for (const chunk of inExactChunks(rows))
+          await query(...UPSERT_MINUTES(chunk.map((counts) => ({ process, ...MINUTE.write(counts) }))));
+      }),
+    minutesSince: async (minute, limit) =>
+      (
+        await sql.read(`SELECT ${MINUTE.list} FROM minute_counts WHERE minute >= $1 ORDER BY minute DESC LIMIT $2`, [
+          minute,
+          limit,
+        ])
+      ).map(MINUTE.read),
+    removeMinutes: async (before, limit) =>
+      (
+        await sql.write(
+          `DELETE FROM minute_counts WHERE (minute, process, channel) IN (
+             SELECT minute, process, channel FROM minute_counts
+             WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
+           ) RETURNING minute`,
+          [before, limit],
+        )
+      ).length,
+  };
 }

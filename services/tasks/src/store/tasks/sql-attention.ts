@@ -1,8 +1,8 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
-import { text } from './task-rows.ts';
-import type { WriteNote } from './sql-notes.ts';
+import { text } from '../columns.ts';
+import type { WriteNote } from './sql-history.ts';
 import type { AttentionItem, AttentionStore } from '../task-store.ts';
 
 const OPEN_MAX = 1000;

@@ -1,48 +1,41 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
-import { TASK_COLUMNS, fromTaskRow, searchable } from './task-rows.ts';
+import { namedStatement, searchable, toInsert } from '../columns.ts';
+import { ORIGIN, TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
 import { awaitBeginResult, takeKey } from './sql-admission.ts';
-import { COUNTED_COLUMNS, toCountedValues, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
+import { COUNTED_COLUMNS, toCountedRow, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { WithPermits } from './sql-permits.ts';
-import type { WriteNote } from './sql-notes.ts';
-import type { CreateStore, NewTask } from '../task-store.ts';
+import type { WriteNote } from './sql-history.ts';
+import type { AttemptStore, BeginStore, CreateStore, NewTask, StartedAttempt, TakeoverStore } from '../task-store.ts';
 
 /** The owner of a create that was taken from its process. */
 const DISOWNED = 'nobody';
 
-const INSERT_TASK = `INSERT INTO tasks (id, account_id, token_id, kind, model, order_json, admission, owner, state,
-    seconds, created_at, updated_at, request_id, trace, trace_parent, channel, webhook_url, ${COUNTED_COLUMNS})
-  VALUES ($1, $2, $3, $4, $5, $6, 'submitting', $7, 'queued', $8, $9, $9, $10, $11, $12, $13, $14, $15, $16)`;
 /** The last attempt that started has set the channel, unless another release started it. */
-const ACCEPT_ON_CHANNEL = acceptWith('', 'AND channel = $1');
-const ACCEPT_ON_OTHER_CHANNEL = acceptWith('channel = $1,', '');
-const END_ATTEMPT = `UPDATE attempts SET outcome = 'accepted', upstream_id = $2, ended_at = $3
-  WHERE task_id = $4 AND number = $5`;
-const END_ATTEMPT_IF_ACCEPTED = `${END_ATTEMPT}
-    AND EXISTS (SELECT 1 FROM tasks WHERE id = $4 AND upstream_account = $1 AND upstream_id = $2)`;
-const END_ATTEMPT_UNLESS_KNOWN = `${END_ATTEMPT}
-    AND NOT EXISTS (SELECT 1 FROM tasks AS other
-      WHERE other.upstream_account = $1 AND other.upstream_id = $2 AND other.id <> $4)`;
+const ACCEPT_ON_CHANNEL = namedStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
+const ACCEPT_ON_OTHER_CHANNEL = namedStatement<AcceptName>((of) => buildAccept(of, `channel = ${of('channel')},`, ''));
+const END_ATTEMPT_IF_ACCEPTED = namedStatement<AcceptName>(
+  (of) => `${buildEndAttempt(of)} AND EXISTS (SELECT 1 FROM tasks WHERE id = ${of('taskId')}
+    AND upstream_account = ${of('upstreamAccount')} AND upstream_id = ${of('upstreamId')})`,
+);
+const END_ATTEMPT_UNLESS_KNOWN = namedStatement<AcceptName>(
+  (of) => `${buildEndAttempt(of)} AND NOT ${buildIsOthers(of)}`,
+);
 
 export function sqlCreates(sql: Sql, note: WriteNote, withPermits: WithPermits): CreateStore {
   return {
     ...sqlBegins(sql, note, withPermits),
     ...sqlTakeovers(sql, note),
-    ...sqlAttemptStarts(withPermits),
-    ...sqlAttemptEnds(sql, note),
+    ...sqlAttempts(sql, note, withPermits),
   };
 }
 
-function sqlBegins(
-  sql: Sql,
-  note: WriteNote,
-  withPermits: WithPermits,
-): Pick<CreateStore, 'findKey' | 'begin' | 'measure' | 'keepStaged' | 'refuse'> {
+function sqlBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): BeginStore {
   return {
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
@@ -52,11 +45,11 @@ function sqlBegins(
       return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
     },
 
-    begin: ({ id, caps, ...task }, signal) =>
+    begin: (task, signal) =>
       awaitBeginResult(
         withPermits(
-          { id, caps: [...caps, ...listChannelCaps(task.attempt)], signal, trace: task.trace },
-          (query, permits) => insertTask(query, { id, ...task }, permits),
+          { id: task.id, caps: [...task.caps, ...listChannelCaps(task.attempt)], signal, trace: task.trace },
+          (query, permits) => insertTask(query, task, permits),
         ),
       ),
 
@@ -89,8 +82,7 @@ function sqlBegins(
   };
 }
 
-/** The changes that the recovery makes to the creates of other processes. */
-function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | 'adopt'> {
+function sqlTakeovers(sql: Sql, note: WriteNote): TakeoverStore {
   return {
     disown: async (taskId) =>
       (
@@ -118,7 +110,7 @@ function sqlTakeovers(sql: Sql, note: WriteNote): Pick<CreateStore, 'disown' | '
   };
 }
 
-function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAttempt'> {
+function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): AttemptStore {
   return {
     startAttempt: async (taskId, attempt) => {
       const full = await withPermits({ id: taskId, caps: listChannelCaps(attempt) }, (query, permits) =>
@@ -126,22 +118,16 @@ function sqlAttemptStarts(withPermits: WithPermits): Pick<CreateStore, 'startAtt
       );
       return full === undefined;
     },
-  };
-}
 
-function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' | 'refuseAttempt' | 'leaveUnknown'> {
-  return {
     accept: async (taskId, attempt) => {
-      const [task, ended] = acceptValues(taskId, attempt);
-      const [accepted] = await sql.writeAll([
-        [ACCEPT_ON_CHANNEL, task],
-        [END_ATTEMPT_IF_ACCEPTED, ended],
-      ]);
+      const { number, mapping, at, nextPollAt } = attempt;
+      const values = { taskId, number, at, nextPollAt, ...mapping, upstreamId: mapping.upstreamId ?? null };
+      const [accepted] = await sql.writeAll([ACCEPT_ON_CHANNEL(values), END_ATTEMPT_IF_ACCEPTED(values)]);
       if (accepted === 1) return 'accepted';
       return sql.transaction(async (query) => {
         const [changed] = await runStatements(query, [
-          [ACCEPT_ON_OTHER_CHANNEL, task],
-          [END_ATTEMPT_UNLESS_KNOWN, ended],
+          ACCEPT_ON_OTHER_CHANNEL(values),
+          END_ATTEMPT_UNLESS_KNOWN(values),
         ]);
         if (changed === 1) return 'accepted';
         return (await isKnown(query, taskId, attempt.mapping)) ? 'id_known' : undefined;
@@ -165,7 +151,7 @@ function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' |
       sql.transaction(async (query) => {
         const [row] = await query(
           `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3
-           WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK_COLUMNS}`,
+           WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK.list}`,
           [mapping.channel, mapping.upstreamAccount, at, taskId],
         );
         if (row === undefined) return undefined;
@@ -174,34 +160,35 @@ function sqlAttemptEnds(sql: Sql, note: WriteNote): Pick<CreateStore, 'accept' |
           [error, at, taskId, number],
         );
         await note(query, taskId, at, { type: 'outcome_unknown', detail: { number, channel: mapping.channel, error } });
-        return fromTaskRow(row);
+        return TASK.read(row);
       }),
   };
 }
+
+type AcceptName = 'taskId' | 'number' | 'channel' | 'upstreamAccount' | 'upstreamId' | 'nextPollAt' | 'at';
+type AcceptParameter = (name: AcceptName) => string;
 
 /**
  * A task takes no work that another task has, and then its attempt stays as it is. SQLite writes each index whose
  * column is set, even to the value that it has, so a channel that the task has already is not set again.
  */
-function acceptWith(set: string, condition: string): string {
-  return `UPDATE tasks SET admission = 'accepted', owner = NULL, ${set} upstream_account = $2,
-      upstream_id = $3, next_poll_at = $4,
-      updated_at = CASE WHEN admission = 'submitting' THEN $5 ELSE updated_at END
-    WHERE id = $6 AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL ${condition}
-      AND NOT EXISTS (SELECT 1 FROM tasks AS other
-        WHERE other.upstream_account = $2 AND other.upstream_id = $3 AND other.id <> $6)`;
+function buildAccept(of: AcceptParameter, set: string, condition: string): string {
+  return `UPDATE tasks SET admission = 'accepted', owner = NULL, ${set} upstream_account = ${of('upstreamAccount')},
+      upstream_id = ${of('upstreamId')}, next_poll_at = ${of('nextPollAt')},
+      updated_at = CASE WHEN admission = 'submitting' THEN ${of('at')} ELSE updated_at END
+    WHERE id = ${of('taskId')} AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL ${condition}
+      AND NOT ${buildIsOthers(of)}`;
 }
 
-/** The values of the statements that accept a task, and of those that end its attempt. */
-function acceptValues(
-  taskId: string,
-  { number, mapping, at, nextPollAt }: Parameters<CreateStore['accept']>[1],
-): readonly [task: readonly SqlValue[], attempt: readonly SqlValue[]] {
-  const { channel, upstreamAccount, upstreamId = null } = mapping;
-  return [
-    [channel, upstreamAccount, upstreamId, nextPollAt, at, taskId],
-    [upstreamAccount, upstreamId, at, taskId, number],
-  ];
+function buildEndAttempt(of: AcceptParameter): string {
+  return `UPDATE attempts SET outcome = 'accepted', upstream_id = ${of('upstreamId')}, ended_at = ${of('at')}
+    WHERE task_id = ${of('taskId')} AND number = ${of('number')}`;
+}
+
+/** The condition that another task has the work. */
+function buildIsOthers(of: AcceptParameter): string {
+  return `EXISTS (SELECT 1 FROM tasks AS other WHERE other.upstream_account = ${of('upstreamAccount')}
+    AND other.upstream_id = ${of('upstreamId')} AND other.id <> ${of('taskId')})`;
 }
 
 /** Reports whether another task has the work. */
@@ -218,12 +205,10 @@ async function isKnown(
   return others.length > 0;
 }
 
-type NewAttempt = Parameters<CreateStore['startAttempt']>[1];
-
 async function startAttempt(
   query: SqlQuery,
   taskId: string,
-  { number, owner, channel, at }: NewAttempt,
+  { number, owner, channel, at }: StartedAttempt,
   [permit]: readonly Permit[],
 ): Promise<void> {
   const shard = permit === undefined || permit.row === permit.scope ? null : JSON.stringify(permit.row);
@@ -244,7 +229,7 @@ async function startAttempt(
 async function insertStarted(
   query: SqlQuery,
   taskId: string,
-  { number, channel, at }: Pick<NewAttempt, 'number' | 'channel' | 'at'>,
+  { number, channel, at }: { readonly number: number; readonly channel: string; readonly at: number },
 ): Promise<void> {
   await query(
     "INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)",
@@ -253,32 +238,29 @@ async function insertStarted(
 }
 
 /** The counter of the attempt's channel. */
-function listChannelCaps(attempt: Pick<NewAttempt, 'channel' | 'inFlightMax'> | undefined): NewTask['caps'] {
+function listChannelCaps(attempt: NewTask['attempt']): NewTask['caps'] {
   return attempt === undefined ? [] : [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
 }
 
 /** The key comes first: a create whose key another one has waits for it before it locks anything else. */
-async function insertTask(query: SqlQuery, task: Omit<NewTask, 'caps'>, permits: readonly Permit[]): Promise<void> {
+async function insertTask(query: SqlQuery, task: NewTask, permits: readonly Permit[]): Promise<void> {
   const { idempotency, attempt } = task;
   await Promise.all([
     idempotency && takeKey(query, task, idempotency),
-    query(INSERT_TASK, [
-      task.id,
-      task.accountId,
-      task.tokenId,
-      task.order.kind,
-      task.order.model,
-      JSON.stringify(task.order),
-      task.owner,
-      task.seconds,
-      task.createdAt,
-      task.requestId ?? null,
-      task.trace ?? null,
-      task.traceParent ?? null,
-      attempt?.channel ?? null,
-      task.webhookUrl ?? null,
-      ...toCountedValues(permits),
-    ]),
+    query(
+      ...toInsert('tasks', {
+        ...ORIGIN.write(task),
+        kind: task.order.kind,
+        model: task.order.model,
+        admission: 'submitting',
+        owner: task.owner,
+        state: 'queued',
+        updated_at: task.createdAt,
+        channel: attempt?.channel ?? null,
+        webhook_url: task.webhookUrl ?? null,
+        ...toCountedRow(permits),
+      }),
+    ),
     attempt && insertStarted(query, task.id, { number: 1, channel: attempt.channel, at: task.createdAt }),
   ]);
 }

@@ -1,6 +1,7 @@
-import type { Sql } from '@reelgate/platform/sql/sql';
-import { optionalNumber, optionalText, text } from './task-rows.ts';
-import type { Attempt, ReadStore } from '../task-store.ts';
+import type { NewId } from '@reelgate/platform/ids';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, text, toInsert } from '../columns.ts';
+import type { Attempt, HistoryReader, Note } from '../task-store.ts';
 
 interface HistoryEntry {
   readonly at: number;
@@ -8,21 +9,36 @@ interface HistoryEntry {
   readonly detailJson: string;
 }
 
+const ATTEMPT = recordColumns<Attempt>({
+  number: inNumber('number'),
+  channel: inText('channel'),
+  upstreamId: inOptionalText('upstream_id'),
+  outcome: inText('outcome'),
+  error: inOptionalText('error'),
+  startedAt: inNumber('started_at'),
+  endedAt: inOptionalNumber('ended_at'),
+});
+
+/** Writes an entry of the history of a task, in the transaction of the change. */
+export type WriteNote = (query: SqlQuery, taskId: string, at: number, note: Note) => Promise<void>;
+
+export function sqlNotes(newId: NewId): WriteNote {
+  return async (query, taskId, at, { type, detail = {} }) => {
+    await query(
+      ...toInsert('task_events', { id: newId('ev'), task_id: taskId, at, type, detail_json: JSON.stringify(detail) }),
+    );
+  };
+}
+
 /**
  * The history of a task. Its creation and its attempts are derived from their own rows, because separate entries would
  * be a third of what a create writes. Everything else has an entry of its own.
  */
-export function sqlHistory(sql: Sql): Pick<ReadStore, 'attempts' | 'events'> {
+export function sqlHistory(sql: Sql): HistoryReader {
   const attempts = async (taskId: string): Promise<readonly Attempt[]> =>
-    (await sql.read('SELECT * FROM attempts WHERE task_id = $1 ORDER BY number', [taskId])).map((row) => ({
-      number: Number(row['number']),
-      channel: text(row['channel']),
-      upstreamId: optionalText(row['upstream_id']),
-      outcome: text(row['outcome']) as Attempt['outcome'],
-      error: optionalText(row['error']),
-      startedAt: Number(row['started_at']),
-      endedAt: optionalNumber(row['ended_at']),
-    }));
+    (await sql.read(`SELECT ${ATTEMPT.list} FROM attempts WHERE task_id = $1 ORDER BY number`, [taskId])).map(
+      ATTEMPT.read,
+    );
   return {
     attempts,
     events: async (taskId) => {

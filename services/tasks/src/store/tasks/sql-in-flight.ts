@@ -1,19 +1,23 @@
-import type { SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { scopeOfRow } from './counter-shards.ts';
 import type { Permit } from './counter-shards.ts';
-import { text } from './task-rows.ts';
+import { text } from '../columns.ts';
 
 /** The columns that say where a task is counted: its counters, and those of their shards that count it. */
 export const COUNTED_COLUMNS = 'in_flight_json, shards_json';
 
-export type CountedRow = { readonly in_flight_json: SqlValue; readonly shards_json: SqlValue };
+export interface CountedRow extends SqlRow {
+  readonly in_flight_json: SqlValue;
+  readonly shards_json: SqlValue;
+}
 
-/** The values of COUNTED_COLUMNS for a task that takes these permits. */
-export function toCountedValues(
-  permits: readonly Permit[],
-): readonly [inFlightJson: string, shardsJson: string | null] {
+/** The counted columns of a task or a job that takes these permits. */
+export function toCountedRow(permits: readonly Permit[]): CountedRow {
   const shards = permits.flatMap(({ row, scope }) => (row === scope ? [] : [row]));
-  return [JSON.stringify(permits.map(({ scope }) => scope)), shards.length === 0 ? null : JSON.stringify(shards)];
+  return {
+    in_flight_json: JSON.stringify(permits.map(({ scope }) => scope)),
+    shards_json: shards.length === 0 ? null : JSON.stringify(shards),
+  };
 }
 
 /** The rows that count the scopes. A list of shards grows with each attempt, so the last one of a counter counts. */

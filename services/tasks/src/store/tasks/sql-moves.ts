@@ -1,17 +1,27 @@
 import { idList } from '@reelgate/platform/sql/id-list';
 import { stageEvent } from '@reelgate/platform/bus/outbox';
-import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
-import { TASK_COLUMNS, fromTaskRow, optionalNumber, optionalText, toJson } from './task-rows.ts';
+import { namedStatement, optionalNumber, optionalText, text, toJson } from '../columns.ts';
+import { ADMITTED, TASK, UNFINISHED } from './task-rows.ts';
 import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
 import type { AttentionWrites } from './sql-attention.ts';
-import { UNFINISHED, sqlDueTimes, sqlLeases } from './sql-leases.ts';
-import type { WriteNote } from './sql-notes.ts';
-import type { WriteEvent } from '../webhooks/sql-event-writes.ts';
-import { SETTLED_MAX } from '../task-store.ts';
-import type { Finish, MoveStore, PhaseTimes } from '../task-store.ts';
+import type { WriteNote } from './sql-history.ts';
+import type { WriteEvent } from '../webhooks/sql-events.ts';
+import { AHEAD_MS, SETTLED_MAX } from '../task-store.ts';
+import type {
+  DueTimeStore,
+  EndedTaskStore,
+  Finish,
+  FinishStore,
+  MoveStore,
+  PhaseTimes,
+  Progress,
+  ProgressStore,
+  TaskLeaseStore,
+} from '../task-store.ts';
 
 /** Makes the event of a finished task for other services. */
 export type ToFinishedEvent = (task: Task, finish: Finish) => { readonly type: string; readonly payload: string };
@@ -37,38 +47,45 @@ export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore {
 const later = (at: string): string => `CASE WHEN updated_at >= ${at} THEN updated_at + 1 ELSE ${at} END`;
 
 /** True if the owner sees no difference. The owner sees the upstream's word only if the adapter does not know it. */
-const UNCHANGED = 'state = $1 AND unrecognised = $3 AND progress = $4 AND ($3 = 0 OR upstream_status = $2)';
+const buildUnchanged = (of: (name: 'state' | 'upstreamStatus' | 'unrecognised' | 'progress') => string): string =>
+  `state = ${of('state')} AND unrecognised = ${of('unrecognised')} AND progress = ${of('progress')}
+   AND (${of('unrecognised')} = 0 OR upstream_status = ${of('upstreamStatus')})`;
 
-const PROGRESS = `UPDATE tasks SET state = $1, upstream_status = $2, unrecognised = $3, progress = $4, poll_errors = $5,
-    next_poll_at = CASE WHEN next_poll_at = COALESCE($10, next_poll_at) THEN $6 ELSE next_poll_at END,
+const PROGRESS = namedStatement<keyof Progress | 'doubtPolls' | 'taskId' | 'from'>(
+  (of) => `UPDATE tasks SET state = ${of('state')}, upstream_status = ${of('upstreamStatus')},
+    unrecognised = ${of('unrecognised')}, progress = ${of('progress')}, poll_errors = ${of('pollErrors')},
+    next_poll_at = CASE WHEN next_poll_at = COALESCE(${of('wasDueAt')}, next_poll_at) THEN ${of('nextPollAt')}
+      ELSE next_poll_at END,
     lease_until = NULL, owner = NULL,
-    updated_at = CASE WHEN ${UNCHANGED} THEN updated_at ELSE ${later('$7')} END,
-    doubt = $11, doubt_looks = $12, polls = polls + 1, poll_spans = COALESCE($13, poll_spans), resumed = 0,
-    working_at = CASE WHEN $1 = 'in_progress' THEN COALESCE(working_at, $7) ELSE working_at END
-  WHERE id = $8 AND state = $9 AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`;
+    updated_at = CASE WHEN ${buildUnchanged(of)} THEN updated_at ELSE ${later(of('at'))} END,
+    doubt = ${of('doubt')}, doubt_looks = ${of('doubtPolls')}, polls = polls + 1,
+    poll_spans = COALESCE(${of('pollSpans')}, poll_spans), resumed = 0,
+    working_at = CASE WHEN ${of('state')} = 'in_progress' THEN COALESCE(working_at, ${of('at')}) ELSE working_at END
+  WHERE id = ${of('taskId')} AND state = ${of('from')} AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
+);
 
-function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
+function sqlProgress(sql: Sql, note: WriteNote): ProgressStore {
   return {
     progress: async (taskId, from, to, entry) => {
-      const values = [
-        to.state,
-        to.upstreamStatus ?? null,
-        to.unrecognised ? 1 : 0,
-        to.progress,
-        to.pollErrors,
-        to.nextPollAt,
-        to.at,
+      const statement = PROGRESS({
         taskId,
         from,
-        to.wasDueAt ?? null,
-        to.doubt?.reason ?? null,
-        to.doubt?.polls ?? 0,
-        to.pollSpans ?? null,
-      ];
+        state: to.state,
+        upstreamStatus: to.upstreamStatus ?? null,
+        unrecognised: to.unrecognised ? 1 : 0,
+        progress: to.progress,
+        pollErrors: to.pollErrors,
+        nextPollAt: to.nextPollAt,
+        wasDueAt: to.wasDueAt ?? null,
+        at: to.at,
+        doubt: to.doubt?.reason ?? null,
+        doubtPolls: to.doubt?.polls ?? 0,
+        pollSpans: to.pollSpans ?? null,
+      });
       // Most polls change nothing that has an entry: they are one statement.
-      if (entry === undefined) return (await sql.write(PROGRESS, values)).length > 0;
+      if (entry === undefined) return (await sql.write(...statement)).length > 0;
       return sql.transaction(async (query) => {
-        const rows = await query(PROGRESS, values);
+        const rows = await query(...statement);
         if (rows.length > 0) await note(query, taskId, to.at, entry);
         return rows.length > 0;
       });
@@ -79,35 +96,47 @@ function sqlProgress(sql: Sql, note: WriteNote): Pick<MoveStore, 'progress'> {
 /** The last attempt of a task is the one whose upstream has the work. */
 const PHASE_COLUMNS =
   'working_at, (SELECT MAX(ended_at) FROM attempts WHERE attempts.task_id = tasks.id) AS accepted_at';
-type FinishedRow = CountedRow & Pick<SqlRow, 'working_at' | 'accepted_at' | 'webhook_url'>;
+
+interface FinishedRow extends CountedRow {
+  readonly working_at: SqlValue;
+  readonly accepted_at: SqlValue;
+  readonly webhook_url: SqlValue;
+}
+
+const FINISH = namedStatement<
+  'taskId' | 'state' | 'at' | 'upstreamStatus' | 'progress' | 'result' | 'failure' | 'usage' | 'expiresAt'
+>(
+  (of) => `UPDATE tasks SET state = ${of('state')},
+      upstream_status = COALESCE(${of('upstreamStatus')}, upstream_status), unrecognised = 0,
+      progress = ${of('progress')}, result_json = ${of('result')}, failure_json = ${of('failure')},
+      usage_json = ${of('usage')}, expires_at = ${of('expiresAt')}, finished_at = ${of('at')},
+      settle_at = ${of('at')}, updated_at = ${later(of('at'))}, next_poll_at = NULL, lease_until = NULL, owner = NULL,
+      admission = 'accepted'
+    WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}
+    RETURNING ${TASK.list}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
+);
 
 /** Takes an end back whose decision did not wait any more. */
 class NotWaiting extends Error {}
 
-function sqlFinish(sql: Sql, writes: FinishWrites): Pick<MoveStore, 'finish'> {
+function sqlFinish(sql: Sql, writes: FinishWrites): FinishStore {
   const { note, finishedEvent, writeEvent } = writes;
   const finishIn = async (query: SqlQuery, taskId: string, finish: Finish): Promise<PhaseTimes | undefined> => {
     const [row] = await query<FinishedRow>(
-      `UPDATE tasks SET state = $1, upstream_status = COALESCE($2, upstream_status), unrecognised = 0,
-         progress = $3, result_json = $4, failure_json = $5, usage_json = $6,
-         expires_at = $7, finished_at = $8, settle_at = $8, updated_at = ${later('$8')}, next_poll_at = NULL,
-         lease_until = NULL, owner = NULL, admission = 'accepted'
-       WHERE id = $9 AND ${UNFINISHED} AND admission IN ('accepted', 'unknown')
-       RETURNING ${TASK_COLUMNS}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
-      [
-        finish.state,
-        finish.upstreamStatus ?? null,
-        finish.state === 'completed' ? 100 : 0,
-        toJson(finish.result),
-        toJson(finish.failure),
-        toJson(finish.usage),
-        finish.expiresAt ?? null,
-        finish.at,
+      ...FINISH({
         taskId,
-      ],
+        state: finish.state,
+        at: finish.at,
+        upstreamStatus: finish.upstreamStatus ?? null,
+        progress: finish.state === 'completed' ? 100 : 0,
+        result: toJson(finish.result),
+        failure: toJson(finish.failure),
+        usage: toJson(finish.usage),
+        expiresAt: finish.expiresAt ?? null,
+      }),
     );
     if (row === undefined) return undefined;
-    const task = fromTaskRow(row);
+    const task = TASK.read(row);
     const [, , hasWaited] = await Promise.all([
       stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),
       writeEvent(query, {
@@ -144,7 +173,7 @@ function sqlFinish(sql: Sql, writes: FinishWrites): Pick<MoveStore, 'finish'> {
   };
 }
 
-function sqlAfterEnd(sql: Sql): Pick<MoveStore, 'markSettled' | 'putOffSettlement' | 'remove'> {
+function sqlAfterEnd(sql: Sql): EndedTaskStore {
   return {
     markSettled: async (taskIds, at) => {
       const { parameters, values } = idList(taskIds, SETTLED_MAX, 2);
@@ -165,6 +194,79 @@ function sqlAfterEnd(sql: Sql): Pick<MoveStore, 'markSettled' | 'putOffSettlemen
           `UPDATE tasks SET deleted_at = $1
            WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING id`,
           [at, taskId],
+        )
+      ).length > 0,
+  };
+}
+
+/** The leases of tasks: the process that polls a task. */
+function sqlLeases(sql: Sql): TaskLeaseStore {
+  return {
+    claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3
+           AND (lease_until IS NULL OR lease_until <= $3)
+         ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
+       ) RETURNING ${TASK.list}`,
+          [leaseUntil, channel, now, limit, owner],
+        )
+      ).map(TASK.read),
+    dropLeases: async (owner) => {
+      await sql.write(
+        'UPDATE tasks SET lease_until = NULL, owner = NULL, resumed = 1 WHERE owner = $1 AND lease_until IS NOT NULL',
+        [owner],
+      );
+    },
+
+    listLeasedIds: async (channel, owner) =>
+      (
+        await sql.read(
+          `SELECT id FROM tasks
+           WHERE channel = $1 AND next_poll_at IS NOT NULL AND owner = $2 AND lease_until IS NOT NULL`,
+          [channel, owner],
+        )
+      ).map((row) => text(row['id'])),
+    dropLease: async (taskId, owner) => {
+      await sql.write(
+        'UPDATE tasks SET lease_until = NULL, owner = NULL WHERE id = $1 AND owner = $2 AND lease_until IS NOT NULL',
+        [taskId, owner],
+      );
+    },
+  };
+}
+
+/** The due times of tasks: the time at which a task is polled. */
+function sqlDueTimes(sql: Sql): DueTimeStore {
+  return {
+    pullIn: async (channel, { beyond, to, limit }) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET next_poll_at = $1 WHERE id IN (
+         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $3
+         LIMIT $4 ${sql.skipLocked}
+       ) RETURNING id`,
+          [to, channel, beyond, limit],
+        )
+      ).length,
+
+    makeDue: async (taskId, at) => {
+      await sql.write(
+        `UPDATE tasks SET next_poll_at = $1, lease_until = NULL
+         WHERE id = $2 AND next_poll_at IS NOT NULL AND next_poll_at > $1 AND ${UNFINISHED}`,
+        [at, taskId],
+      );
+    },
+    // During a poll the due time moves by a millisecond and stays in the past. `progress` sees that it has changed.
+    pollSoon: async (taskId, at) =>
+      (
+        await sql.write(
+          `UPDATE tasks SET next_poll_at = CASE WHEN lease_until > $1 THEN next_poll_at + 1 ELSE $2 END
+       WHERE id = $3 AND next_poll_at IS NOT NULL AND ${UNFINISHED}
+         AND ((lease_until > $1 AND next_poll_at <= $1)
+           OR ((lease_until IS NULL OR lease_until <= $1) AND next_poll_at > $2)) RETURNING id`,
+          [at, at - AHEAD_MS, taskId],
         )
       ).length > 0,
   };

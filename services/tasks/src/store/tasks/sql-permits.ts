@@ -2,7 +2,7 @@ import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql
 import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
 import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
 import type { Cap, Shard, Permit } from './counter-shards.ts';
-import { text } from './task-rows.ts';
+import { text } from '../columns.ts';
 
 /*
  * The counters of tasks in flight. A transaction takes its permits last, in one statement, because others wait for

@@ -2,19 +2,15 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { sqlActWrites } from '../operators/sql-acts.ts';
 import { sqlAttention } from './sql-attention.ts';
-import { sqlChanges } from './sql-changes.ts';
 import { sqlCreates } from './sql-creates.ts';
-import { sqlDeadlines } from './sql-deadlines.ts';
-import { sqlListSteps } from './sql-list-steps.ts';
+import { sqlNotes } from './sql-history.ts';
 import { sqlMoves } from './sql-moves.ts';
 import type { ToFinishedEvent } from './sql-moves.ts';
-import { sqlNotes } from './sql-notes.ts';
-import { sqlProcesses } from './sql-processes.ts';
-import { sqlReads } from './sql-reads.ts';
-import { sqlRetention } from './sql-retention.ts';
+import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
+import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
-import { sqlEventWrites } from '../webhooks/sql-event-writes.ts';
+import { sqlEventWrites } from '../webhooks/sql-events.ts';
 
 export function sqlTaskStore(
   sql: Sql,

@@ -1,85 +1,68 @@
-import type { SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
-import type { Order } from '../../domain/order.ts';
-import type { Admission, Doubt, Failure, Mapping, Result, StagedMedia, State, Task, Usage } from '../../domain/task.ts';
+import type { Doubt, Mapping, Task, TaskOrigin } from '../../domain/task.ts';
+import {
+  inColumns,
+  inFlag,
+  inJson,
+  inNumber,
+  inOptionalJson,
+  inOptionalNumber,
+  inOptionalText,
+  inText,
+  recordColumns,
+} from '../columns.ts';
+import type { Fields } from '../columns.ts';
 
-/** The columns that `fromTaskRow` reads. */
-export const TASK_COLUMNS = `id, account_id, token_id, order_json, admission, state, upstream_status, unrecognised,
-  progress, seconds, created_at, updated_at, finished_at, expires_at, channel, upstream_account, upstream_id,
-  result_json, failure_json, usage_json, next_poll_at, poll_errors, staged_json, doubt, doubt_looks, request_id,
-  trace, trace_parent, polls, poll_spans, resumed`;
+/** The condition for tasks that an upstream has or may have. The condition of an index has the same text. */
+export const ADMITTED = "admission IN ('accepted', 'unknown')";
 
-export function fromTaskRow(row: SqlRow): Task {
-  return {
-    id: text(row['id']),
-    accountId: text(row['account_id']),
-    tokenId: text(row['token_id']),
-    order: JSON.parse(text(row['order_json'])) as Order,
-    admission: text(row['admission']) as Admission,
-    state: text(row['state']) as State,
-    upstreamStatus: optionalText(row['upstream_status']),
-    unrecognised: Number(row['unrecognised']) === 1,
-    progress: Number(row['progress']),
-    seconds: Number(row['seconds']),
-    createdAt: Number(row['created_at']),
-    updatedAt: Number(row['updated_at']),
-    finishedAt: optionalNumber(row['finished_at']),
-    expiresAt: optionalNumber(row['expires_at']),
-    mapping: readMapping(row),
-    staged: json<Readonly<Record<number, StagedMedia>>>(row['staged_json']),
-    result: json<Result>(row['result_json']),
-    failure: json<Failure>(row['failure_json']),
-    usage: json<Usage>(row['usage_json']),
-    nextPollAt: optionalNumber(row['next_poll_at']),
-    pollErrors: Number(row['poll_errors']),
-    doubt: readDoubt(row),
-    requestId: optionalText(row['request_id']),
-    trace: optionalText(row['trace']),
-    traceParent: optionalText(row['trace_parent']),
-    polls: Number(row['polls']),
-    pollSpans: Number(row['poll_spans']),
-    resumed: Number(row['resumed']) === 1,
-  };
-}
+/** The condition for tasks that the owner may see. */
+export const VISIBLE = `${ADMITTED} AND deleted_at IS NULL`;
 
-function readDoubt(row: SqlRow): Doubt | undefined {
-  const reason = optionalText(row['doubt']);
-  return reason === undefined ? undefined : { reason: reason as Doubt['reason'], polls: Number(row['doubt_looks']) };
-}
+export const UNFINISHED = "state IN ('queued', 'in_progress')";
 
-function readMapping(row: SqlRow): Mapping | undefined {
-  const channel = optionalText(row['channel']);
-  const upstreamAccount = optionalText(row['upstream_account']);
-  return channel === undefined || upstreamAccount === undefined
-    ? undefined
-    : { channel, upstreamAccount, upstreamId: optionalText(row['upstream_id']) };
-}
+const ORIGIN_FIELDS: Fields<TaskOrigin> = {
+  id: inText('id'),
+  accountId: inText('account_id'),
+  tokenId: inText('token_id'),
+  order: inJson('order_json'),
+  seconds: inNumber('seconds'),
+  createdAt: inNumber('created_at'),
+  requestId: inOptionalText('request_id'),
+  trace: inOptionalText('trace'),
+  traceParent: inOptionalText('trace_parent'),
+};
 
-export function toJson(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
-}
+/** What a create writes of a task. */
+export const ORIGIN = recordColumns(ORIGIN_FIELDS);
 
-export function text(value: SqlValue | undefined): string {
-  return String(value ?? '');
-}
+const DOUBT = recordColumns<Doubt>({ reason: inText('doubt'), polls: inNumber('doubt_looks') });
+const MAPPING = recordColumns<Mapping>({
+  channel: inText('channel'),
+  upstreamAccount: inText('upstream_account'),
+  upstreamId: inOptionalText('upstream_id'),
+});
 
-/** A text to search for. PostgreSQL refuses the zero character; the replacement occurs in no stored text. */
-export function searchable(text: string): string {
-  return text.replaceAll('\0', '\ufffd');
-}
-
-export function optionalText(value: SqlValue | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
-}
-
-export function optionalNumber(value: SqlValue | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
-}
-
-/** A list of `count` SQL parameters that begins with `$from`. */
-export function placeholders(count: number, from: number): string {
-  return Array.from({ length: count }, (_, index) => `$${from + index}`).join(', ');
-}
-
-export function json<T>(value: SqlValue | undefined): T | undefined {
-  return typeof value === 'string' ? (JSON.parse(value) as T) : undefined;
-}
+/** The columns of a task, by its members. */
+export const TASK = recordColumns<Task>({
+  ...ORIGIN_FIELDS,
+  admission: inText('admission'),
+  state: inText('state'),
+  upstreamStatus: inOptionalText('upstream_status'),
+  unrecognised: inFlag('unrecognised'),
+  progress: inNumber('progress'),
+  updatedAt: inNumber('updated_at'),
+  finishedAt: inOptionalNumber('finished_at'),
+  expiresAt: inOptionalNumber('expires_at'),
+  // Before an upstream has the work, the channel alone is set.
+  mapping: inColumns(MAPPING, 'upstream_account'),
+  staged: inOptionalJson('staged_json'),
+  result: inOptionalJson('result_json'),
+  failure: inOptionalJson('failure_json'),
+  usage: inOptionalJson('usage_json'),
+  nextPollAt: inOptionalNumber('next_poll_at'),
+  pollErrors: inNumber('poll_errors'),
+  doubt: inColumns(DOUBT, 'doubt', { doubt: null, doubt_looks: 0 }),
+  polls: inNumber('polls'),
+  pollSpans: inNumber('poll_spans'),
+  resumed: inFlag('resumed'),
+});

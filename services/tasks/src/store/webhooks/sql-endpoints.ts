@@ -1,82 +1,77 @@
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
-import type { Endpoint } from '../../domain/webhook.ts';
-import { searchable, text, toJson } from '../tasks/task-rows.ts';
-import type { EndpointStore } from '../webhook-store.ts';
+import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Endpoint, SealedSecret } from '../../domain/webhook.ts';
+import { namedStatement, searchable, text, toInsert, toJson } from '../columns.ts';
+import type { EndpointChange, EndpointSettingsStore, SecretStore } from '../webhook-store.ts';
 import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
-import { insertSecret } from './sql-secrets.ts';
-import { ENDPOINT_COLUMNS, HEALTH_COLUMNS, fromEndpointRow, fromHealthRow } from './webhook-rows.ts';
+import { ENDPOINT, HEALTH, SECRET } from './webhook-rows.ts';
 
 const COUNT_UP = `INSERT INTO webhook_accounts (account_id, endpoints) VALUES ($1, 1)
   ON CONFLICT (account_id) DO UPDATE SET endpoints = webhook_accounts.endpoints + 1
   WHERE webhook_accounts.endpoints < $2 RETURNING account_id`;
 const COUNT_DOWN = 'UPDATE webhook_accounts SET endpoints = endpoints - 1 WHERE account_id = $1';
-const INSERT = `INSERT INTO webhook_endpoints
-  (id, account_id, name, url, event_types_json, payload, created_at, updated_at, disabled_at, disabled_reason)
-  VALUES (${parameters(10)})`;
-/** $8 is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not changed. */
-const UPDATE = `UPDATE webhook_endpoints SET name = COALESCE($3, name), url = COALESCE($4, url),
-    event_types_json = COALESCE($5, event_types_json), payload = COALESCE($6, payload),
-    disabled_reason = CASE CAST($8 AS INTEGER) WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_reason, 'by_owner')
+/** `enables` is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not changed. */
+const UPDATE = namedStatement<'id' | 'accountId' | 'name' | 'url' | 'eventTypes' | 'payload' | 'at' | 'enables'>(
+  (of) => {
+    const enables = `CAST(${of('enables')} AS INTEGER)`;
+    return `UPDATE webhook_endpoints SET name = COALESCE(${of('name')}, name), url = COALESCE(${of('url')}, url),
+    event_types_json = COALESCE(${of('eventTypes')}, event_types_json), payload = COALESCE(${of('payload')}, payload),
+    disabled_reason = CASE ${enables} WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_reason, 'by_owner')
       ELSE disabled_reason END,
-    disabled_at = CASE CAST($8 AS INTEGER) WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_at, $7) ELSE disabled_at END,
-    updated_at = CASE WHEN COALESCE($3, $4, $5, $6) IS NULL AND CAST($8 AS INTEGER) = 1 AND disabled_at IS NULL
-      THEN updated_at ELSE $7 END
-  WHERE id = $1 AND account_id = $2 RETURNING ${ENDPOINT_COLUMNS}`;
+    disabled_at = CASE ${enables} WHEN 1 THEN NULL WHEN 0 THEN COALESCE(disabled_at, ${of('at')}) ELSE disabled_at END,
+    updated_at = CASE
+      WHEN COALESCE(${of('name')}, ${of('url')}, ${of('eventTypes')}, ${of('payload')}) IS NULL AND ${enables} = 1
+        AND disabled_at IS NULL
+      THEN updated_at ELSE ${of('at')} END
+  WHERE id = ${of('id')} AND account_id = ${of('accountId')} RETURNING ${ENDPOINT.list}`;
+  },
+);
 const FORGET_FAILURES = `UPDATE webhook_receivers
   SET failures = 0, failing_since = NULL, open_until = NULL, circuit = circuit + 1, updated_at = $2 WHERE id = $1`;
 const LOCK_RECEIVER = 'UPDATE webhook_receivers SET updated_at = $2 WHERE id = $1';
 /** A receiver with more pending deliveries than one statement ends stays until the last of them has ended. */
 const REMOVE_RECEIVER = `DELETE FROM webhook_receivers WHERE id = $1
   AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE receiver_id = $1 AND due_at IS NOT NULL)`;
-const HEALTH = byRows(
-  (rows) => `SELECT id, ${HEALTH_COLUMNS} FROM webhook_receivers WHERE id IN (${parameters(rows)})`,
+const FIND_HEALTH = byRows(
+  (rows) => `SELECT id, ${HEALTH.list} FROM webhook_receivers WHERE id IN (${parameters(rows)})`,
 );
 
-type Endpoints = Pick<
-  EndpointStore,
-  'addEndpoint' | 'findEndpoint' | 'listEndpoints' | 'updateEndpoint' | 'removeEndpoint' | 'readHealth'
->;
-
 /** The endpoints of accounts. The receiver of an endpoint has its id. */
-export function sqlEndpoints(sql: Sql): Endpoints {
+export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
   return {
     addEndpoint: (endpoint, secret, max) =>
       sql.transaction(async (query) => {
         const counted = await query(COUNT_UP, [endpoint.accountId, max]);
         if (counted.length === 0) return false;
-        await Promise.all([query(INSERT, toEndpointRow(endpoint)), insertSecret(query, secret)]);
+        await Promise.all([
+          query(...toInsert('webhook_endpoints', ENDPOINT.write(endpoint))),
+          insertSecret(query, secret),
+        ]);
         return true;
       }),
     updateEndpoint: (accountId, endpointId, change) =>
       sql.transaction((query) => update(query, [searchable(endpointId), searchable(accountId)], change)),
     removeEndpoint: (accountId, endpointId, at) =>
       sql.transaction((query) => remove(query, [searchable(endpointId), searchable(accountId)], at)),
-    ...sqlEndpointReads(sql),
-  };
-}
-
-function sqlEndpointReads(sql: Sql): Pick<Endpoints, 'findEndpoint' | 'listEndpoints' | 'readHealth'> {
-  return {
     findEndpoint: async (accountId, endpointId) => {
-      const [row] = await sql.read(
-        `SELECT ${ENDPOINT_COLUMNS} FROM webhook_endpoints WHERE id = $1 AND account_id = $2`,
-        [searchable(endpointId), searchable(accountId)],
-      );
-      return row === undefined ? undefined : fromEndpointRow(row);
+      const [row] = await sql.read(`SELECT ${ENDPOINT.list} FROM webhook_endpoints WHERE id = $1 AND account_id = $2`, [
+        searchable(endpointId),
+        searchable(accountId),
+      ]);
+      return row === undefined ? undefined : ENDPOINT.read(row);
     },
     listEndpoints: async (accountId, { limit, after }) =>
       (
         await sql.read(
-          `SELECT ${ENDPOINT_COLUMNS} FROM webhook_endpoints
+          `SELECT ${ENDPOINT.list} FROM webhook_endpoints
            WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
           [searchable(accountId), searchable(after ?? ''), limit],
         )
-      ).map(fromEndpointRow),
+      ).map(ENDPOINT.read),
     readHealth: async (endpointIds) => {
       const rows: SqlRow[] = [];
-      for (const chunk of inChunks(endpointIds)) rows.push(...(await sql.read(HEALTH(chunk.length), chunk)));
-      return new Map(rows.map((row) => [text(row['id']), fromHealthRow(row)]));
+      for (const chunk of inChunks(endpointIds)) rows.push(...(await sql.read(FIND_HEALTH(chunk.length), chunk)));
+      return new Map(rows.map((row) => [text(row['id']), HEALTH.read(row)]));
     },
   };
 }
@@ -86,19 +81,20 @@ type EndpointKey = readonly [endpointId: string, accountId: string];
 async function update(
   query: SqlWork,
   [endpointId, accountId]: EndpointKey,
-  { name, url, eventTypes, payload, enabled, at }: Parameters<EndpointStore['updateEndpoint']>[2],
+  { name, url, eventTypes, payload, enabled, at }: EndpointChange,
 ): Promise<Endpoint | undefined> {
-  const enables = enabled === undefined ? null : Number(enabled);
-  const [row] = await query(UPDATE, [
-    endpointId,
-    accountId,
-    name ?? null,
-    url ?? null,
-    toJson(eventTypes),
-    payload ?? null,
-    at,
-    enables,
-  ]);
+  const [row] = await query(
+    ...UPDATE({
+      id: endpointId,
+      accountId,
+      name: name ?? null,
+      url: url ?? null,
+      eventTypes: toJson(eventTypes),
+      payload: payload ?? null,
+      at,
+      enables: enabled === undefined ? null : Number(enabled),
+    }),
+  );
   if (row === undefined) return undefined;
   if (enabled === true)
     await Promise.all([
@@ -112,7 +108,7 @@ async function update(
       endPending(query, endpointId, 'endpoint_disabled', at),
       refreshDueTime(query, endpointId, at),
     ]);
-  return fromEndpointRow(row);
+  return ENDPOINT.read(row);
 }
 
 async function remove(query: SqlWork, [endpointId, accountId]: EndpointKey, at: number): Promise<boolean> {
@@ -132,18 +128,45 @@ async function remove(query: SqlWork, [endpointId, accountId]: EndpointKey, at: 
   return true;
 }
 
-/** In the order of INSERT. */
-function toEndpointRow(endpoint: Endpoint): (string | number | null)[] {
-  return [
-    endpoint.id,
-    endpoint.accountId,
-    endpoint.name,
-    endpoint.url,
-    JSON.stringify(endpoint.eventTypes),
-    endpoint.payload,
-    endpoint.createdAt,
-    endpoint.updatedAt,
-    endpoint.disabled?.at ?? null,
-    endpoint.disabled?.reason ?? null,
-  ];
+const FIND_SECRETS = byRows(
+  (rows) => `SELECT ${SECRET.list} FROM webhook_secrets WHERE owner_id IN (${parameters(rows)})`,
+);
+const REPLACE = namedStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'oldUntil' | 'updatedAt' | 'was'>(
+  (of) => `UPDATE webhook_secrets SET sealed = ${of('sealed')}, hint = ${of('hint')}, old_sealed = ${of('oldSealed')},
+    old_until = ${of('oldUntil')}, updated_at = ${of('updatedAt')}
+  WHERE owner_id = ${of('ownerId')} AND sealed = ${of('was')} RETURNING owner_id`,
+);
+
+/** The signing secrets, as they are sealed. */
+export function sqlSecrets(sql: Sql): SecretStore {
+  return {
+    findSecrets: async (ownerIds) => {
+      const rows: SqlRow[] = [];
+      for (const chunk of inChunks(ownerIds)) rows.push(...(await sql.read(FIND_SECRETS(chunk.length), chunk)));
+      return new Map(rows.map((row) => [text(row['owner_id']), SECRET.read(row)]));
+    },
+    addSecret: async (secret) => {
+      const [, [stored]] = await sql.transaction((query) =>
+        Promise.all([insertSecret(query, secret), query(FIND_SECRETS(1), [secret.ownerId])]),
+      );
+      return stored === undefined ? secret : SECRET.read(stored);
+    },
+    replaceSecret: async ({ ownerId, sealed, hint, old, updatedAt }, was) => {
+      const [oldSealed, oldUntil] = [old?.sealed ?? null, old?.until ?? null];
+      const statement = REPLACE({ ownerId, sealed, hint, oldSealed, oldUntil, updatedAt, was });
+      return (await sql.write(...statement)).length > 0;
+    },
+    listSecrets: async (after, limit) =>
+      (
+        await sql.read(`SELECT ${SECRET.list} FROM webhook_secrets WHERE owner_id > $1 ORDER BY owner_id LIMIT $2`, [
+          after,
+          limit,
+        ])
+      ).map(SECRET.read),
+  };
+}
+
+/** Writes a secret unless its owner has one. */
+async function insertSecret(query: SqlQuery, secret: SealedSecret): Promise<void> {
+  await query(...toInsert('webhook_secrets', SECRET.write(secret), 'ON CONFLICT (owner_id) DO NOTHING'));
 }

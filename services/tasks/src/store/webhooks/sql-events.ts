@@ -1,52 +1,39 @@
+import type { NewId } from '@reelgate/platform/ids';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
-import { EVENT_TYPES } from '../../domain/webhook.ts';
-import type { EventType } from '../../domain/webhook.ts';
-import { searchable, text } from '../tasks/task-rows.ts';
-import type { EventStore } from '../webhook-store.ts';
-import { EVENT_COLUMNS, fromDispatchedRow, fromEventRow } from './webhook-rows.ts';
+import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
+import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
+import { insertMany, searchable, text, toInsert } from '../columns.ts';
+import type { EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
+import { wakeReceivers } from './sql-receiver-due-times.ts';
+import type { ReceiverName } from './sql-receiver-due-times.ts';
+import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
 
-const FIND = byRows((rows) => `SELECT ${EVENT_COLUMNS} FROM events WHERE id IN (${parameters(rows)})`);
-const AFTER = `SELECT ${EVENT_COLUMNS} FROM events
+const FIND = byRows((rows) => `SELECT ${DISPATCHED.list} FROM events WHERE id IN (${parameters(rows)})`);
+const AFTER = `SELECT ${DISPATCHED.list} FROM events
   WHERE account_id = $1 AND seq IS NOT NULL AND seq > $2 AND ($3 = '' OR subject_id = $3)
     AND type IN (${parameters(EVENT_TYPES.length, 5)}) ORDER BY seq LIMIT $4`;
 
 /** The events of accounts in the order of their places. */
-export function sqlEvents(sql: Sql): Omit<EventStore, 'dispatch'> {
+export function sqlEvents(sql: Sql): EventWriter & EventReader & EventPlaceReader {
   return {
     addEvent: async (event) => {
-      await sql.write(
-        `INSERT INTO events (id, account_id, type, subject_id, created_at, url, data_json, request_id, trace,
-           work_created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING`,
-        [
-          event.id,
-          event.accountId,
-          event.type,
-          event.subjectId,
-          event.createdAt,
-          event.url ?? null,
-          event.dataJson ?? null,
-          event.origin?.requestId ?? null,
-          event.origin?.trace ?? null,
-          event.origin?.createdAt ?? null,
-        ],
-      );
+      await sql.write(...toInsert('events', EVENT.write(event), 'ON CONFLICT (id) DO NOTHING'));
     },
     eventsAfter: async ({ accountId, types, subjectId }, seq, limit) =>
       (await sql.read(AFTER, [searchable(accountId), seq, searchable(subjectId ?? ''), limit, ...allTypes(types)])).map(
-        fromDispatchedRow,
+        DISPATCHED.read,
       ),
     findEvents: async (ids) => {
       const rows: SqlRow[] = [];
       for (const chunk of inChunks(ids)) rows.push(...(await sql.read(FIND(chunk.length), chunk)));
-      return new Map(rows.map((row) => [text(row['id']), fromEventRow(row)]));
+      return new Map(rows.map((row) => [text(row['id']), EVENT.read(row)]));
     },
     ...sqlPlaces(sql),
   };
 }
 
-function sqlPlaces(sql: Sql): Pick<EventStore, 'findPlace' | 'lastEvent' | 'lastPlace' | 'lastPlaces'> {
+function sqlPlaces(sql: Sql): EventPlaceReader {
   return {
     findPlace: async (accountId, eventId) => {
       const [row] = await sql.read('SELECT seq FROM events WHERE id = $1 AND account_id = $2 AND seq IS NOT NULL', [
@@ -57,11 +44,11 @@ function sqlPlaces(sql: Sql): Pick<EventStore, 'findPlace' | 'lastEvent' | 'last
     },
     lastEvent: async (accountId) => {
       const [row] = await sql.read(
-        `SELECT ${EVENT_COLUMNS} FROM events
+        `SELECT ${DISPATCHED.list} FROM events
          WHERE account_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 1`,
         [searchable(accountId)],
       );
-      return row === undefined ? undefined : fromDispatchedRow(row);
+      return row === undefined ? undefined : DISPATCHED.read(row);
     },
     lastPlace: async () =>
       Number((await sql.read('SELECT last FROM event_sequence WHERE id = $1', [1]))[0]?.['last'] ?? 0),
@@ -80,4 +67,140 @@ function sqlPlaces(sql: Sql): Pick<EventStore, 'findPlace' | 'lastEvent' | 'last
 /** As many as there are types, so that there is one statement. */
 function allTypes(types: readonly EventType[] = EVENT_TYPES): readonly string[] {
   return EVENT_TYPES.map((_type, index) => types[index] ?? types[0] ?? '');
+}
+
+/** The order leads PostgreSQL to the index, even if it takes many events to be new. */
+const ANY_NEW = 'SELECT id FROM events WHERE seq IS NULL ORDER BY created_at, id LIMIT $1';
+const LOCK_SEQUENCE = 'UPDATE event_sequence SET last = last WHERE id = $1';
+const GIVE_PLACES = `
+  WITH waiting AS (
+    SELECT id AS event_id, created_at FROM events WHERE seq IS NULL ORDER BY created_at, id LIMIT $1
+  ),
+  placed AS (SELECT event_id, ROW_NUMBER() OVER (ORDER BY created_at, event_id) AS place FROM waiting)
+  UPDATE events SET seq = placed.place + (SELECT last FROM event_sequence WHERE id = 1)
+  FROM placed WHERE events.id = placed.event_id RETURNING ${DISPATCHED.list}`;
+const MOVE_SEQUENCE = 'UPDATE event_sequence SET last = last + $1 WHERE id = 1';
+const ENABLED = byRows(
+  (rows) => `SELECT ${ENDPOINT.list} FROM webhook_endpoints
+    WHERE account_id IN (${parameters(rows)}) AND disabled_at IS NULL`,
+);
+const INSERT_DELIVERIES = insertMany(
+  'webhook_deliveries',
+  [
+    'id',
+    'event_id',
+    'event_type',
+    'subject_id',
+    'receiver_id',
+    'endpoint_id',
+    'account_id',
+    'url',
+    'state',
+    'due_at',
+    'created_at',
+  ],
+  'ON CONFLICT DO NOTHING',
+);
+
+interface AddressedEvent {
+  readonly event: DispatchedEvent;
+  readonly receiver: ReceiverName;
+  /** Null: the URL of the endpoint. */
+  readonly url: string | null;
+}
+
+/** Gives new events their places and addresses them. */
+export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
+  return {
+    dispatch: async ({ now, limit }) => {
+      if ((await sql.read(ANY_NEW, [1])).length === 0) return 0;
+      return sql.transaction(async (query) => {
+        // The lock is held to the commit, so places become visible in their order.
+        const [, rows] = await Promise.all([query(LOCK_SEQUENCE, [1]), query(GIVE_PLACES, [limit])]);
+        if (rows.length === 0) return 0;
+        const events = rows.map(DISPATCHED.read).toSorted((one, other) => one.seq - other.seq);
+        const addressed = addressEvents(events, await findEnabledEndpoints(query, events));
+        await Promise.all([
+          query(MOVE_SEQUENCE, [events.length]),
+          insertDeliveries(query, newId, addressed, now),
+          wakeReceivers(
+            query,
+            addressed.map(({ receiver }) => receiver),
+            now,
+          ),
+        ]);
+        return events.length;
+      });
+    },
+  };
+}
+
+async function findEnabledEndpoints(
+  query: SqlQuery,
+  events: readonly DispatchedEvent[],
+): Promise<ReadonlyMap<string, readonly Endpoint[]>> {
+  const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
+  const pages = await Promise.all(inChunks(accountIds).map((chunk) => query(ENABLED(chunk.length), chunk)));
+  return Map.groupBy(pages.flat().map(ENDPOINT.read), ({ accountId }) => accountId);
+}
+
+function addressEvents(
+  events: readonly DispatchedEvent[],
+  endpoints: ReadonlyMap<string, readonly Endpoint[]>,
+): readonly AddressedEvent[] {
+  return events.flatMap((event) => {
+    const { accountId, type, url } = event;
+    const hearing = (endpoints.get(accountId) ?? []).filter(({ eventTypes }) => eventTypes.includes(type));
+    const addressed: AddressedEvent[] = hearing.map(({ id }) => ({
+      event,
+      receiver: { id, accountId, endpointId: id },
+      url: null,
+    }));
+    // A URL that cannot be read would stop the events of all accounts.
+    if (url !== undefined && URL.canParse(url))
+      addressed.push({
+        event,
+        receiver: { id: `${accountId} ${new URL(url).origin}`, accountId, endpointId: DEFAULT_ENDPOINT },
+        url,
+      });
+    return addressed;
+  });
+}
+
+async function insertDeliveries(
+  query: SqlWork,
+  newId: NewId,
+  addressed: readonly AddressedEvent[],
+  now: number,
+): Promise<void> {
+  await Promise.all(
+    inChunks(addressed).map((chunk) =>
+      query.changes(
+        ...INSERT_DELIVERIES(
+          chunk.map(({ event, receiver, url }) => ({
+            id: newId('whd'),
+            event_id: event.id,
+            event_type: event.type,
+            subject_id: event.subjectId,
+            receiver_id: receiver.id,
+            endpoint_id: receiver.endpointId,
+            account_id: event.accountId,
+            url,
+            state: 'pending',
+            due_at: now,
+            created_at: now,
+          })),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Writes an event for clients, in the transaction of the fact that it reports. */
+export type WriteEvent = (query: SqlQuery, event: Omit<ClientEvent, 'id' | 'dataJson'>) => Promise<void>;
+
+export function sqlEventWrites(newId: NewId): WriteEvent {
+  return async (query, event) => {
+    await query(...toInsert('events', EVENT.write({ ...event, id: newId('evt') })));
+  };
 }

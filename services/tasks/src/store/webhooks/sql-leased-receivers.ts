@@ -1,25 +1,25 @@
-import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
-import type { Endpoint } from '../../domain/webhook.ts';
-import { text } from '../tasks/task-rows.ts';
-import type { DeliveryStore, LeasedReceiver, ReceiverLease } from '../webhook-store.ts';
-import { endPending, returnLease } from './sql-receiver-due-times.ts';
-import {
-  ENDPOINT_COLUMNS,
-  HEALTH_COLUMNS,
-  SELECT_DELIVERY,
-  fromDeliveryRow,
-  fromEndpointRow,
-  fromHealthRow,
-} from './webhook-rows.ts';
+import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
+import { inNumber, inOptionalNumber, inText, insertMany, namedStatement, recordColumns, text } from '../columns.ts';
+import type {
+  AttemptRecord,
+  AttemptRecorder,
+  LeasedReceiver,
+  ReceiverLease,
+  ReceiverLeaseStore,
+  ReceiverRecord,
+} from '../webhook-store.ts';
+import { endPending, hurryPending, returnLease } from './sql-receiver-due-times.ts';
+import { ATTEMPT, DELIVERY, ENDPOINT, HEALTH, SELECT_DELIVERY } from './webhook-rows.ts';
 
 /** Candidates for each wanted receiver, because other workers may take the first ones at the same moment. */
 const CANDIDATES = 8;
 /** Due receivers that a lease considers. Sixty accounts at their limit have this many. */
 const CONSIDERED_MAX = 2000;
 
-const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, circuit, ${HEALTH_COLUMNS}`;
+const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, circuit, ${HEALTH.list}`;
 /** The due time of a leased receiver is the end of its lease. */
 const DUE = 'due_at IS NOT NULL AND due_at <= $3 AND (open_until IS NULL OR open_until <= $3)';
 const IS_ORIGIN = `CASE WHEN endpoint_id = '${DEFAULT_ENDPOINT}' THEN 1 ELSE 0 END`;
@@ -64,7 +64,7 @@ const NEXT_RECEIVERS = `
 const DUE_DELIVERIES = `${SELECT_DELIVERY}
   WHERE d.receiver_id = $1 AND d.due_at IS NOT NULL AND d.due_at <= $2 ORDER BY d.due_at, d.id LIMIT $3`;
 const FIND_ENDPOINTS = byRows(
-  (rows) => `SELECT ${ENDPOINT_COLUMNS} FROM webhook_endpoints WHERE id IN (${parameters(rows)})`,
+  (rows) => `SELECT ${ENDPOINT.list} FROM webhook_endpoints WHERE id IN (${parameters(rows)})`,
 );
 const FIND_RECEIVERS = byRows(
   (rows) => `SELECT ${RECEIVER_COLUMNS} FROM webhook_receivers
@@ -76,10 +76,9 @@ const RENEW = `UPDATE webhook_receivers SET lease_until = $3, due_at = $3
 const END_ALL = 'UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, due_at = $1 WHERE lease IS NOT NULL';
 
 type Receiver = Omit<LeasedReceiver, 'deliveries'>;
-type Leases = Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases' | 'endLeases' | 'findHeldReceivers'>;
 
 /** The leases of receivers: the worker that has a receiver, and the end of its lease. */
-export function sqlLeasedReceivers(sql: Sql): Leases {
+export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
   return {
     leaseReceivers: async (options) => {
       if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
@@ -122,7 +121,7 @@ async function leaseReceivers(
     originsPerAccount,
     deliveries,
     failuresMax,
-  }: Parameters<DeliveryStore['leaseReceivers']>[0],
+  }: Parameters<ReceiverLeaseStore['leaseReceivers']>[0],
 ): Promise<readonly LeasedReceiver[]> {
   const rows = await query(
     `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2, worker = $7
@@ -138,7 +137,7 @@ async function leaseReceivers(
   ]);
   const receivers = rows.map((row, index) => ({
     ...fromReceiverRow(row, endpoints),
-    deliveries: (due[index] ?? []).map(fromDeliveryRow),
+    deliveries: (due[index] ?? []).map(DELIVERY.read),
   }));
   const returned = await Promise.all(receivers.map((receiver) => returnUnusable(query, receiver, now)));
   return receivers.filter((_receiver, index) => returned[index] === false);
@@ -164,7 +163,7 @@ function explainUnusable(endpoint: Endpoint | undefined): string | undefined {
 async function findEndpoints(query: SqlQuery, receivers: readonly SqlRow[]): Promise<ReadonlyMap<string, Endpoint>> {
   const ids = receivers.map((row) => text(row['endpoint_id'])).filter((id) => id !== DEFAULT_ENDPOINT);
   const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_ENDPOINTS(chunk.length), chunk)));
-  return new Map(pages.flat().map((row) => [text(row['id']), fromEndpointRow(row)]));
+  return new Map(pages.flat().map((row) => [text(row['id']), ENDPOINT.read(row)]));
 }
 
 function fromReceiverRow(row: SqlRow, endpoints: ReadonlyMap<string, Endpoint>): Receiver {
@@ -174,8 +173,209 @@ function fromReceiverRow(row: SqlRow, endpoints: ReadonlyMap<string, Endpoint>):
     accountId: text(row['account_id']),
     endpointId,
     lease: text(row['lease']),
-    health: fromHealthRow(row),
+    health: HEALTH.read(row),
     circuit: Number(row['circuit']),
     endpoint: endpoints.get(endpointId),
   };
+}
+
+/** A delivery as far as attempts change it. */
+interface DeliveryProgress {
+  readonly id: string;
+  readonly receiverId: string;
+  state: string;
+  attempts: number;
+  dueAt: number | undefined;
+  status: number;
+  error: string;
+  endedAt: number | undefined;
+}
+
+const PROGRESS = recordColumns<DeliveryProgress>({
+  id: inText('id'),
+  receiverId: inText('receiver_id'),
+  state: inText('state'),
+  attempts: inNumber('attempts'),
+  dueAt: inOptionalNumber('due_at'),
+  status: inNumber('status'),
+  error: inText('error'),
+  endedAt: inOptionalNumber('ended_at'),
+});
+
+/** An endpoint's row is locked before that of its receiver. */
+const LOCK_ENDPOINT = 'UPDATE webhook_endpoints SET updated_at = updated_at WHERE id = $1';
+const WRITE_HEALTH = namedStatement<keyof Health | 'receiverId' | 'lease' | 'circuit' | 'at'>(
+  (of) => `UPDATE webhook_receivers SET failures = ${of('failures')}, failing_since = ${of('failingSince')},
+    open_until = ${of('openUntil')}, last_success_at = ${of('lastSuccessAt')}, last_failure_at = ${of('lastFailureAt')},
+    updated_at = ${of('at')}, circuit = ${of('circuit')}
+  WHERE id = ${of('receiverId')} AND lease = ${of('lease')} RETURNING id`,
+);
+const FIND_PROGRESS = byRows(
+  (rows) => `SELECT ${PROGRESS.list} FROM webhook_deliveries WHERE id IN (${parameters(rows)})`,
+);
+const FIND_ATTEMPTS = byRows(
+  (rows) => `SELECT delivery_id, at, duration_ms FROM webhook_attempts WHERE delivery_id IN (${parameters(rows)})`,
+);
+const INSERT_ATTEMPTS = insertMany('webhook_attempts', ['delivery_id', ...ATTEMPT.names], 'ON CONFLICT DO NOTHING');
+/** The columns that an attempt changes, with their types. */
+const CHANGED = {
+  id: 'TEXT',
+  state: 'TEXT',
+  attempts: 'INTEGER',
+  due_at: 'BIGINT',
+  status: 'INTEGER',
+  error: 'TEXT',
+  ended_at: 'BIGINT',
+};
+const CHANGED_NAMES = Object.keys(CHANGED);
+const UPDATE_DELIVERIES = byRows(
+  (rows) => `UPDATE webhook_deliveries
+    SET ${CHANGED_NAMES.flatMap((name, at) => (name === 'id' ? [] : [`${name} = v.column${at + 1}`])).join(', ')}
+    FROM (VALUES ${valueRows(rows, CHANGED_NAMES.length, { casts: Object.values(CHANGED) })}) AS v
+    WHERE webhook_deliveries.id = v.column1`,
+);
+const DISABLE = `UPDATE webhook_endpoints SET disabled_at = $2, disabled_reason = $3, updated_at = $2
+  WHERE id = $1 AND disabled_at IS NULL`;
+
+type NumberedAttempt = Attempt & { readonly deliveryId: string };
+
+/** The attempts that workers made under their leases. */
+export function sqlAttempts(sql: Sql): AttemptRecorder {
+  return {
+    recordAttempts: async (records) => {
+      if (records.length === 0) return [];
+      const inOrder = records.toSorted((one, other) => (one.receiverId < other.receiverId ? -1 : 1));
+      return sql.commitUnsynced((query) => recordAll(query, inOrder));
+    },
+  };
+}
+
+async function recordAll(query: SqlWork, records: readonly ReceiverRecord[]): Promise<readonly string[]> {
+  const disabling = records.filter(({ disable }) => disable !== undefined);
+  const [held, deliveries] = await Promise.all([
+    Promise.all([
+      ...disabling.map(({ receiverId }) => query(LOCK_ENDPOINT, [receiverId])),
+      ...records.map((record) => query(...writeHealth(record))),
+    ]).then((answers) => new Set(answers.flat().map((row) => text(row['id'])))),
+    findDeliveries(query, records),
+  ]);
+  const live = records.filter(({ receiverId }) => held.has(receiverId));
+  const known = await findKnownAttempts(query, live, deliveries);
+  const made = live.flatMap((record) => applyAttempts(record, deliveries, known));
+  await Promise.all([
+    ...insertAttempts(query, made),
+    ...updateDeliveries(query, [...new Set(made.map(({ deliveryId }) => deliveryId))], deliveries),
+    ...live.flatMap((record) => writeConsequences(query, record)),
+  ]);
+  return records.flatMap(({ receiverId }) => (held.has(receiverId) ? [] : [receiverId]));
+}
+
+function writeHealth({ receiverId, lease, health, circuit, at }: ReceiverRecord): SqlStatement {
+  return WRITE_HEALTH({
+    receiverId,
+    lease,
+    circuit,
+    at,
+    failures: health.failures,
+    failingSince: health.failingSince ?? null,
+    openUntil: health.openUntil ?? null,
+    lastSuccessAt: health.lastSuccessAt ?? null,
+    lastFailureAt: health.lastFailureAt ?? null,
+  });
+}
+
+async function findDeliveries(
+  query: SqlQuery,
+  records: readonly ReceiverRecord[],
+): Promise<ReadonlyMap<string, DeliveryProgress>> {
+  const ids = [...new Set(records.flatMap(({ attempts }) => attempts.map(({ deliveryId }) => deliveryId)))];
+  const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_PROGRESS(chunk.length), chunk)));
+  return new Map(pages.flat().map((row) => [text(row['id']), PROGRESS.read(row)]));
+}
+
+/** The attempts of deliveries that have one with such a number: a record may come twice. */
+async function findKnownAttempts(
+  query: SqlQuery,
+  records: readonly ReceiverRecord[],
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
+): Promise<ReadonlySet<string>> {
+  const ids = records.flatMap(({ attempts }) =>
+    attempts.flatMap(({ deliveryId, attempt }) =>
+      attempt.number <= (deliveries.get(deliveryId)?.attempts ?? 0) ? [deliveryId] : [],
+    ),
+  );
+  const pages = await Promise.all(inChunks(ids).map((chunk) => query(FIND_ATTEMPTS(chunk.length), chunk)));
+  return new Set(
+    pages.flat().map((row) => toAttemptKey(text(row['delivery_id']), Number(row['at']), Number(row['duration_ms']))),
+  );
+}
+
+function toAttemptKey(deliveryId: string, at: number, durationMs: number): string {
+  return `${deliveryId} ${at} ${durationMs}`;
+}
+
+/** Applies the attempts of a record to its deliveries, and gives each its number. */
+function applyAttempts(
+  { receiverId, attempts, at }: ReceiverRecord,
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
+  known: ReadonlySet<string>,
+): readonly NumberedAttempt[] {
+  return attempts.flatMap((record) => {
+    const delivery = deliveries.get(record.deliveryId);
+    if (
+      delivery?.receiverId !== receiverId ||
+      known.has(toAttemptKey(delivery.id, record.attempt.at, record.attempt.durationMs))
+    )
+      return [];
+    delivery.attempts += 1;
+    if (delivery.state === 'pending') advance(delivery, record, at);
+    return [{ ...record.attempt, deliveryId: delivery.id, number: delivery.attempts }];
+  });
+}
+
+function advance(delivery: DeliveryProgress, { state, dueAt, attempt }: AttemptRecord, at: number): void {
+  Object.assign(delivery, {
+    state,
+    status: attempt.status,
+    error: attempt.error,
+    dueAt: state === 'pending' ? (dueAt ?? at) : undefined,
+    endedAt: state === 'pending' ? undefined : at,
+  });
+}
+
+function insertAttempts(query: SqlWork, made: readonly NumberedAttempt[]): readonly Promise<unknown>[] {
+  return inChunks(made).map((chunk) =>
+    query.changes(
+      ...INSERT_ATTEMPTS(
+        chunk.map(({ deliveryId, ...attempt }) => ({ delivery_id: deliveryId, ...ATTEMPT.write(attempt) })),
+      ),
+    ),
+  );
+}
+
+function updateDeliveries(
+  query: SqlWork,
+  ids: readonly string[],
+  deliveries: ReadonlyMap<string, DeliveryProgress>,
+): readonly Promise<unknown>[] {
+  return inChunks(ids.flatMap((id) => deliveries.get(id) ?? [])).map((chunk) =>
+    query.changes(
+      UPDATE_DELIVERIES(chunk.length),
+      rowValues([], chunk.map(PROGRESS.write), (row) => CHANGED_NAMES.map((name) => row[name] ?? null)),
+    ),
+  );
+}
+
+/** Writes what follows when the attempts of a record are written. */
+function writeConsequences(
+  query: SqlWork,
+  { receiverId, disable, hasRecovered, returned, at }: ReceiverRecord,
+): readonly Promise<unknown>[] {
+  return [
+    ...(disable === undefined
+      ? []
+      : [query(DISABLE, [receiverId, at, disable]), endPending(query, receiverId, 'endpoint_disabled', at)]),
+    ...(hasRecovered ? [hurryPending(query, receiverId, at)] : []),
+    ...(returned ? [returnLease(query, receiverId, at)] : []),
+  ];
 }

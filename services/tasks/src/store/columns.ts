@@ -1,0 +1,160 @@
+import { byRows, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import type { SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
+
+/** How a member of a record is kept in one or several columns. */
+interface Field<T> {
+  readonly columns: readonly string[];
+  read(row: SqlRow): T;
+  write(value: T): SqlRow;
+}
+
+/** A field for every member of a record: a member without one does not compile. */
+export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
+
+/** The columns of a record, and how it is read from and written to a row. */
+export interface RecordColumns<T> {
+  readonly names: readonly string[];
+  /** The names for a SELECT. */
+  readonly list: string;
+  readonly read: (row: SqlRow) => T;
+  readonly write: (record: T) => SqlRow;
+}
+
+export function recordColumns<T extends object>(fields: Fields<T>): RecordColumns<T> {
+  const entries = Object.entries(fields) as [keyof T, Field<T[keyof T]>][];
+  const names = entries.flatMap(([, { columns }]) => columns);
+  return {
+    names,
+    list: names.join(', '),
+    read: (row) => {
+      const record: { -readonly [K in keyof T]?: T[K] } = {};
+      for (const [member, field] of entries) record[member] = field.read(row);
+      return record as T;
+    },
+    write: (record) => {
+      const row: Record<string, SqlValue> = {};
+      for (const [member, field] of entries) Object.assign(row, field.write(record[member]));
+      return row;
+    },
+  };
+}
+
+export function inText<T extends string = string>(column: string): Field<T> {
+  return { columns: [column], read: (row) => text(row[column]) as T, write: (value) => ({ [column]: value }) };
+}
+
+export function inOptionalText(column: string): Field<string | undefined> {
+  return {
+    columns: [column],
+    read: (row) => optionalText(row[column]),
+    write: (value) => ({ [column]: value ?? null }),
+  };
+}
+
+export function inNumber(column: string): Field<number> {
+  return { columns: [column], read: (row) => Number(row[column]), write: (value) => ({ [column]: value }) };
+}
+
+export function inOptionalNumber(column: string): Field<number | undefined> {
+  return {
+    columns: [column],
+    read: (row) => optionalNumber(row[column]),
+    write: (value) => ({ [column]: value ?? null }),
+  };
+}
+
+/** A flag is 0 or 1. */
+export function inFlag(column: string): Field<boolean> {
+  return {
+    columns: [column],
+    read: (row) => Number(row[column]) === 1,
+    write: (value) => ({ [column]: value ? 1 : 0 }),
+  };
+}
+
+export function inJson<T extends object>(column: string): Field<T> {
+  return {
+    columns: [column],
+    read: (row) => JSON.parse(text(row[column])) as T,
+    write: (value) => ({ [column]: JSON.stringify(value) }),
+  };
+}
+
+export function inOptionalJson<T extends object>(column: string): Field<T | undefined> {
+  return {
+    columns: [column],
+    read: (row) => fromJson<T>(row[column]),
+    write: (value) => ({ [column]: toJson(value) }),
+  };
+}
+
+/** A member that several columns hold. A row without it has null in `present`, and the values of `absent`. */
+export function inColumns<T extends object>(
+  columns: RecordColumns<T>,
+  present: string,
+  absent: SqlRow = Object.fromEntries(columns.names.map((name) => [name, null])),
+): Field<T | undefined> {
+  return {
+    columns: columns.names,
+    read: (row) => (row[present] === null || row[present] === undefined ? undefined : columns.read(row)),
+    write: (value) => (value === undefined ? absent : columns.write(value)),
+  };
+}
+
+/** The statement that inserts a row, with what follows its values. */
+export function toInsert(table: string, row: SqlRow, end = ''): SqlStatement {
+  const names = Object.keys(row);
+  return [`INSERT INTO ${table} (${names.join(', ')}) VALUES (${parameters(names.length)}) ${end}`, Object.values(row)];
+}
+
+/** The statements that insert many rows, each of a number of rows that `inChunks` makes. */
+export function insertMany(
+  table: string,
+  names: readonly string[],
+  end = '',
+): (rows: readonly SqlRow[]) => SqlStatement {
+  const textByRows = byRows(
+    (rows) => `INSERT INTO ${table} (${names.join(', ')}) VALUES ${valueRows(rows, names.length)} ${end}`,
+  );
+  return (rows) => [textByRows(rows.length), rowValues([], rows, (row) => names.map((name) => row[name] ?? null))];
+}
+
+/**
+ * A statement with named values. `build` gets the parameter of each name; a call without the value of a name does not
+ * compile.
+ */
+export function namedStatement<N extends string>(
+  build: (parameter: (name: N) => string) => string,
+): (values: Readonly<Record<N, SqlValue>>) => SqlStatement {
+  const names: N[] = [];
+  const statement = build((name) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return (values) => [statement, names.map((name) => values[name])];
+}
+
+export function text(value: SqlValue | undefined): string {
+  return String(value ?? '');
+}
+
+/** A text to search for. PostgreSQL refuses the zero character; the replacement occurs in no stored text. */
+export function searchable(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
+}
+
+export function optionalText(value: SqlValue | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+export function optionalNumber(value: SqlValue | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}
+
+export function toJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function fromJson<T>(value: SqlValue | undefined): T | undefined {
+  return typeof value === 'string' ? (JSON.parse(value) as T) : undefined;
+}

@@ -1,0 +1,115 @@
+import { parameters } from '@reelgate/platform/sql/multi-row';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
+import { text } from '../columns.ts';
+import type { DeadlineStore, ProcessStore, RetentionStore } from '../task-store.ts';
+import type { WriteNote } from './sql-history.ts';
+import { COUNTED_COLUMNS, leaveSome } from './sql-in-flight.ts';
+import type { CountedRow } from './sql-in-flight.ts';
+import { TASK } from './task-rows.ts';
+
+/** Literals, because SQLite does not match a parameter to the partial index. */
+const NOT_YET = { soft: 'deadline_passed = 0', hard: 'deadline_passed IN (0, 1)' } as const;
+const PASSED = { soft: 1, hard: 2 } as const;
+const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
+
+export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
+  return {
+    listLate: async (deadline, createdBefore, limit) =>
+      (
+        await sql.read(
+          `SELECT ${TASK.list} FROM tasks
+           WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 ORDER BY created_at LIMIT $2`,
+          [createdBefore, limit],
+        )
+      ).map(TASK.read),
+    passDeadline: (taskId, deadline, at) =>
+      sql.transaction(async (query) => {
+        const [row] = await query<CountedRow & { readonly token_id: string }>(
+          `UPDATE tasks SET deadline_passed = $1
+           WHERE id = $2 AND ${LIVES} AND ${NOT_YET[deadline]} RETURNING token_id, ${COUNTED_COLUMNS}`,
+          [PASSED[deadline], taskId],
+        );
+        if (row === undefined) return false;
+        await note(query, taskId, at, { type: `${deadline}_deadline` });
+        // The counter of the channel keeps the task, because its upstream may still have the work.
+        if (deadline === 'hard') await leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
+        return true;
+      }),
+    listOverdue: async (limit) =>
+      (
+        await sql.read(
+          `SELECT ${TASK.list} FROM tasks WHERE ${LIVES} AND deadline_passed = 2
+       AND NOT EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
+       ORDER BY created_at LIMIT $1`,
+          [limit],
+        )
+      ).map(TASK.read),
+  };
+}
+
+/** Maximum difference in milliseconds between the clock of an upstream and ours. */
+const CLOCK_SLACK_MS = 60_000;
+
+/**
+ * The owner may still repeat the call with its key, a person must still decide, or a task with a lost answer could
+ * otherwise adopt the work of this task.
+ */
+const NEEDED = `EXISTS (SELECT 1 FROM idempotency_keys WHERE idempotency_keys.task_id = tasks.id AND expires_at > $2)
+  OR EXISTS (SELECT 1 FROM attention WHERE attention.task_id = tasks.id AND resolved_at IS NULL)
+  OR EXISTS (SELECT 1 FROM tasks AS lost WHERE lost.admission = 'unknown' AND lost.finished_at IS NULL
+    AND lost.upstream_account = tasks.upstream_account
+    AND lost.created_at <= tasks.finished_at + ${CLOCK_SLACK_MS}
+    AND lost.updated_at >= tasks.created_at - ${CLOCK_SLACK_MS})`;
+
+export function sqlRetention(sql: Sql): RetentionStore {
+  return {
+    removeFinished: ({ before, now, limit }) =>
+      sql.transaction(async (query) => {
+        const rows = await query(
+          `SELECT id FROM tasks
+           WHERE settled_at IS NOT NULL AND finished_at < $1 AND NOT (${NEEDED})
+           ORDER BY finished_at LIMIT $3 ${sql.skipLocked}`,
+          [before, now, limit],
+        );
+        if (rows.length === 0) return 0;
+        const ids = rows.map((row) => text(row['id']));
+        const among = parameters(ids.length);
+        for (const table of ['attempts', 'task_events', 'attention', 'idempotency_keys'])
+          await query(`DELETE FROM ${table} WHERE task_id IN (${among})`, ids);
+        await query(`DELETE FROM tasks WHERE id IN (${among})`, ids);
+        return ids.length;
+      }),
+    removeKeys: async (now, limit) =>
+      (
+        await sql.write(
+          `DELETE FROM idempotency_keys WHERE (account_id, key) IN (
+             SELECT account_id, key FROM idempotency_keys
+             WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 ${sql.skipLocked}
+           ) RETURNING key`,
+          [now, limit],
+        )
+      ).length,
+  };
+}
+
+export function sqlProcesses(sql: Sql): ProcessStore {
+  return {
+    heartbeat: async (processId, at) => {
+      await sql.reserved.write(
+        'INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = $2',
+        [processId, at],
+      );
+    },
+    heartbeats: async () =>
+      new Map(
+        (await sql.reserved.read('SELECT id, beat_at FROM processes')).map((row) => [
+          text(row['id']),
+          Number(row['beat_at']),
+        ]),
+      ),
+    forget: async (processId) => {
+      await sql.write('DELETE FROM processes WHERE id = $1', [processId]);
+    },
+  };
+}
