@@ -11,13 +11,20 @@ import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import type { Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
 
+/** The dependencies of the plan of an attempt. */
+export interface PlanDeps {
+  readonly models: () => ReadonlyMap<string, Model>;
+  /** The URL under which a channel reads a staged media item. */
+  readonly mediaUrl: MediaUrl;
+  readonly callbacks: CallbackUrls;
+}
+
 /** The dependencies of the operations. What a reload can change is a function, called for each use. */
-export interface Deps {
+export interface Deps extends PlanDeps {
   readonly store: TaskStore;
   readonly billing: Billing;
   readonly media: Media;
   readonly channels: ChannelRegistry;
-  readonly models: () => ReadonlyMap<string, Model>;
   /** The upstream accounts whose files an account may use. */
   readonly grants: () => ReadonlyMap<string, readonly string[]>;
   readonly clock: Clock;
@@ -35,9 +42,6 @@ export interface Deps {
   readonly creating: Map<string, 'working' | 'given_up'>;
   readonly limits: Limits;
   readonly pollPlan: PollPlan;
-  /** The URL under which a channel reads a staged media item. */
-  readonly mediaUrl: MediaUrl;
-  readonly callbacks: CallbackUrls;
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly webhookAllow: ReadonlySet<string>;
   /** Tells listeners that a task has changed, and the trace that their work belongs to. */

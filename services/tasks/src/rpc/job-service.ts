@@ -4,7 +4,7 @@ import type { Tokens } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/jobs/create-job.ts';
 import type { JobRequest } from '../operations/jobs/create-job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
-import { digestCall } from '../operations/creates/request-digest.ts';
+import { digestCall } from '../operations/creates/idempotency.ts';
 import {
   finishJob,
   getJob,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { anyOrder } from '../../testing/any-order.ts';
 import type { Order } from '../domain/order.ts';
-import { digestOrder } from '../operations/creates/request-digest.ts';
+import { digestOrder } from '../operations/creates/idempotency.ts';
 import { fromWireOrder, toWireOrder } from './mapping-order.ts';
 
 /** A field that this version does not know: number 500, a whole number. */

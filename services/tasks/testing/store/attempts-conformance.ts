@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { toAcceptedTask } from '../../src/operations/attempts/accepted-task.ts';
+import { toAcceptedTask } from '../../src/operations/attempts/record-outcome.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { aNewTask } from '../tasks.ts';
 import { AT, accepted, begun, eventTypes, inFlight, numbered, outcomes, started, unknown } from './opened-store.ts';

@@ -21,6 +21,7 @@ import type { Attempt, ChannelSettings } from '../../channels/channel.ts';
 import type { Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import { callbackUrls } from '../../callback-urls.ts';
+import { NO_MEDIA } from '../creates/stage-media.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { AttemptInputs } from './plan-attempt.ts';
 
@@ -60,7 +61,14 @@ function planner() {
     plan: (settings: ChannelSettings, inputs: Partial<AttemptInputs> & { readonly order: Order }): Promise<Attempt> =>
       planAttempt(
         deps,
-        { taskId: 'task_1', number: 1, settings, source: undefined, staged: STAGED, sourceMedia: undefined, ...inputs },
+        {
+          taskId: 'task_1',
+          number: 1,
+          settings,
+          source: undefined,
+          media: { byIndex: STAGED, source: undefined },
+          ...inputs,
+        },
         new AbortController().signal,
       ),
   };
@@ -105,7 +113,7 @@ describe('an attempt', () => {
     const { plan, given } = planner();
     const order = anOrder({ content: [aText(), { media: 'image', role: 'first_frame', url: 'mm_file://1' }] });
 
-    expect((await plan(FIRST, { order, staged: new Map() })).content[1]).toMatchObject({ url: 'mm_file://1' });
+    expect((await plan(FIRST, { order, media: NO_MEDIA })).content[1]).toMatchObject({ url: 'mm_file://1' });
     expect(given).toEqual([]);
   });
 
@@ -124,7 +132,11 @@ describe('an attempt', () => {
     const source = aSource({ order: deepFrozen(structuredClone(MEDIA)) });
     const sourceMedia = { byIndex: STAGED, base: { object: 'obj_result', mediaType: 'video/mp4', durationMs: 5000 } };
 
-    const attempt = await plan(AS_VIDEO, { order: aRegeneration(), source, staged: new Map(), sourceMedia });
+    const attempt = await plan(AS_VIDEO, {
+      order: aRegeneration(),
+      source,
+      media: { byIndex: new Map(), source: sourceMedia },
+    });
 
     expect(attempt).toMatchObject({
       kind: 'regeneration',
@@ -145,12 +157,11 @@ describe('an attempt', () => {
 
   test('of content is the same on a channel that takes videos', async () => {
     const { plan } = planner();
-    const staged = new Map([[1, { object: 'obj_base', mediaType: 'video/mp4', durationMs: 5000 }]]);
+    const byIndex = new Map([[1, { object: 'obj_base', mediaType: 'video/mp4', durationMs: 5000 }]]);
 
-    expect((await plan(AS_VIDEO, { order: aRegenerationByContent(), staged })).content).toMatchObject([
-      {},
-      { role: 'base_video', url: 'url:obj_base?1' },
-    ]);
+    expect(
+      (await plan(AS_VIDEO, { order: aRegenerationByContent(), media: { byIndex, source: undefined } })).content,
+    ).toMatchObject([{}, { role: 'base_video', url: 'url:obj_base?1' }]);
   });
 
   test.each<[string, ChannelSettings, Order, Task | undefined]>([
@@ -210,10 +221,9 @@ describe('an attempt', () => {
 });
 
 describe('an attempt as a value', () => {
-  const inputs = (order: Order, source?: Task): Pick<AttemptInputs, 'order' | 'source' | 'staged'> => ({
+  const inputs = (order: Order, source?: Task): Partial<AttemptInputs> & { readonly order: Order } => ({
     order: deepFrozen(structuredClone(order)),
     source: deepFrozen(structuredClone(source)),
-    staged: STAGED,
   });
 
   test.each<[string, Order, Task | undefined]>([

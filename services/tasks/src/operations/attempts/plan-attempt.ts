@@ -3,9 +3,9 @@ import { validateOrder } from '../../domain/rules/validate-order.ts';
 import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
-import type { Deps } from '../deps.ts';
+import type { CreateMedia, SourceMedia } from '../creates/stage-media.ts';
+import type { PlanDeps } from '../deps.ts';
 import { toRefusal } from '../task-refusals.ts';
-import type { SourceMedia } from '../staging/stage-source.ts';
 
 export interface AttemptInputs {
   readonly taskId: string;
@@ -14,9 +14,7 @@ export interface AttemptInputs {
   readonly order: Order;
   readonly settings: ChannelSettings;
   readonly source: Task | undefined;
-  readonly staged: ReadonlyMap<number, StagedMedia>;
-  /** For channels that take the source as a video. */
-  readonly sourceMedia: SourceMedia | undefined;
+  readonly media: CreateMedia;
 }
 
 /**
@@ -24,19 +22,15 @@ export interface AttemptInputs {
  * checked again, the source is resolved for the upstream account of the channel, the model is mapped, and each media
  * item gets a URL of its own.
  */
-export async function planAttempt(
-  deps: Pick<Deps, 'models' | 'mediaUrl' | 'callbacks'>,
-  inputs: AttemptInputs,
-  signal: AbortSignal,
-): Promise<Attempt> {
-  const { taskId, number, order, settings, source } = inputs;
+export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal: AbortSignal): Promise<Attempt> {
+  const { taskId, number, order, settings, source, media } = inputs;
   const fault = validateOrder(order, deps.models(), ['*']);
   if (fault !== undefined) throw toRefusal(fault);
   const model = settings.models[order.model];
   if (model === undefined) throw new Error(`the channel ${settings.id} does not know the model ${order.model}`);
   const sourceUpstreamId = readSourceUpstreamId(settings, source);
   const asVideo = source !== undefined && settings.regeneration === 'video';
-  const input = asVideo ? sourceAsVideo(source, inputs.sourceMedia) : { content: order.content, staged: inputs.staged };
+  const input = asVideo ? sourceAsVideo(source, media.source) : { content: order.content, staged: media.byIndex };
   const content = await Promise.all(
     input.content.map(async (item, index): Promise<AttemptItem> =>
       isMedia(item)
@@ -61,7 +55,7 @@ export async function planAttempt(
 }
 
 async function resolveMediaUrl(
-  deps: Pick<Deps, 'mediaUrl'>,
+  deps: PlanDeps,
   { item, staged, settings }: { item: MediaItem; staged: StagedMedia | undefined; settings: ChannelSettings },
   signal: AbortSignal,
 ): Promise<string> {

@@ -1,8 +1,7 @@
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Mapping, Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
-import { toAcceptedTask } from './accepted-task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
@@ -15,11 +14,6 @@ export class UncertainOutcome extends Error {
   override readonly name = 'UncertainOutcome';
 }
 
-export interface AttemptTarget {
-  readonly settings: Pick<ChannelSettings, 'id' | 'upstreamAccount'>;
-  readonly number: number;
-}
-
 /**
  * Writes the outcome of an attempt, and retries for half a minute while the database is away. After that, a refusal may
  * be given up. Any other outcome is uncertain, because the upstream may have the work.
@@ -27,12 +21,12 @@ export interface AttemptTarget {
 export async function recordOutcome(
   deps: Deps,
   task: NewTask,
-  attempt: AttemptTarget,
+  attempt: { readonly settings: ChannelSettings; readonly number: number },
   submission: Submission,
 ): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await record(deps, task, attempt, submission);
+      return await writeOutcome(deps, task, attempt, submission);
     } catch (error) {
       deps.log.error({ taskId: task.id, tries, err: error }, 'the outcome of an attempt could not be written');
       if (tries >= TRIES_MAX)
@@ -44,10 +38,13 @@ export async function recordOutcome(
   }
 }
 
-async function record(
+async function writeOutcome(
   deps: Deps,
   task: NewTask,
-  { settings: { id: channel, upstreamAccount }, number }: AttemptTarget,
+  {
+    settings: { id: channel, upstreamAccount },
+    number,
+  }: { readonly settings: ChannelSettings; readonly number: number },
   submission: Submission,
 ): Promise<Task | undefined> {
   const at = deps.clock.now();
@@ -71,4 +68,47 @@ async function record(
   const unknownTask = await leaveUnknown(ID_KNOWN);
   await raiseAttention(deps, task, 'unknown_outcome', ID_KNOWN);
   return unknownTask;
+}
+
+/**
+ * The task as its acceptance has written it, without its staged media. It is not read again: before its acceptance,
+ * only its create changes it.
+ */
+export function toAcceptedTask(
+  task: NewTask,
+  {
+    mapping,
+    at,
+    nextPollAt,
+  }: { readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number },
+): Task {
+  const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
+  return {
+    id,
+    accountId,
+    tokenId,
+    order,
+    admission: 'accepted',
+    state: 'queued',
+    unrecognised: false,
+    progress: 0,
+    createdAt,
+    updatedAt: at,
+    mapping,
+    seconds,
+    nextPollAt,
+    pollErrors: 0,
+    requestId,
+    trace,
+    traceParent,
+    polls: 0,
+    pollSpans: 0,
+    resumed: false,
+  };
+}
+
+/** Tells and counts that the owner of a task can see it from now on: an upstream has accepted it, or may have. */
+export function showTask({ announce, count }: Deps, task: Task): void {
+  announce(task);
+  count.created(task);
 }

@@ -1,50 +1,48 @@
 import { isProblem } from '@reelgate/platform/problem';
-import type { Span } from '@reelgate/platform/trace/trace';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
+import { isVisible } from '../../domain/model.ts';
+import { isUpstreamFile, listMedia } from '../../domain/order.ts';
 import type { Order } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
+import { validateOrder } from '../../domain/rules/validate-order.ts';
+import { sourceFault } from '../../domain/source.ts';
 import type { Task } from '../../domain/task.ts';
-import type { TokenMaker } from '../../clients/tokens.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
+import {
+  keyInUse,
+  keyReused,
+  modelNotFound,
+  overloadRefusal,
+  taskNotFound,
+  toRefusal,
+  tooManyTasks,
+} from '../task-refusals.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
-import { keyInUse, keyReused, overloadRefusal, tooManyTasks } from '../task-refusals.ts';
-import { assertOrder } from './assert-order.ts';
-import type { OrderCaller } from './assert-order.ts';
-import { resolveOrder } from './resolve-order.ts';
-import type { ResolvedOrder } from './resolve-order.ts';
-
-export interface CreateRequest extends OrderCaller {
-  readonly tokenId: string;
-  readonly order: Order;
-  /** The id of the request, for log lines. */
-  readonly requestId?: string | undefined;
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
-  /** The most tasks that the token may have in flight. Absent: the configured limit. */
-  readonly inFlightLimit?: number | undefined;
-  /** The tokens that made it, the nearest first. The task counts against the limit of each. */
-  readonly makers: readonly TokenMaker[];
-  /** The URL that is told when the task ends. */
-  readonly webhookUrl?: string | undefined;
-  /** The span of the call. Absent: it is not recorded. */
-  readonly span?: Span | undefined;
-}
-
-export type AdmitResult = { readonly earlier: Task } | { readonly resolved: ResolvedOrder; readonly facts: PriceFacts };
+import type { CreateRequest, OrderCaller, ResolvedOrder } from './create-context.ts';
 
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
-export async function admitCreate(deps: Deps, request: CreateRequest): Promise<AdmitResult> {
+export async function admitCreate(
+  deps: Deps,
+  request: CreateRequest,
+): Promise<{ readonly earlier: Task } | ResolvedOrder> {
   assertOrder(deps, request, request.order);
   assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
   if (deps.isOverloaded()) throw overloadRefusal();
-  const resolved = await resolveOrder(deps, request, request.order);
-  return { resolved, facts: priceFacts(request.order, resolved.source?.seconds) };
+  return resolveOrder(deps, request, request.order);
 }
 
-/** The task that an earlier call with the same key made, if any. */
+/** Refuses an order that is invalid by itself. Reads and writes nothing. */
+export function assertOrder({ models }: Deps, { visibleModels }: OrderCaller, order: Order): void {
+  const fault = validateOrder(order, models(), visibleModels);
+  if (fault !== undefined) throw toRefusal(fault);
+}
+
+/** Finds the task that an earlier call with the same key made. */
 export async function findEarlier(deps: Deps, { accountId, idempotency }: CreateRequest): Promise<Task | undefined> {
   if (idempotency === undefined) return undefined;
   const record = await deps.store.findKey(accountId, idempotency.key, deps.clock.now());
@@ -58,13 +56,58 @@ export async function findEarlier(deps: Deps, { accountId, idempotency }: Create
 }
 
 /**
- * The counters that a create takes, each with its limit. A maker comes after what it made, in every create, so that
- * creates never wait for each other in a circle.
+ * Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness.
  */
-export function listCaps(
-  { limits }: Pick<Deps, 'limits'>,
-  { tokenId, inFlightLimit, makers }: Pick<CreateRequest, 'tokenId' | 'inFlightLimit' | 'makers'>,
-): NewTask['caps'] {
+export async function resolveOrder(deps: Deps, caller: OrderCaller, order: Order): Promise<ResolvedOrder> {
+  if (!isVisible(caller.visibleModels, order.model) || !deps.models().has(order.model))
+    throw modelNotFound(order.model);
+  const serving = deps.channels.listServing(order.kind, order.model);
+  if (serving.length === 0) throw modelNotFound(order.model);
+
+  const source =
+    order.sourceTaskId === undefined ? undefined : await deps.store.findOwned(caller.accountId, order.sourceTaskId);
+  if (order.sourceTaskId !== undefined && source === undefined) throw taskNotFound('source_task_id');
+  const fault = source === undefined ? undefined : sourceFault(source);
+  if (fault !== undefined) throw toRefusal(fault);
+
+  const sameAccount = serving.filter(
+    ({ channel }) => source === undefined || channel.settings.upstreamAccount === source.mapping?.upstreamAccount,
+  );
+  if (sameAccount.length === 0) {
+    throw toRefusal({
+      reason: 'source_task_unsupported',
+      field: 'source_task_id',
+      message: 'names a task whose generator is no longer available; send its video as content with a base_video item',
+    });
+  }
+  const runtimes = filterGrantedChannels(deps, caller, order, sameAccount);
+  return { source, runtimes, facts: priceFacts(order, source?.seconds) };
+}
+
+/** A file of an upstream account goes only to that account, and only if the operator has granted the client its use. */
+function filterGrantedChannels(
+  { grants }: Deps,
+  { accountId }: OrderCaller,
+  order: Order,
+  runtimes: readonly ChannelRuntime[],
+): readonly ChannelRuntime[] {
+  if (!listMedia(order).some(isUpstreamFile)) return runtimes;
+  const allowed = grants().get(accountId) ?? [];
+  const left = runtimes.filter(({ channel }) => allowed.includes(channel.settings.upstreamAccount));
+  if (left.length === 0)
+    throw toRefusal({
+      reason: 'invalid_media',
+      field: 'content',
+      message: 'names an upstream file (asset:// or mm_file://) that this account may not use; send a URL or the bytes',
+    });
+  return left;
+}
+
+/**
+ * Lists the counters that a create takes, each with its limit. A maker comes after what it made, in every create, so
+ * that creates never wait for each other in a circle.
+ */
+export function listCaps({ limits }: Deps, { tokenId, inFlightLimit, makers }: CreateRequest): NewTask['caps'] {
   return [
     ...[{ tokenId, inFlight: inFlightLimit }, ...makers].map((token) => ({
       scope: tokenScope(token.tokenId),

@@ -8,7 +8,7 @@ import { refusalOf } from '../../../testing/refusal-of.ts';
 import type { Order } from '../../domain/order.ts';
 import { applyReport } from '../polls/apply-report.ts';
 import { checkCreate } from './check-create.ts';
-import type { CreateRequest } from './admit-create.ts';
+import type { CreateRequest } from './create-context.ts';
 
 const open = useWorlds();
 const READS = new Set([

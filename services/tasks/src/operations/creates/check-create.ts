@@ -3,7 +3,7 @@ import type { NewTask } from '../../store/task-store.ts';
 import { assertOpenChannel } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { admitCreate, listCaps, refuseCapped } from './admit-create.ts';
-import type { CreateRequest } from './admit-create.ts';
+import type { CreateRequest } from './create-context.ts';
 
 /**
  * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
@@ -14,16 +14,16 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   const admitted = await admitCreate(deps, request);
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
-  const { facts, resolved } = admitted;
+  const { facts, runtimes } = admitted;
   const scope = await findFull(deps, listCaps(deps, request));
   if (scope !== undefined) return refuseCapped(deps, request, { facts, scope }, signal);
   await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
-  await assertOpenChannel(deps, resolved.runtimes);
+  await assertOpenChannel(deps, runtimes);
   return undefined;
 }
 
-/** The counter that is full; undefined: none is. */
-async function findFull({ store }: Pick<Deps, 'store'>, caps: NewTask['caps']): Promise<string | undefined> {
+/** Returns the first counter that is full. */
+async function findFull({ store }: Deps, caps: NewTask['caps']): Promise<string | undefined> {
   for (const { scope, limit } of caps) {
     if ((await store.inFlight(scope)) >= limit) return scope;
   }

@@ -1,30 +1,26 @@
-import { isProblem } from '@reelgate/platform/problem';
+import { CallEnded } from '@reelgate/platform/call-ended';
+import { Problem, isProblem } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
+import { inSpan } from '@reelgate/platform/trace/in-span';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { channelScope } from '../../domain/in-flight-scope.ts';
+import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
-import type { PriceFacts } from '../../domain/price-facts.ts';
-import type { Task } from '../../domain/task.ts';
-import type { NewTask } from '../../store/task-store.ts';
+import type { Failure, Task } from '../../domain/task.ts';
+import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
-import { submitAttempts } from '../attempts/submit-attempts.ts';
+import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { KEY_LIFETIME_MS } from '../key-lifetime.ts';
-import { stageReferences } from '../staging/stage-references.ts';
-import { stageSource } from '../staging/stage-source.ts';
-import type { SourceMedia } from '../staging/stage-source.ts';
+import { releaseRefused } from '../ends/settle-task.ts';
 import { keyInUse, sourceGone } from '../task-refusals.ts';
-import { admitCreate, listCaps, findEarlier, refuseCapped } from './admit-create.ts';
-import type { CreateRequest } from './admit-create.ts';
-import { beginCreate } from './begin-create.ts';
-import type { BeginContext } from './begin-create.ts';
-import { refuseCreate } from './refuse-create.ts';
-import type { ResolvedOrder } from './resolve-order.ts';
+import { writeTaskSpan } from '../tracing/task-span.ts';
+import { admitCreate, findEarlier, listCaps, refuseCapped } from './admit-create.ts';
+import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
+import { KEY_LIFETIME_MS } from './idempotency.ts';
+import { NO_MEDIA, stageReferences, stageSource } from './stage-media.ts';
+import type { SourceMedia } from './stage-media.ts';
 
-export interface CreateResult {
-  /** As it was when it was created. */
-  readonly task: Task;
-  readonly replayed: boolean;
-}
+const BEGIN = { attributes: { 'db.operation.name': 'INSERT', 'db.collection.name': 'tasks' } };
 
 /**
  * Accepts an order, or refuses it. Each step is durable before the next leaves the process: the task and its key, then
@@ -36,105 +32,45 @@ export interface CreateResult {
  */
 export async function createTask(deps: Deps, request: CreateRequest, signal?: AbortSignal): Promise<CreateResult> {
   const admitted = await admitCreate(deps, request);
-  if ('earlier' in admitted) return answerReplay(admitted.earlier, request);
-  const { span = NO_SPAN } = request;
-  const task = newTask(deps, request, admitted.facts);
-  span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': task.accountId });
-  deps.creating.set(task.id, 'working');
+  if ('earlier' in admitted) return answerReplay(request, admitted.earlier);
+  const create = openCreate(deps, request, admitted, signal);
+  const { id: taskId } = create.task;
+  deps.creating.set(taskId, 'working');
   try {
-    return await createNew(deps, request, { task, ...admitted, signal, span });
+    const begun = await beginTask(deps, create);
+    if (begun === 'key_taken') return await replayAfterRace(deps, request);
+    if ('capped' in begun) return await refuseCapped(deps, request, { ...admitted, scope: begun.capped }, signal);
+    const task = await holdStageAndSubmit(deps, begun);
+    // Another process may have decided over the task in the meantime.
+    return { task: task ?? (await mustFind(deps, taskId)), replayed: false };
   } finally {
-    if (deps.creating.get(task.id) === 'working') deps.creating.delete(task.id);
+    if (deps.creating.get(taskId) === 'working') deps.creating.delete(taskId);
   }
 }
 
-interface CreateContext extends BeginContext {
-  readonly facts: PriceFacts;
-}
-
-async function createNew(deps: Deps, request: CreateRequest, create: CreateContext): Promise<CreateResult> {
-  const { facts, signal, span } = create;
-  const { begun, task } = await beginCreate(deps, create);
-  if (begun === 'key_taken') return replayAfterRace(deps, request);
-  if (begun !== 'begun') return refuseCapped(deps, request, { facts, scope: begun.capped }, signal);
-  const { accountId, order } = task;
-  deps.log.info({ taskId: task.id, accountId, kind: order.kind, model: order.model }, 'a task was created');
-  const bounds = request.idempotency === undefined ? signal : undefined;
-  let created: Task | undefined;
-  let isHeld = false;
-  try {
-    await placeHold(deps, { taskId: task.id, accountId, tokenId: task.tokenId, facts }, { signal: bounds, span });
-    isHeld = true;
-    created = await stageAndSubmit(deps, { ...create, task, signal: bounds });
-  } catch (error) {
-    // What an upstream may have accepted is never refused here. The sweep finds the row.
-    if (error instanceof UncertainOutcome) throw error;
-    await refuseCreate(deps, task, { error, isHeld, span });
-    throw nothingBegun(error);
-  }
-  // Another process may have decided over the task in the meantime.
-  return { task: created ?? (await mustFind(deps, task.id)), replayed: false };
-}
-
-/** A new task has a void instead of a hold only if another process has taken its create over. */
-async function placeHold({ billing }: Deps, ...call: Parameters<Deps['billing']['placeHold']>): Promise<void> {
-  try {
-    await billing.placeHold(...call);
-  } catch (error) {
-    throw isProblem(error, 'hold_voided') ? new Overtaken(`the create of ${call[0].taskId} was taken over`) : error;
-  }
-}
-
-async function stageAndSubmit(deps: Deps, create: CreateContext): Promise<Task | undefined> {
-  const { task, resolved, facts, signal, span } = create;
-  signal?.throwIfAborted();
-  const staged = await stageReferences(deps, task, resolved.order, { signal, span });
-  const complete = priceFacts(resolved.order, resolved.source?.seconds, staged.probed);
-  if (complete.seconds !== facts.seconds || complete.inputVideoSeconds !== facts.inputVideoSeconds)
-    await deps.billing.extendHold(task.id, complete, { signal, span });
-  if (complete.seconds !== facts.seconds) await deps.store.measure(task.id, complete.seconds);
-  // Only a generation can be a source.
-  if (resolved.order.kind === 'generation' && staged.byIndex.size > 0)
-    await deps.store.keepStaged(task.id, Object.fromEntries(staged.byIndex));
-  const { runtimes, source } = await stageSourceMedia(deps, create);
-  signal?.throwIfAborted();
-  const media = { byIndex: staged.byIndex, source };
-  const inputs = { resolved: { ...resolved, runtimes }, staged: media, span };
-  return submitAttempts(deps, { ...task, seconds: complete.seconds }, inputs);
-}
-
-/**
- * Stages the media of the source for the channels that need them. If they are gone, only the other channels are left.
- */
-async function stageSourceMedia(
-  deps: Deps,
-  { task, resolved: { source, runtimes }, signal, span }: CreateContext,
-): Promise<Pick<ResolvedOrder, 'runtimes'> & { readonly source: SourceMedia | undefined }> {
-  const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
-  if (source === undefined || byTask.length === runtimes.length) return { runtimes, source: undefined };
-  const media = await stageSource(deps, task, source, { signal, span });
-  if (media === undefined && byTask.length === 0) throw sourceGone();
-  return { runtimes: media === undefined ? byTask : runtimes, source: media };
-}
-
-async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<CreateResult> {
-  const earlier = await findEarlier(deps, request);
-  if (earlier === undefined) throw keyInUse();
-  return answerReplay(earlier, request);
-}
-
-/** The answer of a repeated create. Its trace is linked to that of the task. */
-function answerReplay(earlier: Task, { span }: CreateRequest): CreateResult {
+/** Answers a repeated create. Its trace is linked to that of the task. */
+function answerReplay({ span }: CreateRequest, earlier: Task): CreateResult {
   span?.set({ 'reelgate.task.id': earlier.id });
   span?.link(earlier.trace);
   return { task: earlier, replayed: true };
 }
 
-function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask {
+async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<CreateResult> {
+  const earlier = await findEarlier(deps, request);
+  if (earlier === undefined) throw keyInUse();
+  return answerReplay(request, earlier);
+}
+
+function openCreate(
+  deps: Deps,
+  request: CreateRequest,
+  resolved: ResolvedOrder,
+  signal: AbortSignal | undefined,
+): CreateContext {
   const { accountId, tokenId, order, idempotency, requestId, webhookUrl, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
   const trace = deps.tracing.mint(span);
-  return {
+  const task: NewTask = {
     id: deps.newId('task'),
     accountId,
     tokenId,
@@ -142,17 +78,153 @@ function newTask(deps: Deps, request: CreateRequest, facts: PriceFacts): NewTask
     createdAt,
     requestId,
     owner: deps.processId,
-    seconds: facts.seconds,
+    seconds: resolved.facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
     caps: listCaps(deps, request),
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
     webhookUrl,
   };
+  span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': accountId });
+  return { ...resolved, task, media: NO_MEDIA, signal, span };
 }
 
-async function mustFind(deps: Deps, taskId: string): Promise<Task> {
-  const task = await deps.store.find(taskId).catch((error: unknown) => {
+/**
+ * Writes the task. If only its hold stands before the submission, the first attempt starts with it, in the same
+ * transaction: a submission needs the hold, so a recovery that finds no hold knows that nothing was sent. A failing
+ * database may still have written the row. Then the sweep refuses it, because it has no hold.
+ */
+async function beginTask(deps: Deps, create: CreateContext): Promise<CreateContext | Exclude<BeginResult, 'begun'>> {
+  const attempt = chooseFirstAttempt(create);
+  let task: NewTask = { ...create.task, attempt };
+  let begun = await writeTask(deps, create, task);
+  if (attempt !== undefined && typeof begun === 'object' && begun.capped === channelScope(attempt.channel)) {
+    // A refusal for a full channel comes after one for the hold.
+    task = create.task;
+    begun = await writeTask(deps, create, task);
+  }
+  if (begun !== 'begun') return begun;
+  const { id: taskId, accountId, order, idempotency } = task;
+  deps.log.info({ taskId, accountId, kind: order.kind, model: order.model }, 'a task was created');
+  return { ...create, task, signal: idempotency === undefined ? create.signal : undefined };
+}
+
+/** Chooses the first channel, unless media must be staged before it or the channel takes no submission now. */
+function chooseFirstAttempt({ task, source, runtimes: [first] }: CreateContext): NewTask['attempt'] {
+  if (first === undefined || source !== undefined || listMedia(task.order).length > 0) return undefined;
+  if (findObstacle(first) !== undefined) return undefined;
+  const { id: channel, inFlightMax } = first.channel.settings;
+  return { channel, inFlightMax };
+}
+
+async function writeTask({ store }: Deps, { signal, span }: CreateContext, task: NewTask): Promise<BeginResult> {
+  try {
+    return await inSpan(span, 'tasks begin', BEGIN, () => store.begin(task, signal));
+  } catch (error) {
+    throw nothingBegun(error);
+  }
+}
+
+/** Returns the task as its submission left it; undefined if another process has decided over it. */
+async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Task | undefined> {
+  let step: 'hold' | 'stage' | 'submit' = 'hold';
+  try {
+    await placeHold(deps, create);
+    step = 'stage';
+    const staged = await stageMedia(deps, create);
+    step = 'submit';
+    return await submitAttempts(deps, staged);
+  } catch (error) {
+    // What an upstream may have accepted is never refused here. The sweep finds the row.
+    if (error instanceof UncertainOutcome) throw error;
+    if (step === 'submit' && error instanceof Problem) deps.count.refused();
+    await refuseCreate(deps, create, { error, isHeld: step !== 'hold' });
+    throw nothingBegun(error);
+  }
+}
+
+/** A new task has a void instead of a hold only if another process has taken its create over. */
+async function placeHold({ billing }: Deps, { task, facts, signal, span }: CreateContext): Promise<void> {
+  const { id: taskId, accountId, tokenId } = task;
+  try {
+    await billing.placeHold({ taskId, accountId, tokenId, facts }, { signal, span });
+  } catch (error) {
+    throw isProblem(error, 'hold_voided') ? new Overtaken(`the create of ${taskId} was taken over`) : error;
+  }
+}
+
+/** Stages the media of the order and of its source, and extends the hold to what they measure. */
+async function stageMedia(deps: Deps, create: CreateContext): Promise<CreateContext> {
+  const { store, billing } = deps;
+  const { task, source, facts, signal, span } = create;
+  signal?.throwIfAborted();
+  const { byIndex, probed } = await stageReferences(deps.media, task, { signal, span });
+  const measured = priceFacts(task.order, source?.seconds, probed);
+  if (measured.seconds !== facts.seconds || measured.inputVideoSeconds !== facts.inputVideoSeconds)
+    await billing.extendHold(task.id, measured, { signal, span });
+  if (measured.seconds !== facts.seconds) await store.measure(task.id, measured.seconds);
+  // Only a generation can be a source.
+  if (task.order.kind === 'generation' && byIndex.size > 0)
+    await store.keepStaged(task.id, Object.fromEntries(byIndex));
+  const { runtimes, sourceMedia } = await stageSourceMedia(deps, create);
+  signal?.throwIfAborted();
+  return { ...create, runtimes, task: { ...task, seconds: measured.seconds }, media: { byIndex, source: sourceMedia } };
+}
+
+/**
+ * Stages the media of the source for the channels that need them. If they are gone, only the other channels are left.
+ */
+async function stageSourceMedia(
+  { media }: Deps,
+  { task, source, runtimes, signal, span }: CreateContext,
+): Promise<{ readonly runtimes: CreateContext['runtimes']; readonly sourceMedia: SourceMedia | undefined }> {
+  const byTask = runtimes.filter(({ channel }) => channel.settings.regeneration !== 'video');
+  if (source === undefined || byTask.length === runtimes.length) return { runtimes, sourceMedia: undefined };
+  const sourceMedia = await stageSource(media, task, source, { signal, span });
+  if (sourceMedia === undefined && byTask.length === 0) throw sourceGone();
+  return { runtimes: sourceMedia === undefined ? byTask : runtimes, sourceMedia };
+}
+
+/**
+ * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep does what fails
+ * here.
+ */
+async function refuseCreate(
+  deps: Deps,
+  { task, span }: CreateContext,
+  { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean },
+): Promise<void> {
+  const { id: taskId } = task;
+  const failure = toFailure(error);
+  const at = deps.clock.now();
+  const refused = await deps.store.refuse(taskId, failure, at).catch((fault: unknown) => {
+    // While the database is away, only this process knows that no upstream accepted the order.
+    deps.creating.set(taskId, 'given_up');
+    throw nothingBegun(fault);
+  });
+  // Another process may have decided over the task, and kept it with its hold.
+  if (!refused) return;
+  deps.log.info({ taskId, code: failure.code }, 'a create was refused');
+  await writeTaskSpan(deps, task, { state: 'failed', at, code: failure.code });
+  try {
+    // No media are staged before the hold. Billing may have placed the hold although the call failed.
+    if (isHeld) await releaseRefused(deps, task, span);
+    else await deps.billing.releaseHold(taskId, { span });
+    await deps.store.markSettled([taskId], deps.clock.now());
+  } catch (failed) {
+    deps.log.warn({ taskId, err: failed }, 'the hold and the media of a refused create could not be released yet');
+  }
+}
+
+function toFailure(error: unknown): Failure {
+  if (error instanceof CallEnded)
+    return { code: 'caller_left', message: 'the caller disconnected and had sent no Idempotency-Key' };
+  const problem = error instanceof Problem ? error : undefined;
+  return { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'internal error' };
+}
+
+async function mustFind({ store }: Deps, taskId: string): Promise<Task> {
+  const task = await store.find(taskId).catch((error: unknown) => {
     throw maybeBegun(error);
   });
   if (task === undefined) throw new Error(`task ${taskId} was written and is not there`);

@@ -1,11 +1,9 @@
 import type { Quote } from '../../clients/billing.ts';
-import { priceFacts } from '../../domain/price-facts.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { Order } from '../../domain/order.ts';
-import { assertOrder } from './assert-order.ts';
-import type { OrderCaller } from './assert-order.ts';
 import type { Deps } from '../deps.ts';
-import { resolveOrder } from './resolve-order.ts';
+import { assertOrder, resolveOrder } from './admit-create.ts';
+import type { OrderCaller } from './create-context.ts';
 
 /** Computes what an order would cost now. Reference videos are not probed, so their seconds do not count. */
 export async function estimateOrder(
@@ -15,7 +13,6 @@ export async function estimateOrder(
   signal?: AbortSignal,
 ): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
   assertOrder(deps, caller, order);
-  const { source } = await resolveOrder(deps, caller, order);
-  const facts = priceFacts(order, source?.seconds);
+  const { facts } = await resolveOrder(deps, caller, order);
   return { quote: await deps.billing.quote(caller.accountId, facts, signal), facts };
 }

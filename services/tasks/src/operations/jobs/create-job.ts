@@ -6,7 +6,7 @@ import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobCall } from '../../domain/job.ts';
 import type { NewJob } from '../../store/job-store.ts';
 import type { JobDeps } from './job-deps.ts';
-import { KEY_LIFETIME_MS } from '../key-lifetime.ts';
+import { KEY_LIFETIME_MS } from '../creates/idempotency.ts';
 import { keyInUse, keyReused, tooManyJobs } from '../task-refusals.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 

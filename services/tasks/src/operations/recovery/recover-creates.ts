@@ -1,7 +1,7 @@
 import type { Task } from '../../domain/task.ts';
 import { inTask } from '../in-task.ts';
 import type { Deps } from '../deps.ts';
-import { showTask } from '../show-task.ts';
+import { showTask } from '../attempts/record-outcome.ts';
 import { writeTaskSpan } from '../tracing/task-span.ts';
 import { inWorkSpan } from '../tracing/work-span.ts';
 

@@ -3,7 +3,7 @@ import { aCall } from '../../../testing/jobs/new-jobs.ts';
 import { aSound, aText, anImage, anOrder } from '../../../testing/orders.ts';
 import type { JobCall } from '../../domain/job.ts';
 import type { MediaItem, Order } from '../../domain/order.ts';
-import { digestCall, digestOrder } from './request-digest.ts';
+import { digestCall, digestOrder } from './idempotency.ts';
 
 const image: MediaItem = { media: 'image', role: 'first_frame', url: 'https://files.example/1' };
 const withMedium = (changes: Partial<MediaItem> = {}): Order =>

@@ -2,12 +2,11 @@ import { Problem, isProblem } from '@reelgate/platform/problem';
 import { combineSignals } from '@reelgate/platform/passed-deadline';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
-import type { MediaCategory } from '../../clients/media.ts';
+import type { Media, MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
-import type { MediaItem, Order } from '../../domain/order.ts';
+import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { ProbedVideos } from '../../domain/price-facts.ts';
-import type { StagedMedia } from '../../domain/task.ts';
-import type { Deps } from '../deps.ts';
+import type { StagedMedia, Task } from '../../domain/task.ts';
 
 /** The total length of the reference videos, and of the reference sounds (vendor contract §2.3). */
 const TOTAL_MS_MAX = 15_000;
@@ -16,23 +15,43 @@ const TOTAL_MS_TOLERANCE = 500;
 /** An upstream file cannot be probed here. It counts as the longest base video until the usage is known. */
 const UPSTREAM_BASE_MS = 15_000;
 
-export interface StagedReferences {
+/** The staged media of an order, and those of its source if a channel needs them. */
+export interface CreateMedia {
   /** By the index of the item in the content of the order. */
   readonly byIndex: ReadonlyMap<number, StagedMedia>;
-  readonly probed: ProbedVideos;
+  readonly source: SourceMedia | undefined;
+}
+
+/** The references and the result of a source, staged for the task that renders it. */
+export interface SourceMedia {
+  /** By the index of the item in the content of the source. */
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly base: StagedMedia;
+}
+
+export const NO_MEDIA: CreateMedia = { byIndex: new Map(), source: undefined };
+
+/** The task that media are staged for. */
+interface StagingTask {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+/** The signal that ends the wait of the caller, and the span of its call. */
+interface StageOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly span?: Span | undefined;
 }
 
 /** Has media fetch and check every media item of an order, once. Every attempt is built from what was staged here. */
 export async function stageReferences(
-  deps: Pick<Deps, 'media'>,
-  task: TaskName,
-  order: Order,
+  media: Media,
+  task: StagingTask & { readonly order: Order },
   options: StageOptions = {},
-): Promise<StagedReferences> {
-  const wanted = order.content.flatMap((item, index) =>
-    isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : [],
-  );
-  const byIndex = await stageAll(deps, task, wanted, options);
+): Promise<{ readonly byIndex: ReadonlyMap<number, StagedMedia>; readonly probed: ProbedVideos }> {
+  const { content } = task.order;
+  const wanted = listStageable(content);
+  const byIndex = await stageAll(media, task, wanted, options);
   const total = (role: string): number =>
     wanted.reduce(
       (sum, { item, index }) => sum + (resolveRole(item) === role ? (byIndex.get(index)?.durationMs ?? 0) : 0),
@@ -44,12 +63,11 @@ export async function stageReferences(
         kind: 'invalid',
         reason: 'invalid_media',
         field: 'content',
-        message:
-          `must hold at most ${TOTAL_MS_MAX / 1000} seconds of ${role} in total; ` + `it holds ${total(role) / 1000}`,
+        message: `must hold at most ${TOTAL_MS_MAX / 1000} seconds of ${role} in total; it holds ${total(role) / 1000}`,
       });
     }
   }
-  const hasUpstreamBase = order.content.some(
+  const hasUpstreamBase = content.some(
     (item) => isMedia(item) && isUpstreamFile(item) && resolveRole(item) === 'base_video',
   );
   return {
@@ -61,25 +79,55 @@ export async function stageReferences(
   };
 }
 
-/** The signal that ends the wait of the caller, and the span of its call. */
-export interface StageOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly span?: Span | undefined;
+/**
+ * Stages the stored objects of a source for another task. The URLs that the client of the source sent are not fetched
+ * again. Returns undefined if an object is gone or was not kept.
+ */
+export async function stageSource(
+  media: Media,
+  { id: taskId, accountId }: StagingTask,
+  { order, staged = {}, result }: Task,
+  { signal, span: parent }: StageOptions = {},
+): Promise<SourceMedia | undefined> {
+  const stageAgain = async (category: MediaCategory, object: string | undefined): Promise<StagedMedia> => {
+    if (object === undefined) throw new Gone();
+    return inStageSpan(parent, category, (span) =>
+      media.stage({ accountId, taskId, category, object }, { signal, span }),
+    );
+  };
+  try {
+    const base = await stageAgain('base_video', result?.object);
+    const kept = await Promise.all(
+      listStageable(order.content).map(
+        async ({ item, index }) => [index, await stageAgain(toMediaCategory(item), staged[index]?.object)] as const,
+      ),
+    );
+    return { base, byIndex: new Map(kept) };
+  } catch (error) {
+    if (error instanceof Gone || isProblem(error, 'invalid_media')) return undefined;
+    throw error;
+  }
 }
+
+class Gone extends Error {}
 
 interface IndexedItem {
   readonly item: MediaItem;
   readonly index: number;
 }
-type TaskName = { readonly id: string; readonly accountId: string };
+
+/** Lists the media items of a content that media can stage: all but the files of an upstream account. */
+function listStageable(content: readonly ContentItem[]): readonly IndexedItem[] {
+  return content.flatMap((item, index) => (isMedia(item) && !isUpstreamFile(item) ? [{ item, index }] : []));
+}
 
 /**
  * Stages all items at once. If one is refused, the others are aborted, so a refused order costs no more parsing.
  * Returns or throws when no staging is still running.
  */
 async function stageAll(
-  deps: Pick<Deps, 'media'>,
-  task: TaskName,
+  media: Media,
+  task: StagingTask,
   wanted: readonly IndexedItem[],
   { signal, span }: StageOptions,
 ): Promise<ReadonlyMap<number, StagedMedia>> {
@@ -87,7 +135,7 @@ async function stageAll(
   const bounds = { signal: combineSignals(signal, refused.signal), span };
   const stagings = wanted.map(async (each) => {
     try {
-      return [each.index, await stageOne(deps, task, each, bounds)] as const;
+      return [each.index, await stageOne(media, task, each, bounds)] as const;
     } catch (error) {
       refused.abort(error);
       throw error;
@@ -100,8 +148,8 @@ async function stageAll(
 }
 
 async function stageOne(
-  { media }: Pick<Deps, 'media'>,
-  task: TaskName,
+  media: Media,
+  task: StagingTask,
   { item, index }: IndexedItem,
   { signal, span: parent }: StageOptions,
 ): Promise<StagedMedia> {
@@ -127,8 +175,8 @@ async function stageOne(
   }
 }
 
-/** The span of one staged item. */
-export function inStageSpan<T>(
+/** Runs the staging of one item in a span. */
+function inStageSpan<T>(
   parent: Span | undefined,
   category: MediaCategory,
   work: (span: Span) => Promise<T>,
@@ -136,6 +184,6 @@ export function inStageSpan<T>(
   return inSpan(parent, 'stage media', { attributes: { 'reelgate.media.category': category } }, work);
 }
 
-export function toMediaCategory(item: MediaItem): MediaCategory {
+function toMediaCategory(item: MediaItem): MediaCategory {
   return item.role === 'base_video' ? 'base_video' : item.media;
 }

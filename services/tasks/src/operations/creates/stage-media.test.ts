@@ -3,12 +3,15 @@ import { Problem } from '@reelgate/platform/problem';
 import { aText, anImage, anOrder } from '../../../testing/orders.ts';
 import { fakeMedia } from '../../../testing/fake-media.ts';
 import type { Media } from '../../clients/media.ts';
-import { stageReferences } from './stage-references.ts';
+import { stageReferences } from './stage-media.ts';
 
-const TASK = { id: 'task_1', accountId: 'acme' };
-const order = anOrder({
-  content: [aText('a fox'), anImage('reference_image'), anImage('reference_image'), anImage('reference_image')],
-});
+const TASK = {
+  id: 'task_1',
+  accountId: 'acme',
+  order: anOrder({
+    content: [aText('a fox'), anImage('reference_image'), anImage('reference_image'), anImage('reference_image')],
+  }),
+};
 
 /** A media service in which each staging follows the test, by the number of the call. */
 function mediaThat(...stages: readonly ((signal: AbortSignal) => Promise<never>)[]): Media {
@@ -43,7 +46,7 @@ test('a refused media item aborts the staging of the others, and the refusal nam
     Promise.reject(new Problem({ kind: 'invalid', reason: 'invalid_media', message: 'is no image' }));
 
   await expect(
-    stageReferences({ media: mediaThat(untilAborted(left, 1), refuse, untilAborted(left, 3)) }, TASK, order),
+    stageReferences(mediaThat(untilAborted(left, 1), refuse, untilAborted(left, 3)), TASK),
   ).rejects.toMatchObject({ reason: 'invalid_media', field: 'content[2].image_url', message: 'is no image' });
   expect(given).toEqual([1, 3]);
 });
@@ -59,7 +62,7 @@ test('a busy media service aborts the staging of the others too', async () => {
     );
 
   await expect(
-    stageReferences({ media: mediaThat(busy, untilAborted(left, 2), untilAborted(left, 3)) }, TASK, order),
+    stageReferences(mediaThat(busy, untilAborted(left, 2), untilAborted(left, 3)), TASK),
   ).rejects.toMatchObject({ reason: 'media_busy', retryAfterMs: 4000 });
   expect(given).toEqual([2, 3]);
 });

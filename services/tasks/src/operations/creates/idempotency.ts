@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JobCall } from '../../domain/job.ts';
 import type { Order } from '../../domain/order.ts';
 
+/** The time in milliseconds for which an idempotency key returns the task or job that it created. */
+export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
+
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /**

@@ -1,0 +1,56 @@
+import type { Span } from '@reelgate/platform/trace/trace';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
+import type { TokenMaker } from '../../clients/tokens.ts';
+import type { Order } from '../../domain/order.ts';
+import type { PriceFacts } from '../../domain/price-facts.ts';
+import type { Task } from '../../domain/task.ts';
+import type { NewTask } from '../../store/task-store.ts';
+import type { CreateMedia } from './stage-media.ts';
+
+/** The account that places an order, and the models that it may use. */
+export interface OrderCaller {
+  readonly accountId: string;
+  readonly visibleModels: readonly string[];
+}
+
+export interface CreateRequest extends OrderCaller {
+  readonly tokenId: string;
+  readonly order: Order;
+  /** The id of the request, for log lines. */
+  readonly requestId?: string | undefined;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** The most tasks that the token may have in flight. Absent: the configured limit. */
+  readonly inFlightLimit?: number | undefined;
+  /** The tokens that made it, the nearest first. The task counts against the limit of each. */
+  readonly makers: readonly TokenMaker[];
+  /** The URL that is told when the task ends. */
+  readonly webhookUrl?: string | undefined;
+  /** The span of the call. Absent: it is not recorded. */
+  readonly span?: Span | undefined;
+}
+
+/** The things that an order names, and what its price depends on. */
+export interface ResolvedOrder {
+  /** The task that the order is made from. */
+  readonly source: Task | undefined;
+  /** The channels that may accept the order, in the order in which they are tried. */
+  readonly runtimes: readonly ChannelRuntime[];
+  /** Without the videos that are not probed yet. */
+  readonly facts: PriceFacts;
+}
+
+/** A create that has passed its checks: the state that its steps share. */
+export interface CreateContext extends ResolvedOrder {
+  readonly task: NewTask;
+  /** Empty until they are staged. */
+  readonly media: CreateMedia;
+  /** Aborted if the caller leaves; undefined once the create goes on without its caller. */
+  readonly signal: AbortSignal | undefined;
+  readonly span: Span;
+}
+
+export interface CreateResult {
+  /** As it was when it was created. */
+  readonly task: Task;
+  readonly replayed: boolean;
+}
