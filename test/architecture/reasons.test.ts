@@ -45,7 +45,7 @@ const ATTENTION = new Set(['unknown_outcome']);
 /** The HTTP port of media names reasons as codes, beside their status. */
 const CODES = /^services\/media\/src\/http\//;
 /** Faults of an order, and refusals made of them. */
-const FAULTS = /\/domain\/|task-refusals|resolve-order|\/dialects\//;
+const FAULTS = /\/domain\/|task-refusals|admit-create|\/dialects\//;
 
 interface Use {
   readonly reason: string;

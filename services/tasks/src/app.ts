@@ -1,66 +1,71 @@
+import { watchOutbox } from '@reelgate/platform/bus/outbox';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { openLimits } from '@reelgate/platform/limits/open-limits';
 import { linkKey } from '@reelgate/platform/links/link-keys';
-import { awaitSql } from '@reelgate/platform/sql/await-sql';
-import type { Sql } from '@reelgate/platform/sql/sql';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import { watchOutbox } from '@reelgate/platform/bus/outbox';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
-import type { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { awaitSql } from '@reelgate/platform/sql/await-sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
-import { callbackUrls } from './callback-urls.ts';
-import { chanceFrom } from './chance.ts';
+import { channelFactories } from './channels/adapter.ts';
+import { ADAPTERS } from './channels/adapters/index.ts';
+import { openChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
-import { openChannels } from './channels/open-channels.ts';
 import { billingClient } from './clients/billing.ts';
 import { callsClient } from './clients/calls.ts';
-import { mediaClient } from './clients/media.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
+import { mediaClient } from './clients/media.ts';
 import { billingTokens } from './clients/tokens.ts';
+import type { FindToken } from './clients/tokens.ts';
 import { webhookSender } from './clients/webhook-sender.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { watchBacklogs } from './tasks-gauges.ts';
-import { tasksMetrics, watchReplicas } from './tasks-metrics.ts';
 import { announceAttention } from './events/operator-events.ts';
 import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
-import { mediaUrls } from './media-url.ts';
-import { openTokens } from './open-tokens.ts';
-import { openContent } from './operations/content/open-content.ts';
+import { openTokenCache } from './operations/cached-tokens.ts';
+import type { Tokens } from './operations/cached-tokens.ts';
+import { openContent } from './operations/content/content-deps.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import { openPausedChannels } from './operations/operators/paused-channels.ts';
-import { endLeases } from './operations/recovery/end-leases.ts';
 import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
-import { tasksSelfChecks } from './self-checks.ts';
-import { jobService } from './rpc/job-service.ts';
+import { endLeases } from './operations/recovery/end-leases.ts';
 import { contentMethods } from './rpc/content-methods.ts';
+import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
+import { tasksSelfChecks } from './self-checks.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
-import { tellAttention } from './store/tell-attention.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 import { sqlSelfChecks } from './store/tasks/sql-backlog.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
+import { tellAttention } from './store/tell-attention.ts';
 import { sqlWebhooks } from './store/webhooks/sql-webhooks.ts';
+import { watchBacklogs } from './tasks-gauges.ts';
+import { tasksMetrics, watchCircuits, watchReplicas } from './tasks-metrics.ts';
+import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
-import { openProcessLiveness } from './workers/process-liveness.ts';
 import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
+import { openProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/webhooks.ts';
@@ -250,4 +255,52 @@ function taskDeps(
       minutes,
     ),
   };
+}
+
+/** Returns a function that draws a number from 0 to 1, exclusive, from the injected source. */
+function chanceFrom(random: Random): () => number {
+  const word = new Uint32Array(1);
+  const bytes = new Uint8Array(word.buffer);
+  return () => {
+    random(bytes);
+    return (word[0] ?? 0) / 2 ** 32;
+  };
+}
+
+/** Opens a cache of the tokens of billing that drops a token when it is revoked or changed. */
+async function openTokens({ bus, clock }: Foundation, findToken: FindToken, lifecycle: Lifecycle): Promise<Tokens> {
+  const tokens = openTokenCache(findToken, clock);
+  const changes = await bus.listen(TokenChangedSchema, ({ tokenId }) => {
+    tokens.drop(tokenId);
+  });
+  lifecycle.add('token events', () => changes.stop());
+  return tokens;
+}
+
+/** Opens the channels of the configuration with the limits that the replicas of this service share. */
+async function openChannels(
+  config: TasksConfig,
+  foundation: Foundation,
+  lifecycle: Lifecycle,
+  options: {
+    readonly chance: () => number;
+    readonly replicas: () => number;
+    readonly isPaused: (channelId: string) => boolean;
+  },
+): Promise<ChannelRegistry> {
+  const { limits } = await openLimits(foundation, lifecycle, {
+    service: 'tasks',
+    url: config.redis,
+    deadlineMs: config.redisDeadlineMs,
+    replicas: options.replicas,
+  });
+  const channels = openChannelRegistry(config.channels, {
+    ...options,
+    limits,
+    clock: foundation.clock,
+    adapters: channelFactories(ADAPTERS),
+  });
+  lifecycle.add('channels', () => channels.close());
+  watchCircuits(foundation.metrics, channels);
+  return channels;
 }

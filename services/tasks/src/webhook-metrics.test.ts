@@ -5,9 +5,9 @@ import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
-import { watchWebhooks } from './webhook-gauges.ts';
+import { watchWebhooks } from './webhook-metrics.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
-import { webhookSelfChecks } from './webhook-self-checks.ts';
+import { webhookSelfChecks } from './self-checks.ts';
 
 const shown = async (metrics: ReturnType<typeof openMetrics>, pattern: RegExp): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => pattern.test(line));

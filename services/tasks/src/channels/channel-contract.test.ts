@@ -9,7 +9,7 @@ import type { Channel, ChannelFactory, PollResult, Submission } from './channel.
 import { readObject, readText } from './json-fields.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';
-import { withStatus } from './with-status.ts';
+import { withStatus } from './upstream-http.ts';
 
 const PHASES = { running: 'running', done: 'succeeded', broken: 'failed' } as const;
 

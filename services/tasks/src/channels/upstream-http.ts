@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { Submission } from './channel.ts';
 import { exchange, openPool } from './exchange.ts';
 import type { WholeAnswer } from './exchange.ts';
 
@@ -70,4 +71,9 @@ function toFailedAnswer(thrown: unknown): UpstreamAnswer {
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
+}
+
+/** A submission with the HTTP status of its answer, if an answer came. */
+export function withStatus(answer: UpstreamAnswer, submission: Submission): Submission {
+  return answer.kind === 'answer' ? { ...submission, status: answer.status } : submission;
 }

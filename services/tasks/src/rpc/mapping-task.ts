@@ -3,7 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { TaskResultSchema, TaskSchema, UsageSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Result, State, Task, Usage } from '../domain/task.ts';
-import { pollAfterMs } from '../operations/reads/poll-after.ts';
+import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import { toWireOrder } from './mapping-order.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {

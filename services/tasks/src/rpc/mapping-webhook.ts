@@ -8,7 +8,7 @@ import type {
   WebhookEndpointSchema,
 } from '@reelgate/proto/tasks/v1/webhook';
 import type { Attempt, Delivery, DeliveryState, Payload } from '../domain/webhook.ts';
-import type { EndpointView } from '../operations/webhooks/endpoint-view.ts';
+import type { EndpointView } from '../operations/webhooks/manage-endpoints.ts';
 import type { ShownDelivery } from '../operations/webhooks/manage-deliveries.ts';
 import { fromWireEnum } from './mapping-order.ts';
 

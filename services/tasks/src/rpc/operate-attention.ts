@@ -6,7 +6,7 @@ import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service'
 import { resolveAttention } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
-import { resolveJob } from '../operations/jobs/resolve-job.ts';
+import { resolveJob } from '../operations/attention/resolve-attention.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';

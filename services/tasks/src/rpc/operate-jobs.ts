@@ -5,7 +5,7 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
-import { assertPosition } from '../operations/reads/assert-position.ts';
+import { assertPosition } from '../operations/reads/read-tasks.ts';
 import { jobNotFound } from '../operations/task-refusals.ts';
 import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireJob } from './mapping-job.ts';

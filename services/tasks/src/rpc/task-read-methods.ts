@@ -4,7 +4,7 @@ import type { ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/tas
 import type { Deps } from '../operations/deps.ts';
 import { getTask, listTaskStep, listTasks, withKey } from '../operations/reads/read-tasks.ts';
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
-import { readTimeline } from '../operations/reads/read-timeline.ts';
+import { readTimeline } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { Page } from '../store/task-store.ts';
 import { readKindFilter, readLimit, readTime } from './list-request.ts';

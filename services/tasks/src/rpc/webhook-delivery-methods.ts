@@ -17,7 +17,7 @@ import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
 import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
-import { parseEventTypes } from '../operations/webhooks/checked-event-types.ts';
+import { parseEventTypes } from '../operations/webhooks/parse-event-types.ts';
 import { toWireEvent } from './mapping-event.ts';
 import { PAYLOADS } from './mapping-webhook.ts';
 

@@ -10,8 +10,8 @@ import {
   showDelivery,
 } from '../operations/webhooks/manage-deliveries.ts';
 import { createEndpoint, deleteEndpoint, updateEndpoint } from '../operations/webhooks/manage-endpoints.ts';
-import { getEndpoint, listEndpoints } from '../operations/webhooks/read-endpoints.ts';
-import { rotateSecret } from '../operations/webhooks/rotate-secret.ts';
+import { getEndpoint, listEndpoints } from '../operations/webhooks/manage-endpoints.ts';
+import { rotateSecret } from '../operations/webhooks/manage-endpoints.ts';
 import { testEndpoint } from '../operations/webhooks/test-endpoint.ts';
 import type { WebhookDeps } from '../operations/webhooks/webhook-deps.ts';
 import { readLimit } from './list-request.ts';

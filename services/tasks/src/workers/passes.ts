@@ -9,7 +9,7 @@ import { watchDeadlines } from '../operations/attention/watch-deadlines.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
-import { sweepJobs } from '../operations/recovery/sweep-jobs.ts';
+import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
 import { removeOldJobs } from '../operations/retention/remove-old-jobs.ts';
 import { removeOldTasks } from '../operations/retention/remove-old-tasks.ts';
 import { HEARTBEAT_MS } from './process-liveness.ts';

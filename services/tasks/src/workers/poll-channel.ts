@@ -5,7 +5,7 @@ import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
-import { inTask } from '../operations/in-task.ts';
+import { inTask } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
 import { postponePoll } from '../operations/polls/postpone-poll.ts';
 import { tracePoll } from '../operations/tracing/trace-poll.ts';

@@ -6,7 +6,7 @@ import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { watchCounts } from '../tasks-metrics.ts';
-import { onTaskChanged } from '../events/on-task-changed.ts';
+import { onTaskChanged } from '../events/task-events.ts';
 import { openWatches } from '../operations/watches/open-watches.ts';
 import { openWatchHub } from '../operations/watches/watch-hub.ts';
 import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';

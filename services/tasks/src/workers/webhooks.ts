@@ -21,9 +21,9 @@ import { webhookSecrets } from '../operations/webhooks/secrets.ts';
 import type { EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import type { WebhookDeps, WebhookLimits } from '../operations/webhooks/webhook-deps.ts';
 import type { WebhookStore } from '../store/webhook-store.ts';
-import { watchWebhooks } from '../webhook-gauges.ts';
+import { watchWebhooks } from '../webhook-metrics.ts';
 import { webhookMetrics } from '../webhook-metrics.ts';
-import { webhookSelfChecks } from '../webhook-self-checks.ts';
+import { webhookSelfChecks } from '../self-checks.ts';
 import { loopUtilization, spareTime } from './spare-time.ts';
 
 /** Each end of a task or a job wakes the dispatch. */

@@ -3,8 +3,8 @@ import type { Report } from '../../domain/report.ts';
 import { readCount, readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
-import { withEndTime } from '../report-end.ts';
-import { readUsage } from '../usage-fields.ts';
+import { withEndTime } from '../report-fields.ts';
+import { readUsage } from '../report-fields.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   generation: 'generation',

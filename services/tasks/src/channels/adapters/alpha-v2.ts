@@ -1,14 +1,16 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { readObject, readText } from '../json-fields.ts';
+import type { MediaKind } from '../../domain/order.ts';
 import type { Adapter } from '../adapter.ts';
-import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
-import { withStatus } from '../with-status.ts';
-import { toUpstreamBody } from './alpha-v2.body.ts';
-import { readBusinessError, classifyRefusal } from './alpha-v2.errors.ts';
-import { readId, toReport, toListedWork } from './alpha-v2.report.ts';
+import { withStatus } from '../upstream-http.ts';
+import { classifyRefusal, readBusinessError } from './alpha-v2.errors.ts';
+import { readId, toListedWork, toReport } from './alpha-v2.report.ts';
+
+const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 
 const PATHS = {
   generation: '/v2/video_generation',
@@ -136,4 +138,44 @@ function toPollResult(answer: UpstreamAnswer): PollResult {
 
 function holdsOlder(since: number, page: readonly ListedWork[]): boolean {
   return page.some(({ createdAt }) => createdAt < since);
+}
+
+/** The request body of an attempt. It holds only fields of the vendor's schema. */
+function toUpstreamBody({
+  kind,
+  model,
+  order,
+  content,
+  sourceUpstreamId,
+  callbackUrl,
+}: Attempt): Readonly<Record<string, unknown>> {
+  if (kind === 'regeneration') {
+    const source =
+      sourceUpstreamId === undefined ? { content: content.map(toContentItem) } : { source_task_id: sourceUpstreamId };
+    return {
+      model,
+      ...source,
+      resolution: order.resolution,
+      ...toOptionalField('aigc_watermark', order.aigcWatermark),
+      ...toOptionalField('callback_url', callbackUrl),
+    };
+  }
+  return {
+    model,
+    content: content.map(toContentItem),
+    ...(kind === 'generation' ? { resolution: order.resolution } : {}),
+    duration: order.duration,
+    ...toOptionalField('ratio', order.ratio),
+    ...toOptionalField('callback_url', kind === 'context_ir' ? (order.callbackUrl ?? callbackUrl) : callbackUrl),
+  };
+}
+
+function toContentItem(item: AttemptItem): Readonly<Record<string, unknown>> {
+  if ('text' in item) return { type: 'text', text: item.text };
+  const type = TYPE_OF[item.media];
+  return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
+}
+
+function toOptionalField(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : { [name]: value };
 }

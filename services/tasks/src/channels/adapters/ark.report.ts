@@ -1,6 +1,6 @@
 import type { Report } from '../../domain/report.ts';
 import type { Usage } from '../../domain/task.ts';
-import { withEndTime } from '../report-end.ts';
+import { withEndTime } from '../report-fields.ts';
 import { readCount, readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';

@@ -1,14 +1,21 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { readObject, readText } from '../json-fields.ts';
+import type { MediaKind } from '../../domain/order.ts';
 import type { Adapter } from '../adapter.ts';
-import type { Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
-import { withStatus } from '../with-status.ts';
-import { toUpstreamBody } from './ark.body.ts';
-import { readError, classifyRefusal } from './ark.errors.ts';
-import { toReport, toListedWork } from './ark.report.ts';
+import { withStatus } from '../upstream-http.ts';
+import { classifyRefusal, readError } from './ark.errors.ts';
+import { toListedWork, toReport } from './ark.report.ts';
+
+const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
+/**
+ * This upstream reads `--dur 12` in a prompt as a command, and would make a longer video than the one that is charged.
+ */
+const COMMAND = /--(?=[a-z])/gi;
+const DASH = '—';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 const LIST_PAGE = 100;
@@ -120,4 +127,25 @@ function isSortedPast(since: number, page: readonly ListedWork[]): boolean {
     page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&
     (page.at(-1)?.createdAt ?? since) < since
   );
+}
+
+/** The body of a create. The API writes resolutions in lower case. */
+function toUpstreamBody({ model, order, content }: Attempt): object {
+  return {
+    model,
+    content: content.map(toContentItem),
+    ...toOptionalField('resolution', order.resolution?.toLowerCase()),
+    ...toOptionalField('ratio', order.ratio),
+    ...toOptionalField('duration', order.duration),
+  };
+}
+
+function toContentItem(item: AttemptItem): object {
+  if ('text' in item) return { type: 'text', text: item.text.replaceAll(COMMAND, DASH) };
+  const type = TYPE_OF[item.media];
+  return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
+}
+
+function toOptionalField(name: string, value: unknown): object {
+  return value === undefined ? {} : { [name]: value };
 }

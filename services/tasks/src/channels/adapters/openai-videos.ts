@@ -1,16 +1,40 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
-import { readObject, readText } from '../json-fields.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
+import { flagExtra, numberExtra, textExtra, wholeExtra } from '../extra-fields.ts';
+import type { ExtraFields } from '../extra-fields.ts';
+import { readObject, readText } from '../json-fields.ts';
 import { upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
-import { withStatus } from '../with-status.ts';
+import { withStatus } from '../upstream-http.ts';
 import { toUpstreamRequest } from './openai-videos.body.ts';
-import { readError, classifyRefusal } from './openai-videos.errors.ts';
-import { OPENAI_VIDEOS_EXTRA } from './openai-videos.extra.ts';
+import { classifyRefusal, readError } from './openai-videos.errors.ts';
 import { formSender } from './openai-videos.form.ts';
-import { toReport, toListedWork } from './openai-videos.report.ts';
+import { toListedWork, toReport } from './openai-videos.report.ts';
+
+const SEED_MAX = 2 ** 32 - 1;
+const NEGATIVE_PROMPT_MAX = 2000;
+const STYLE_MAX = 64;
+const USER_MAX = 256;
+const GUIDANCE_MAX = 100;
+/**
+ * Controls that gateways of this kind add to the API. None of them names a media file or a URL, changes the cost (`n`,
+ * `quality`, `fps`, …) or says where something is sent.
+ */
+const OPENAI_VIDEOS_EXTRA: ExtraFields = {
+  seed: wholeExtra(-1, SEED_MAX),
+  style: textExtra(STYLE_MAX),
+  negative_prompt: textExtra(NEGATIVE_PROMPT_MAX),
+  user: textExtra(USER_MAX),
+  guidance_scale: numberExtra(0, GUIDANCE_MAX),
+  cfg_scale: numberExtra(0, GUIDANCE_MAX),
+  prompt_optimizer: flagExtra,
+  prompt_extend: flagExtra,
+  camera_fixed: flagExtra,
+  watermark: flagExtra,
+  aigc_watermark: flagExtra,
+};
 
 const VIDEOS = '/v1/videos';
 const MODELS = '/v1/models';

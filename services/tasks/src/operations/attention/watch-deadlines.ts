@@ -1,4 +1,4 @@
-import { inTask } from '../in-task.ts';
+import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from './raise-attention.ts';
 

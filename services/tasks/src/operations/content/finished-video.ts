@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
-import { pollAfterMs } from '../reads/poll-after.ts';
+import { pollAfterMs } from '../reads/read-tasks.ts';
 
 /** The stored video of a completed task. */
 export interface FinishedVideo {

@@ -13,7 +13,7 @@ import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { keyInUse, sourceGone } from '../task-refusals.ts';
-import { writeTaskSpan } from '../tracing/task-span.ts';
+import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, refuseCapped } from './admit-create.ts';
 import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
 import { KEY_LIFETIME_MS } from './idempotency.ts';

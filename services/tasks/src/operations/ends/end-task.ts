@@ -1,7 +1,7 @@
 import { nameFailure } from '../../domain/failure-word.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Finish } from '../../store/task-store.ts';
-import { writeTaskSpan } from '../tracing/task-span.ts';
+import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { inWorkSpan, traceToPassOn } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,8 +1,16 @@
+import { Problem } from '@reelgate/platform/problem';
+import { buildTimeline } from '../../domain/rules/timeline.ts';
+import type { TimelineEntry } from '../../domain/rules/timeline.ts';
+import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { ListFilter, Page, TaskStep } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
-import { assertPosition } from './assert-position.ts';
 import { taskNotFound } from '../task-refusals.ts';
+
+/** A caller that polls more often learns nothing sooner. */
+const POLL_AFTER_MS_MIN = 1000;
+/** For a task whose next poll of the upstream has no time, such as a new one, or is overdue. */
+const POLL_AFTER_UNKNOWN_MS = 2000;
 
 /** Reads a task for its owner. For other accounts the task does not exist. */
 export async function getTask({ store }: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Task> {
@@ -56,4 +64,42 @@ export async function withKey(
   return taskId === undefined || (taskIds.length > 0 && !taskIds.includes(taskId))
     ? undefined
     : { ...filter, taskIds: [taskId] };
+}
+
+/** Refuses a list position that is unknown or belongs to another account. An empty `accountId` allows every account. */
+export function assertPosition(
+  found: { readonly accountId: string } | undefined,
+  accountId: string,
+  what: 'task' | 'job',
+): void {
+  if (found !== undefined && (accountId === '' || found.accountId === accountId)) return;
+  const whose = accountId === '' ? '' : ' of this account';
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: 'after',
+    message: `must be the id of a ${what}${whose}, such as the last id of the previous page`,
+  });
+}
+
+interface Timeline {
+  readonly task: Task;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** The steps of a task, for its owner. For other accounts the task does not exist. */
+export async function readTimeline(deps: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Timeline> {
+  const task = await getTask(deps, accountId, taskId);
+  const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
+  return { task, entries: buildTimeline({ task, attempts, events }) };
+}
+
+/**
+ * Returns the milliseconds until a caller should read the task again; zero if the task is finished, because it no
+ * longer changes.
+ */
+export function pollAfterMs({ state, nextPollAt }: Task, now: number): number {
+  if (isTerminal(state)) return 0;
+  if (nextPollAt === undefined || nextPollAt <= now) return POLL_AFTER_UNKNOWN_MS;
+  return Math.max(POLL_AFTER_MS_MIN, nextPollAt - now);
 }

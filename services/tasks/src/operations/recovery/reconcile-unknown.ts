@@ -1,6 +1,6 @@
 import type { Channel, ListedWork } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
-import { inTask } from '../in-task.ts';
+import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 

@@ -1,8 +1,8 @@
 import type { Task } from '../../domain/task.ts';
-import { inTask } from '../in-task.ts';
+import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { showTask } from '../attempts/record-outcome.ts';
-import { writeTaskSpan } from '../tracing/task-span.ts';
+import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { inWorkSpan } from '../tracing/work-span.ts';
 
 const BATCH_MAX = 100;

@@ -4,7 +4,7 @@ import { useWorlds } from '../../../testing/open-world.ts';
 import { aRegeneration } from '../../../testing/orders.ts';
 import type { World } from '../../../testing/open-world.ts';
 import type { Task } from '../../domain/task.ts';
-import { completeTask } from '../polls/complete-task.ts';
+import { completeTask } from '../polls/apply-report.ts';
 import { removeOldTasks } from './remove-old-tasks.ts';
 import { settleTask } from '../ends/settle-task.ts';
 

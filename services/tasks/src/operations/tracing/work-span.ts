@@ -1,7 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { parseTraceparent } from '@reelgate/platform/trace/traceparent';
 import type { Task } from '../../domain/task.ts';
 
 /**
@@ -61,4 +63,14 @@ export async function inWorkSpan<T>(
   } finally {
     span.end();
   }
+}
+
+/**
+ * Runs work for a task that its create has left for later: its log lines and its calls have the id of that request, and
+ * its log lines that of the trace.
+ */
+export function inTask<T>({ requestId = '', trace }: Pick<Task, 'requestId' | 'trace'>, work: () => T): T {
+  return trace === undefined
+    ? inRequest(requestId, work)
+    : inRequest(requestId, () => inTrace(parseTraceparent(trace)?.traceId, work));
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { Attempt, Delivery, DeliveryState } from '../../domain/webhook.ts';
-import { mustFindEndpoint } from './read-endpoints.ts';
+import { mustFindEndpoint } from './manage-endpoints.ts';
 import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
 import { deliveryNotFound, endpointDisabled, invalidRequest } from './webhook-refusals.ts';
@@ -15,11 +15,9 @@ export interface ShownDelivery {
   readonly attempts: readonly Attempt[];
 }
 
-type Deps = Pick<WebhookDeps, 'webhooks'>;
-
 /** A page of the deliveries of an endpoint, without their attempts. */
 export async function listDeliveries(
-  deps: Deps,
+  deps: WebhookDeps,
   filter: EndpointName & { readonly state?: DeliveryState | undefined },
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
 ): Promise<{ readonly deliveries: readonly Delivery[]; readonly hasMore: boolean }> {
@@ -34,7 +32,11 @@ export async function listDeliveries(
   return { deliveries: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-export async function showDelivery({ webhooks }: Deps, accountId: string, deliveryId: string): Promise<ShownDelivery> {
+export async function showDelivery(
+  { webhooks }: WebhookDeps,
+  accountId: string,
+  deliveryId: string,
+): Promise<ShownDelivery> {
   const delivery = await webhooks.findDelivery(accountId, deliveryId);
   if (delivery === undefined) throw deliveryNotFound();
   return { delivery, attempts: await webhooks.listAttempts(deliveryId) };
@@ -42,7 +44,7 @@ export async function showDelivery({ webhooks }: Deps, accountId: string, delive
 
 /** The deliveries about a task or a job with their attempts, the newest first. A page shows them all. */
 export async function listDeliveriesAbout(
-  { webhooks }: Deps,
+  { webhooks }: WebhookDeps,
   accountId: string,
   subjectId: string,
 ): Promise<readonly ShownDelivery[]> {
@@ -52,11 +54,7 @@ export async function listDeliveriesAbout(
 }
 
 /** Makes a delivery due at once, under a new schedule. */
-export async function resendDelivery(
-  deps: Pick<WebhookDeps, 'webhooks' | 'clock' | 'announceDispatched'>,
-  accountId: string,
-  deliveryId: string,
-): Promise<ShownDelivery> {
+export async function resendDelivery(deps: WebhookDeps, accountId: string, deliveryId: string): Promise<ShownDelivery> {
   const { delivery } = await showDelivery(deps, accountId, deliveryId);
   await assertReceiver(deps, delivery);
   if (!(await deps.webhooks.resend(accountId, deliveryId, deps.clock.now()))) throw deliveryNotFound();
@@ -65,11 +63,7 @@ export async function resendDelivery(
 }
 
 /** Makes failed deliveries of an endpoint due at once. Returns how many; at 1000 there may be more. */
-export async function resendFailed(
-  deps: Pick<WebhookDeps, 'webhooks' | 'clock' | 'announceDispatched'>,
-  name: EndpointName,
-  since: number,
-): Promise<number> {
+export async function resendFailed(deps: WebhookDeps, name: EndpointName, since: number): Promise<number> {
   await assertReceiver(deps, name);
   const resent = await deps.webhooks.resendFailed({ ...name, since, limit: RESENT_MAX }, deps.clock.now());
   if (resent > 0) deps.announceDispatched();
@@ -77,7 +71,7 @@ export async function resendFailed(
 }
 
 /** Refuses an endpoint that is disabled or deleted, because its due deliveries would never be sent. */
-async function assertReceiver(deps: Deps, { accountId, endpointId }: EndpointName): Promise<void> {
+async function assertReceiver(deps: WebhookDeps, { accountId, endpointId }: EndpointName): Promise<void> {
   if (endpointId === DEFAULT_ENDPOINT) return;
   const { disabled } = await mustFindEndpoint(deps, accountId, endpointId);
   if (disabled !== undefined) throw endpointDisabled();

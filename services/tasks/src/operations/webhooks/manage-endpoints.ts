@@ -1,11 +1,21 @@
 import type { Secret } from '@reelgate/platform/secret';
-import type { Endpoint, EventType, Payload } from '../../domain/webhook.ts';
-import { parseEventTypes } from './checked-event-types.ts';
-import { toEndpointView, readEndpointViews } from './endpoint-view.ts';
-import type { EndpointView } from './endpoint-view.ts';
-import { mustFindEndpoint } from './read-endpoints.ts';
+import { DEFAULT_ENDPOINT, HEALTHY, toSecretOwnerId } from '../../domain/webhook.ts';
+import type { Endpoint, EventType, Health, Payload, SealedSecret } from '../../domain/webhook.ts';
+import { parseEventTypes } from './parse-event-types.ts';
+import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
-import { assertWebhookUrl, endpointNotFound, invalidRequest, tooManyEndpoints } from './webhook-refusals.ts';
+import {
+  assertWebhookUrl,
+  endpointNotFound,
+  invalidRequest,
+  rotationConflict,
+  tooManyEndpoints,
+} from './webhook-refusals.ts';
+
+/** The time in milliseconds for which the old secret also signs deliveries, if its owner asks for it. */
+export const OLD_SECRET_MS = 24 * 3_600_000;
+
+const ENDPOINT_ID = /^whe_\w+$/;
 
 export interface NewEndpoint {
   readonly accountId: string;
@@ -107,4 +117,128 @@ function decideEnabled({ url, disabled: was }: Endpoint, change: EndpointChange)
 
 function isSame(one: readonly EventType[], other: readonly EventType[]): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
+}
+
+/** An endpoint of the account. For other accounts it does not exist. */
+export async function mustFindEndpoint(
+  { webhooks }: WebhookDeps,
+  accountId: string,
+  endpointId: string,
+): Promise<Endpoint> {
+  const endpoint = await webhooks.findEndpoint(accountId, endpointId);
+  if (endpoint === undefined) throw endpointNotFound();
+  return endpoint;
+}
+
+export async function getEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<EndpointView> {
+  if (endpointId === DEFAULT_ENDPOINT) {
+    const ownerId = toSecretOwnerId(accountId, endpointId);
+    return toDefaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
+  }
+  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+  if (view === undefined) throw endpointNotFound();
+  return view;
+}
+
+/** A page of the endpoints of an account, without `default`. It may begin after an endpoint that was deleted. */
+export async function listEndpoints(
+  deps: WebhookDeps,
+  accountId: string,
+  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+): Promise<{ readonly endpoints: readonly EndpointView[]; readonly hasMore: boolean }> {
+  if (after !== undefined && !ENDPOINT_ID.test(after))
+    throw invalidRequest('after', 'must be the id of a webhook endpoint, such as the last id of the previous page');
+  const found = await deps.webhooks.listEndpoints(accountId, { limit: limit + 1, after });
+  return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
+}
+
+/** An endpoint as its owner sees it. That of `default` has no settings. */
+export interface EndpointView {
+  readonly id: string;
+  readonly accountId: string;
+  readonly settings?: Pick<Endpoint, 'name' | 'url' | 'eventTypes' | 'payload' | 'disabled'> | undefined;
+  /** Empty: there is no secret yet. */
+  readonly hint: string;
+  readonly createdAt?: number | undefined;
+  /** The time at which the settings or the secret last changed. */
+  readonly updatedAt?: number | undefined;
+  readonly health: Health;
+}
+
+/** Endpoints with their hints and their health, in the same order. */
+export async function readEndpointViews(
+  { webhooks }: WebhookDeps,
+  endpoints: readonly Endpoint[],
+): Promise<readonly EndpointView[]> {
+  const ids = endpoints.map(({ id }) => id);
+  const [secrets, health] = await Promise.all([webhooks.findSecrets(ids), webhooks.readHealth(ids)]);
+  return endpoints.map((endpoint) => toEndpointView(endpoint, secrets.get(endpoint.id), health.get(endpoint.id)));
+}
+
+function toEndpointView(
+  endpoint: Endpoint,
+  secret: SealedSecret | undefined,
+  health: Health | undefined = HEALTHY,
+): EndpointView {
+  const { id, accountId, createdAt, updatedAt } = endpoint;
+  return {
+    id,
+    accountId,
+    settings: endpoint,
+    hint: secret?.hint ?? '',
+    createdAt,
+    updatedAt: Math.max(updatedAt, secret?.updatedAt ?? 0),
+    health,
+  };
+}
+
+export function toDefaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
+  return {
+    id: DEFAULT_ENDPOINT,
+    accountId,
+    hint: secret?.hint ?? '',
+    createdAt: secret?.createdAt,
+    updatedAt: secret?.updatedAt,
+    health: HEALTHY,
+  };
+}
+
+/**
+ * Replaces the secret of an endpoint. The old one signs beside it for 24 hours, or no longer. Of two rotations at the
+ * same time one is refused, so that no caller holds a secret that signs nothing.
+ */
+export async function rotateSecret(
+  deps: WebhookDeps,
+  name: EndpointName,
+  { keepOld }: { readonly keepOld: boolean },
+): Promise<EndpointWithSecret> {
+  const isDefault = name.endpointId === DEFAULT_ENDPOINT;
+  if (!isDefault) await mustFindEndpoint(deps, name.accountId, name.endpointId);
+  const ownerId = toSecretOwnerId(name.accountId, name.endpointId);
+  const was = (await deps.webhooks.findSecrets([ownerId])).get(ownerId);
+  if (was === undefined && !isDefault) throw endpointNotFound();
+
+  const { secret, stored: made } = deps.secrets.make(name);
+  const stored = was === undefined ? made : toReplacement(was, made, keepOld);
+  const isWritten =
+    was === undefined
+      ? (await deps.webhooks.addSecret(stored)).sealed === stored.sealed
+      : await deps.webhooks.replaceSecret(stored, was.sealed);
+  if (!isWritten) throw rotationConflict();
+  deps.log.info({ endpointId: name.endpointId, accountId: name.accountId, keepOld }, 'a webhook secret was rotated');
+  return { endpoint: isDefault ? toDefaultView(name.accountId, stored) : await readOwnView(deps, name), secret };
+}
+
+function toReplacement(was: SealedSecret, made: SealedSecret, keepOld: boolean): SealedSecret {
+  return {
+    ...made,
+    createdAt: was.createdAt,
+    old: keepOld ? { sealed: was.sealed, until: made.updatedAt + OLD_SECRET_MS } : undefined,
+  };
+}
+
+async function readOwnView(deps: WebhookDeps, { accountId, endpointId }: EndpointName): Promise<EndpointView> {
+  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+  if (view === undefined) throw endpointNotFound();
+  return view;
 }

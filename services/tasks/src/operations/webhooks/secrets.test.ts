@@ -7,7 +7,7 @@ import type { WebhookWorld } from '../../../testing/webhooks/open-webhook-world.
 import { refusalOf } from '../../../testing/refusal-of.ts';
 import { createEndpoint } from './manage-endpoints.ts';
 import { resealSecrets } from './reseal-secrets.ts';
-import { OLD_SECRET_MS, rotateSecret } from './rotate-secret.ts';
+import { OLD_SECRET_MS, rotateSecret } from './manage-endpoints.ts';
 
 const open = useWebhookWorlds();
 const NEW_KEY = new Secret('the next signing key');

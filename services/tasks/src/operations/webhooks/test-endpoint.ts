@@ -1,13 +1,18 @@
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { signDelivery } from '@reelgate/platform/webhooks/sign';
+import type { EventType } from '../../domain/webhook.ts';
 import { overloadRefusal } from '../task-refusals.ts';
-import { parseEventType } from './checked-event-types.ts';
-import { mustFindEndpoint } from './read-endpoints.ts';
-import { sampleEvent } from './sample-event.ts';
+import { parseEventType } from './parse-event-types.ts';
+import { mustFindEndpoint } from './manage-endpoints.ts';
 import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
 import { notReached } from './webhook-refusals.ts';
+
+/** Further members of the data of a sample, in the form of a real event. */
+const DATA: Readonly<Partial<Record<EventType, object>>> = {
+  'balance.low': { currency: 'USD', available: '1.23', last_credit: '20.00' },
+};
 
 const MS = 1000;
 const NOT_REACHED = 'the receiver could not be reached';
@@ -51,4 +56,25 @@ export async function testEndpoint(
   if (!('fault' in answer)) return answer.status;
   if (answer.fault === 'busy') throw overloadRefusal();
   throw notReached(FAULTS[answer.fault] ?? NOT_REACHED);
+}
+
+/** An event with new ids that name nothing, as a thin delivery carries it. */
+function sampleEvent(
+  { newId, clock }: Pick<WebhookDeps, 'newId' | 'clock'>,
+  accountId: string,
+  type: EventType,
+): { readonly id: string; readonly body: string } {
+  const subjects: Readonly<Record<EventType, () => string>> = {
+    'video.completed': () => newId('task'),
+    'video.failed': () => newId('task'),
+    'job.completed': () => newId('job'),
+    'job.failed': () => newId('job'),
+    'balance.low': () => accountId,
+  };
+  const id = newId('evt');
+  const data = { id: subjects[type](), ...DATA[type] };
+  return {
+    id,
+    body: JSON.stringify({ object: 'event', id, type, created_at: Math.floor(clock.now() / MS), data }),
+  };
 }

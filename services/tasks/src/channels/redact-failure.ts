@@ -1,4 +1,4 @@
-import type { ChannelFactory, PollResult } from '../channel.ts';
+import type { PollResult } from './channel.ts';
 
 /** Characters of a message that are read. The rest is cut off before the patterns run. */
 const READ_MAX = 2000;
@@ -19,20 +19,10 @@ const PRIVATE: readonly RegExp[] = [
 ];
 
 /**
- * A channel whose failures can be shown to a client. Some upstreams write request ids, addresses and ids of their
- * records into the reason of a failure. They are removed from the failures that a poll reports; nothing else changes.
+ * Removes from a failure what a client must not see: some upstreams write request ids, addresses and ids of their
+ * records into its reason. Any other result of a poll is returned as it is.
  */
-export function redactFailures(factory: ChannelFactory): ChannelFactory {
-  return (settings, clock) => {
-    const channel = factory(settings, clock);
-    return {
-      ...channel,
-      poll: async (upstreamId, signal) => redactPollResult(await channel.poll(upstreamId, signal), upstreamId),
-    };
-  };
-}
-
-function redactPollResult(polled: PollResult, upstreamId: string): PollResult {
+export function redactFailure(polled: PollResult, upstreamId: string): PollResult {
   if (!polled.found || polled.report.phase !== 'failed') return polled;
   const { code, message } = polled.report.failure;
   return {

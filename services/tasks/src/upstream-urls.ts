@@ -1,9 +1,15 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { Secret } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import { readSignedName, signName } from '@reelgate/platform/links/signed-name';
 import { signPath } from '@reelgate/platform/links/signed-path';
-import type { Media } from './clients/media.ts';
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from './clients/media-bytes.ts';
-import type { MediaUrl } from './operations/deps.ts';
+import type { Media } from './clients/media.ts';
+import type { CallbackUrls, MediaUrl } from './operations/deps.ts';
+
+const PURPOSE = 'upstream-callbacks';
+const NAME = /^(?<taskId>[\w-]{1,64})\.(?<number>[1-9]\d?)$/;
 
 const LINK_SECONDS = 24 * 3600;
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -39,5 +45,18 @@ export function mediaUrls({ bytes, media, publicUrl, linkKey, clock }: MediaUrlP
     if (inBucket !== undefined) return inBucket;
     const path = `/ximg/${object}.${EXTENSIONS[mediaType] ?? 'bin'}`;
     return `${publicUrl}${path}?${signPath(linkKey, path, Math.floor(clock.now() / 1000) + LINK_SECONDS)}`;
+  };
+}
+
+/** Unguessable URLs for the callbacks of upstreams, one for each attempt. The gateway derives the same key. */
+export function callbackUrls(publicUrl: string, { signatures }: AcceptedKeys): CallbackUrls {
+  const key = deriveSecret(signatures[0], PURPOSE);
+  const accepted = signatures.map((one) => deriveSecret(one, PURPOSE));
+  return {
+    buildUrl: ({ taskId, number }) => `${publicUrl}/callbacks/${signName(key, `${taskId}.${number}`)}`,
+    readAttempt: (token) => {
+      const { taskId, number } = NAME.exec(readSignedName(accepted, token) ?? '')?.groups ?? {};
+      return taskId === undefined ? undefined : { taskId, number: Number(number) };
+    },
   };
 }

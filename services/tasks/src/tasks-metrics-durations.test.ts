@@ -6,7 +6,7 @@ import { aContextIr, anOrder } from '../testing/orders.ts';
 import type { Report } from './domain/report.ts';
 import type { Deps } from './operations/deps.ts';
 import { applyReport } from './operations/polls/apply-report.ts';
-import { taskDurations } from './task-durations.ts';
+import { taskDurations } from './tasks-metrics.ts';
 
 const open = useWorlds();
 

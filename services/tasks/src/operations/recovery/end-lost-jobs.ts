@@ -1,8 +1,7 @@
 import { decideAfterLoss } from '../../domain/job.ts';
 import type { Job, JobLease } from '../../domain/job.ts';
-import { logReturned } from '../jobs/log-returned.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
-import { writeJobSpan } from '../tracing/job-span.ts';
+import { writeJobSpan } from '../tracing/lifetime-span.ts';
 import { workSpan } from '../tracing/work-span.ts';
 
 const UNKNOWN = {
@@ -13,6 +12,23 @@ const UNKNOWN = {
 const DETAIL =
   'the upstream may have been called, and no answer was received; the call is not repeated. ' +
   'Decide as completed to charge the hold, or as failed to release it';
+
+const BATCH_MAX = 100;
+
+/**
+ * One pass over jobs whose lease has ended. For one lease time after the start of this service it touches none, because
+ * living workers could not renew while the service was down. Returns how many jobs it moved.
+ */
+export async function sweepJobs(deps: JobDeps, upSince: number): Promise<number> {
+  const { jobs, clock, limits } = deps;
+  const now = clock.now();
+  if (now - upSince < limits.leaseMs) return 0;
+  let moved = 0;
+  for (const { job, lease } of await jobs.lostJobs(now, BATCH_MAX)) {
+    if (await endLostJob(deps, job, lease, 'the worker is gone')) moved += 1;
+  }
+  return moved;
+}
 
 /**
  * Decides over a job whose worker is gone. A job that was not started, or whose call is repeatable, returns to the
@@ -46,4 +62,9 @@ export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: 
   count.attention('unknown_outcome');
   log.error({ taskId: job.id, requestId: job.requestId, endpoint: job.endpoint }, 'the outcome of a job is unknown');
   return true;
+}
+
+/** Says that a job waits in the queue again. */
+export function logReturned({ log }: Pick<JobDeps, 'log'>, { id, requestId }: Job, delayMs: number): void {
+  log.info({ taskId: id, requestId, delayMs }, 'a job waits in the queue');
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
 import { isSigned } from '@reelgate/platform/links/signed-path';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { mediaUrls } from './media-url.ts';
+import { mediaUrls } from './upstream-urls.ts';
 
 const KEY = new Secret('signing-key');
 const NOW_SECONDS = Date.UTC(2026, 0, 1) / 1000;

@@ -1,5 +1,6 @@
+import type { Report } from '../domain/report.ts';
 import type { Usage } from '../domain/task.ts';
-import { readCount } from './json-fields.ts';
+import { readCount, readSecondsAsMs } from './json-fields.ts';
 import type { Json } from './json-fields.ts';
 
 /** Reads a usage in the fields of the vendor's V2 API, which this service uses for its own clients too. */
@@ -15,4 +16,11 @@ export function readUsage(usage: Json): Usage | undefined {
     completionTokens: readCount(usage['completion_tokens']),
   };
   return Object.values(read).some((value) => value !== undefined) ? read : undefined;
+}
+
+/** The report with the time at which the work ended, in seconds since 1970 as the upstream gives it. */
+export function withEndTime(report: Report, seconds: unknown): Report {
+  const endedAt = readSecondsAsMs(seconds);
+  const hasEnded = report.phase === 'succeeded' || report.phase === 'failed';
+  return hasEnded && endedAt !== undefined ? { ...report, endedAt } : report;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { signName } from '@reelgate/platform/links/signed-name';
-import { callbackUrls } from './callback-urls.ts';
+import { callbackUrls } from './upstream-urls.ts';
 
 const key = new Secret('signing key');
 const { buildUrl: urlOf, readAttempt: attemptOf } = callbackUrls('https://gateway.example', acceptOnly(key));
