@@ -1,20 +1,24 @@
 import { expect, test } from '@jest/globals';
 import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { useWorlds } from '../testing/open-world.ts';
 import { tasksSelfChecks } from './self-checks.ts';
 import type { CheckedStores } from './self-checks.ts';
 import type { LateTask, LateTasks } from './store/backlog-store.ts';
+import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const open = useWorlds();
 const clock = fakeClock();
 const NONE: LateTasks = { count: 0, isAtLeast: false, oldest: [] };
 
 /** What the checks of tasks say about one part. */
 async function check(part: string, changes: { readonly late?: LateTasks; readonly jobs?: CheckedStores['jobs'] }) {
+  const world = await open();
   let createdBefore = 0;
-  const checks = tasksSelfChecks({ store: { open: async () => [] }, channels: { all: () => [] }, clock } as never, {
-    backlog: { unsettled: async () => ({ count: 0, oldest: undefined }), dueSince: async () => new Map() } as never,
+  const checks = tasksSelfChecks(world.deps, {
+    backlog: sqlBacklog(world.sql),
     checks: {
       outbox: async () => ({ oldestAt: undefined }),
       attemptsSince: async () => [],

@@ -3,8 +3,8 @@ import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
 import type { Deps } from './operations/deps.ts';
-import type { JobStore } from './store/job-store.ts';
 import type { BacklogStore, LateTasks, RecentAttempt, SelfCheckStore } from './store/backlog-store.ts';
+import type { PendingJobReader } from './store/job-store.ts';
 import type { WebhookBacklogStore } from './store/webhook-store.ts';
 
 const MINUTE_MS = 60_000;
@@ -17,15 +17,13 @@ const ERROR_SHOWN_MAX = 160;
 export interface CheckedStores {
   readonly backlog: BacklogStore;
   readonly checks: SelfCheckStore;
-  readonly jobs: Pick<JobStore, 'pendingJobs'>;
+  readonly jobs: PendingJobReader;
   readonly softDeadlineMs: number;
 }
 
 /** The checks that this service makes of itself for an operator. */
-export function tasksSelfChecks(
-  { store, channels, clock }: Pick<Deps, 'store' | 'channels' | 'clock'>,
-  stores: CheckedStores,
-): readonly SelfCheck[] {
+export function tasksSelfChecks(deps: Deps, stores: CheckedStores): readonly SelfCheck[] {
+  const { store, clock } = deps;
   const { checks, softDeadlineMs } = stores;
   return [
     {
@@ -44,16 +42,13 @@ export function tasksSelfChecks(
       check: async () =>
         describeLate(await checks.lateTasks(clock.now() - softDeadlineMs), clock.now(), softDeadlineMs),
     },
-    ...backlogChecks({ channels, clock }, stores),
+    ...backlogChecks(deps, stores),
     { part: 'attempts', check: async () => judgeRecentAttempts(await checks.attemptsSince(clock.now() - RECENT_MS)) },
   ];
 }
 
 /** The queues that are worked off in time as long as all is well. */
-function backlogChecks(
-  { channels, clock }: Pick<Deps, 'channels' | 'clock'>,
-  { backlog, checks, jobs }: CheckedStores,
-): readonly SelfCheck[] {
+function backlogChecks({ channels, clock }: Deps, { backlog, checks, jobs }: CheckedStores): readonly SelfCheck[] {
   return [
     backlogCheck({
       part: 'outbox',
@@ -156,7 +151,7 @@ export function webhookSelfChecks({
   clock,
 }: {
   readonly webhooks: WebhookBacklogStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
 }): readonly SelfCheck[] {
   return [
     backlogCheck({

@@ -2,23 +2,24 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { GaugeSampler, Point } from '@reelgate/platform/metrics/sampled-gauges';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
 import type { BacklogStore } from './store/backlog-store.ts';
-import type { JobStore } from './store/job-store.ts';
+import type { PendingJobReader } from './store/job-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
 const JOB_STATES = ['queued', 'in_progress'] as const;
 
 export interface Backlogs {
   readonly tasks: BacklogStore;
-  readonly jobs: Pick<JobStore, 'pendingJobs'>;
-  readonly channels: Pick<ChannelRegistry, 'all' | 'find'>;
+  readonly jobs: PendingJobReader;
+  readonly channels: ChannelRegistry;
   readonly clock: Clock;
 }
 
 /** Adds the gauges of what waits in the database, for tasks and for asynchronous calls. */
-export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, clock }: Backlogs): void {
+export function watchBacklogs(sampler: GaugeSampler, backlogs: Backlogs): void {
+  const { tasks, jobs, channels, clock } = backlogs;
   const age = (since: number | undefined): number =>
     since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
-  watchDue(sampler, { tasks, channels, clock }, age);
+  watchDue(sampler, backlogs, age);
   sampler.add(
     [
       {
@@ -53,11 +54,7 @@ export function watchBacklogs(sampler: GaugeSampler, { tasks, jobs, channels, cl
 
 type Age = (since: number | undefined) => number;
 
-function watchDue(
-  sampler: GaugeSampler,
-  { tasks, channels, clock }: Pick<Backlogs, 'tasks' | 'channels' | 'clock'>,
-  age: Age,
-): void {
+function watchDue(sampler: GaugeSampler, { tasks, channels, clock }: Backlogs, age: Age): void {
   sampler.add(
     [
       {

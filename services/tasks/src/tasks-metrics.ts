@@ -6,7 +6,7 @@ import type { Submission } from './channels/channel.ts';
 import type { Model } from './domain/model.ts';
 import type { Task } from './domain/task.ts';
 import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
-import type { Counts } from './operations/deps.ts';
+import type { AlertCounts, Counts, WorkCounts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/paused-channels.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
@@ -20,10 +20,7 @@ const PHASE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800,
 const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refused', 'unknown'];
 
 /** The counters of this service. What alerts watch begins at 0. */
-export function tasksMetrics(
-  metrics: Metrics,
-  configured: ConfiguredNames,
-): Omit<Counts, 'refused' | 'refusedBy' | 'settled'> & JobCounts {
+export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): WorkCounts & AlertCounts & JobCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',
@@ -106,11 +103,7 @@ export function watchCircuits(metrics: Metrics, channels: ChannelRegistry): void
 }
 
 /** The channels of the configuration, whichever service they belong to, and whether an operator paused them. */
-export function watchPauses(
-  metrics: Metrics,
-  channelIds: () => readonly string[],
-  paused: Pick<PausedChannels, 'has'>,
-): void {
+export function watchPauses(metrics: Metrics, channelIds: () => readonly string[], paused: PausedChannels): void {
   metrics.gauge('reelgate_channel_paused', 'Whether an operator has paused a channel: 0 or 1', ['channel'], (gauge) => {
     gauge.reset();
     for (const id of channelIds()) gauge.labels(id).set(paused.has(id) ? 1 : 0);
@@ -118,7 +111,7 @@ export function watchPauses(
 }
 
 /** The lowest value of the circuits of each model. */
-function bestCircuits(channels: Pick<ChannelRegistry, 'all'>): ReadonlyMap<string, number> {
+function bestCircuits(channels: ChannelRegistry): ReadonlyMap<string, number> {
   const best = new Map<string, number>();
   for (const { channel, circuit, isPaused } of channels.all()) {
     const { enabled, models } = channel.settings;
@@ -139,7 +132,7 @@ export function watchReplicas(metrics: Metrics, replicas: () => number): void {
 const WATCH_METHODS: readonly WatchMethod[] = ['WatchTask', 'WatchTasks', 'WatchEvents'];
 
 /** The number of open watches, and how often a slow reader fell behind. */
-export function watchCounts(metrics: Metrics, watches: Pick<OpenWatches, 'count'>): TasksWatchDeps['count'] {
+export function watchCounts(metrics: Metrics, watches: OpenWatches): TasksWatchDeps['count'] {
   metrics.gauge('reelgate_watches', 'Open watches by method', ['method'], (gauge) => {
     for (const method of WATCH_METHODS) gauge.labels(method).set(watches.count(method));
   });
@@ -198,7 +191,7 @@ type Phase = 'submit' | 'queue' | 'work' | 'fetch';
  * saw the end.
  */
 function measurePhases(
-  { createdAt }: Pick<Task, 'createdAt'>,
+  { createdAt }: Task,
   { at, upstreamEndedAt, fetchMs = 0 }: Finish,
   { acceptedAt, workingAt }: PhaseTimes,
 ): readonly (readonly [Phase, number])[] {
@@ -226,6 +219,6 @@ interface ConfiguredNames {
 }
 
 /** The label of a model, which may have left the configuration since its task was created. */
-function toModelLabel(model: string, { models }: Pick<ConfiguredNames, 'models'>): string {
+function toModelLabel(model: string, { models }: ConfiguredNames): string {
   return models().has(model) ? model : 'removed';
 }

@@ -4,8 +4,8 @@ import { readSignedName, signName } from '@reelgate/platform/links/signed-name';
 import { signPath } from '@reelgate/platform/links/signed-path';
 import { deriveSecret } from '@reelgate/platform/secret';
 import type { Secret } from '@reelgate/platform/secret';
-import type { MediaBytes } from './clients/media-bytes.ts';
-import type { Media } from './clients/media.ts';
+import type { StagedBytesReader } from './clients/media-bytes.ts';
+import type { MediaLinker } from './clients/media.ts';
 import type { CallbackUrls, MediaUrl } from './operations/deps.ts';
 
 const PURPOSE = 'upstream-callbacks';
@@ -27,8 +27,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 const DATA_URL_TYPES: Readonly<Record<string, string>> = { 'audio/mpeg': 'audio/mp3' };
 
 export interface MediaUrlParts {
-  readonly bytes: Pick<MediaBytes, 'read'>;
-  readonly media: Pick<Media, 'link'>;
+  readonly bytes: StagedBytesReader;
+  readonly media: MediaLinker;
   readonly publicUrl: string;
   readonly linkKey: Secret;
   readonly clock: Clock;

@@ -47,7 +47,7 @@ export function webhookMetrics(metrics: Metrics): DeliveryCounts {
 /** Adds the gauges of what waits to be dispatched and to be delivered. */
 export function watchWebhooks(
   sampler: GaugeSampler,
-  { webhooks, clock }: { readonly webhooks: WebhookBacklogStore; readonly clock: Pick<Clock, 'now'> },
+  { webhooks, clock }: { readonly webhooks: WebhookBacklogStore; readonly clock: Clock },
 ): void {
   const age = (since: number | undefined): readonly Point[] => [
     { labels: [], value: since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000 },

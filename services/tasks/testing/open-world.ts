@@ -16,7 +16,7 @@ import { callbackUrls } from '../src/upstream-urls.ts';
 import type { ChannelSettings } from '../src/channels/channel.ts';
 import { openChannelRegistry } from '../src/channels/channel-registry.ts';
 import type { Order } from '../src/domain/order.ts';
-import type { Task } from '../src/domain/task.ts';
+import type { TaskInState } from '../src/domain/task.ts';
 import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest, CreateResult } from '../src/operations/creates/create-context.ts';
@@ -65,7 +65,7 @@ export interface World extends Omit<Outside, 'folder'> {
   readonly sql: Sql;
   readonly journal: Journal;
   /** What was announced and what was counted. */
-  readonly announced: readonly Pick<Task, 'id' | 'accountId' | 'state'>[];
+  readonly announced: readonly TaskInState[];
   readonly counted: readonly string[];
   create(order?: Order, changes?: Partial<CreateRequest>): Promise<CreateResult>;
   /** Another process on the same durable state. */
@@ -102,7 +102,7 @@ async function openWorld(
   const sql = await openSql({ url: undefined, dataDir: folder, name: 'tasks', migrations: MIGRATIONS });
   const journal = openJournal();
   const newId = newIds(clock);
-  const announced: Pick<Task, 'id' | 'accountId' | 'state'>[] = [];
+  const announced: TaskInState[] = [];
   const counted: string[] = [];
   const count = (...words: readonly string[]): void => void counted.push(words.join(' '));
   let addresses = 0;

@@ -1,9 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 
 /** Everything that a client sees of a refusal. */
-export async function refusalOf(
-  work: Promise<unknown>,
-): Promise<Pick<Problem, 'kind' | 'reason' | 'field' | 'message' | 'retryAfterMs'>> {
+export async function refusalOf(work: Promise<unknown>): Promise<Omit<Problem, 'name' | 'stack' | 'cause'>> {
   try {
     await work;
   } catch (error) {

@@ -51,7 +51,7 @@ export interface CheckedChannel {
 }
 
 /** Reports whether a channel belongs to this service. The channels of other adapters belong to the gateway. */
-export function isVideoChannel({ adapter }: Pick<CheckedChannel, 'adapter'>): boolean {
+export function isVideoChannel({ adapter }: { readonly adapter: string }): boolean {
   return Object.hasOwn(ADAPTERS, adapter);
 }
 

@@ -35,7 +35,7 @@ export function openPool(origin: string, connections: number): Pool {
  * or if the caller leaves. A request that still waits for a connection by then is never sent.
  */
 export function exchange(
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
+  dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   { clock, timeoutMs, signal }: ExchangeBounds,
 ): Promise<WholeAnswer> {

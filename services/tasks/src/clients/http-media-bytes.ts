@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { LookupFunction } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector, request } from 'undici';
@@ -8,7 +9,7 @@ import { requestIdHeader } from '@reelgate/platform/request-context';
 import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { collect } from './media-bytes.ts';
-import type { ByteSpan, MediaBytes, OpenedBytes } from './media-bytes.ts';
+import type { ByteSpan, MediaBytes, OpenedBytes, UploadStore } from './media-bytes.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
 /** Longer than the longest upload and the time to store it. */
@@ -102,7 +103,7 @@ async function readOpenedBytes({
   throw new Error(`the media service answered ${statusCode} for the bytes of a result`);
 }
 
-type Uploads = Pick<MediaBytes, 'beginUpload' | 'put' | 'endUpload' | 'remove'>;
+type Uploads = UploadStore;
 
 /** Uploads over the HTTP port of the media service. */
 function httpUploads(baseUrl: string, authorization: string, dispatcher: Dispatcher): Uploads {
@@ -146,10 +147,11 @@ function httpUploads(baseUrl: string, authorization: string, dispatcher: Dispatc
   };
 }
 
-type CallOptions = Pick<Dispatcher.RequestOptions, 'body'> & {
+interface CallOptions {
+  readonly body?: Readable;
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly headersTimeout?: number;
-};
+}
 
 async function readAnswer({
   statusCode,

@@ -17,21 +17,29 @@ export interface OpenedBytes {
   readonly stream: Readable;
 }
 
-/** The bytes of media. */
-export interface MediaBytes {
+export interface StagedBytesReader {
   /** Reads a staged media item whole, for a channel that takes it inside the request. */
   read(object: string, signal: AbortSignal): Promise<Buffer>;
+}
+
+export interface ObjectOpener {
   /** Opens a part of an object; undefined: the object is no longer stored. */
   open(object: string, span: ByteSpan, signal: AbortSignal): Promise<OpenedBytes | undefined>;
+}
+
+export interface UploadStore {
   /** Reserves the bytes of an upload, or refuses it before its first byte. */
   beginUpload(upload: UploadRequest): Promise<Reservation>;
   /** Stores the bytes of an upload. If the stream fails, nothing is stored. */
-  put(stream: Readable, upload: Pick<Reservation, 'upload'> & Pick<UploadRequest, 'accountId'>): Promise<StoredUpload>;
+  put(stream: Readable, upload: { readonly accountId: string; readonly upload: string }): Promise<StoredUpload>;
   /** Gives up an upload that stored nothing. An upload that has ended is not an error. */
   endUpload(upload: string): Promise<void>;
   /** Removes the object of an upload. An object that is already gone is not an error. */
   remove(object: string): Promise<void>;
 }
+
+/** The bytes of media. */
+export interface MediaBytes extends StagedBytesReader, ObjectOpener, UploadStore {}
 
 export interface UploadRequest {
   readonly accountId: string;

@@ -24,8 +24,18 @@ export interface IngestRequest {
   readonly credential?: { reveal(): string } | undefined;
 }
 
+export interface MediaLinker {
+  /** The URL in the bucket under which a channel reads a staged object; undefined: the channel reads it from us. */
+  link(object: string, signal?: AbortSignal): Promise<string | undefined>;
+}
+
+export interface PrivateMediaRemover {
+  /** Removes private objects. An object that does not exist is no error. */
+  removePrivate(objects: readonly string[]): Promise<void>;
+}
+
 /** The calls of the media service that this service needs. */
-export interface Media {
+export interface Media extends MediaLinker, PrivateMediaRemover {
   stage(request: StageRequest, options?: CallOptions): Promise<StagedMedia>;
   /** Removes the staged media of a refused task, and blocks further staging for it. Repeating it is harmless. */
   removeStaged(task: { readonly accountId: string; readonly taskId: string }, options?: CallOptions): Promise<void>;
@@ -35,10 +45,6 @@ export interface Media {
     options?: CallOptions,
   ): Promise<{ readonly result: Result; readonly expiresAt: number }>;
   remove(taskId: string): Promise<void>;
-  /** The URL in the bucket under which a channel reads a staged object; undefined: the channel reads it from us. */
-  link(object: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** Removes private objects. An object that does not exist is no error. */
-  removePrivate(objects: readonly string[]): Promise<void>;
 }
 
 const STAGE_TIMEOUT_MS = 150_000;

@@ -28,7 +28,7 @@ export interface TokenRights {
 /** Finds the rights of a token by its id. Throws for a token that is unknown, revoked or expired. */
 export type FindToken = (tokenId: string) => Promise<TokenRights>;
 
-export function billingTokens(rpc: Pick<Client<typeof BillingService>, 'getPrincipal'>): FindToken {
+export function billingTokens(rpc: Client<typeof BillingService>): FindToken {
   return async (tokenId) => {
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
     if (principal === undefined)

@@ -16,10 +16,15 @@ export type WebhookAnswer = { readonly status: number } | { readonly fault: stri
 
 /** Sends a request to a receiver, over the guarded connections of media. */
 export interface WebhookSender {
-  send(request: WebhookRequest, call?: Pick<CallOptions, 'signal' | 'span'>): Promise<WebhookAnswer>;
+  send(request: WebhookRequest, call?: CallOptions): Promise<WebhookAnswer>;
 }
 
-export function webhookSender(rpc: Pick<Client<typeof MediaService>, 'sendWebhook'>): WebhookSender {
+/** The calls of media that deliver webhooks. */
+export interface WebhookCalls {
+  readonly sendWebhook: Client<typeof MediaService>['sendWebhook'];
+}
+
+export function webhookSender(rpc: WebhookCalls): WebhookSender {
   return {
     send: async ({ accountId, url, headers, body }, call) => {
       const { statusCode, fault } = await rpc.sendWebhook(

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { deriveId } from '@reelgate/platform/ids';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { BalanceLow } from '@reelgate/proto/billing/v1/billing_events';
-import type { EventStore } from '../store/webhook-store.ts';
+import type { EventWriter } from '../store/webhook-store.ts';
 
 /** The members of a group share its events. */
 const GROUP = 'tasks';
@@ -12,8 +12,8 @@ const PLACES_MIN = 2;
 const NANOS_PER_UNIT = 1_000_000_000n;
 
 export interface BalanceLowDeps {
-  readonly webhooks: Pick<EventStore, 'addEvent'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly webhooks: EventWriter;
+  readonly clock: Clock;
   /** Starts a dispatch at once. */
   readonly wake: () => void;
 }

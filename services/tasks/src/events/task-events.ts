@@ -3,7 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { OutboxEvent } from '@reelgate/platform/bus/outbox';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
-import type { Task } from '../domain/task.ts';
+import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
 import type { Finish } from '../store/task-store.ts';
@@ -28,14 +28,14 @@ export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void>
     bus.publish(TaskFinishedSchema, fromJsonString(TaskFinishedSchema, payload, { ignoreUnknownFields: true }), event);
 }
 
-export function announceChanged(bus: Bus): (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void {
+export function announceChanged(bus: Bus): (task: TaskInState) => void {
   return ({ id: taskId, accountId, state, trace = '' }) => {
     bus.announce(TaskChangedSchema, create(TaskChangedSchema, { taskId, accountId, state: STATES[state], trace }));
   };
 }
 
 /** Has the hub read a task that any process has changed. If an announcement is lost, the sweep of the hub finds it. */
-export function onTaskChanged(bus: Bus, hub: Pick<WatchHub, 'hint'>): Promise<Subscription> {
+export function onTaskChanged(bus: Bus, hub: WatchHub): Promise<Subscription> {
   return bus.listen(TaskChangedSchema, ({ taskId, accountId }) => {
     hub.hint({ taskId, accountId });
   });

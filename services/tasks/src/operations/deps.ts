@@ -8,7 +8,7 @@ import type { Media } from '../clients/media.ts';
 import type { Cause } from '../domain/failure-cause.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
-import type { Task } from '../domain/task.ts';
+import type { Task, TaskInState } from '../domain/task.ts';
 import type { Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
 
 /** The dependencies of the plan of an attempt. */
@@ -19,9 +19,13 @@ export interface PlanDeps {
   readonly callbacks: CallbackUrls;
 }
 
-/** The dependencies of the operations. What a reload can change is a function, called for each use. */
-export interface Deps extends PlanDeps {
+/** The dependencies of reads of tasks. */
+export interface StoreDeps {
   readonly store: TaskStore;
+}
+
+/** The dependencies of the operations. What a reload can change is a function, called for each use. */
+export interface Deps extends PlanDeps, StoreDeps {
   readonly billing: Billing;
   readonly media: Media;
   readonly channels: ChannelRegistry;
@@ -45,7 +49,7 @@ export interface Deps extends PlanDeps {
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly webhookAllow: ReadonlySet<string>;
   /** Tells listeners that a task has changed, and the trace that their work belongs to. */
-  readonly announce: (task: Pick<Task, 'id' | 'accountId' | 'state' | 'trace'>) => void;
+  readonly announce: (task: TaskInState) => void;
   /** Reports whether the database is so far behind that a new create would wait long at each of its steps. */
   readonly isOverloaded: () => boolean;
   readonly wake: {
@@ -82,8 +86,8 @@ export interface CallbackUrls {
   readonly readAttempt: (token: string) => AttemptName | undefined;
 }
 
-/** The counters that operators watch. */
-export interface Counts {
+/** The counters of both metrics and minutes. */
+export interface WorkCounts {
   /** Counts an attempt with the time of its answer and with its error, in the words of the adapter. */
   readonly attempt: (
     channel: string,
@@ -92,18 +96,29 @@ export interface Counts {
   ) => void;
   /** The owner sees the task from now on. */
   readonly created: (task: Task) => void;
-  /** No upstream took the order of a create. */
-  readonly refused: () => void;
-  /** A create was refused, at whichever step, and what caused it. */
-  readonly refusedBy: (cause: Cause) => void;
   readonly finished: (task: Task, finish: Finish, times: PhaseTimes) => void;
-  readonly attention: (reason: string) => void;
   /** Counts a poll with its delay and with its error, in the words of the adapter. */
   readonly poll: (
     channel: string,
     outcome: string,
     poll: { readonly lateMs: number; readonly error?: string | undefined },
   ) => void;
+}
+
+/** The counters of minutes alone. */
+export interface OutcomeCounts {
+  /** No upstream took the order of a create. */
+  readonly refused: () => void;
+  /** A create was refused, at whichever step, and what caused it. */
+  readonly refusedBy: (cause: Cause) => void;
   readonly settled: (tasks: number) => void;
+}
+
+/** The counters of metrics alone. */
+export interface AlertCounts {
+  readonly attention: (reason: string) => void;
   readonly softDeadline: () => void;
 }
+
+/** The counters that operators watch. */
+export interface Counts extends WorkCounts, OutcomeCounts, AlertCounts {}

@@ -8,7 +8,7 @@ import type {
   WebhookEndpointSchema,
 } from '@reelgate/proto/tasks/v1/webhook';
 import type { Attempt, Delivery, DeliveryState, Payload } from '../domain/webhook.ts';
-import type { EndpointView } from '../operations/webhooks/manage-endpoints.ts';
+import type { EndpointSettings, EndpointView } from '../operations/webhooks/manage-endpoints.ts';
 import type { ShownDelivery } from '../operations/webhooks/manage-deliveries.ts';
 import { fromWireEnum } from './mapping-order.ts';
 
@@ -24,7 +24,7 @@ const DELIVERY_STATES: Readonly<Record<DeliveryState, WebhookDeliveryState>> = {
 };
 
 /** Of `default`. */
-const NO_SETTINGS: NonNullable<EndpointView['settings']> = { name: '', url: '', eventTypes: [], payload: 'thin' };
+const NO_SETTINGS: EndpointSettings = { name: '', url: '', eventTypes: [], payload: 'thin' };
 
 /** Undefined: the request does not say. */
 export function fromWirePayload(payload: WebhookPayload): Payload | undefined {

@@ -23,7 +23,7 @@ export type OperatorParts = Omit<OperatorDeps, 'clock' | 'log' | 'announcePause'
 export async function startOperators(
   { clock, log, bus, metrics }: Foundation,
   parts: OperatorParts,
-  minutes: Pick<MinuteCounter, 'write'>,
+  minutes: MinuteCounter,
   lifecycle: Lifecycle,
 ): Promise<OperatorDeps> {
   const { paused, operators } = parts;
@@ -41,7 +41,7 @@ export async function startOperators(
   // Parts stop in the reverse order, so this comes after the last pass.
   lifecycle.add('last counts of minutes', () => minutes.write());
   start('counts of minutes', WRITE_IDLE_MS, () => minutes.write().then(() => 0));
-  start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, { clock }));
+  start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
   const reads = start('pauses of channels', PAUSES_IDLE_MS, () => paused.read().then(() => 0));
   const changes = await onPausesChanged(bus, () => {
     reads.wake();

@@ -1,5 +1,3 @@
-import type { Clock } from '@reelgate/platform/clock';
-
 /** From this share of its time on, a process is busy. */
 const BUSY = 0.7;
 /** A shorter time says nothing. */
@@ -14,7 +12,7 @@ export interface SpareTime {
 }
 
 /** `utilization` gives the share of the time since its last call in which the process was busy, from 0 to 1. */
-export function spareTime(clock: Pick<Clock, 'now'>, utilization: () => number): SpareTime {
+export function spareTime(clock: { now(): number }, utilization: () => number): SpareTime {
   let lookedAt = clock.now();
   let isBusy = false;
   let deferredAt: number | undefined;

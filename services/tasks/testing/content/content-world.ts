@@ -4,7 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
-import type { ByteSpan, MediaBytes, UploadRequest } from '../../src/clients/media-bytes.ts';
+import type { ByteSpan, UploadRequest, UploadStore } from '../../src/clients/media-bytes.ts';
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
 import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
@@ -29,10 +29,7 @@ export interface KeptUploads {
 }
 
 /** Stores an upload when it is whole, as media does. */
-function uploadsInto(
-  { objects, reserved, begun }: KeptUploads,
-  clock: Clock,
-): Pick<MediaBytes, 'beginUpload' | 'put' | 'endUpload' | 'remove'> {
+function uploadsInto({ objects, reserved, begun }: KeptUploads, clock: Clock): UploadStore {
   return {
     beginUpload: async (order) => {
       begun.push(order);

@@ -4,7 +4,7 @@ import type { NewTask } from '../../src/store/task-store.ts';
 /** What the release before the shards wrote: its statements on the counters, in its order. */
 export interface ReleaseBeforeShards {
   /** Whether it began the task. */
-  begin(task: Pick<NewTask, 'id' | 'tokenId' | 'caps'>): Promise<boolean>;
+  begin(task: { readonly id: string; readonly tokenId: string; readonly caps: NewTask['caps'] }): Promise<boolean>;
   /** Ends a task, whichever release began it. */
   end(taskId: string): Promise<void>;
   /** Takes a task out of some counters, as at its hard deadline. */

@@ -137,7 +137,7 @@ export function attempted(
 
 /** What a worker did with a receiver. Unless the test says otherwise, it gives the lease back. */
 export function aRecord(
-  { id, lease }: Pick<LeasedReceiver, 'id' | 'lease'>,
+  { id, lease }: { readonly id: string; readonly lease: string },
   attempts: readonly AttemptRecord[],
   changes: Partial<ReceiverRecord> = {},
 ): ReceiverRecord {

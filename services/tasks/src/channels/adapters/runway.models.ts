@@ -22,11 +22,7 @@ const SEEDANCE_1080P = splitPairs('2206:946 1920:1080 1664:1248 1440:1440 1248:1
 const SEEDANCE_4K = splitPairs('3840:1646 3840:2160 3840:2880 3840:3840 2880:3840 2160:3840');
 const SEEDANCE_25_480P = splitPairs('992:432 854:480 752:560 640:640 560:752 480:854');
 
-const inPixels = (pixels: readonly string[]): Pick<RunwayModel, 'frame' | 'text' | 'image'> => ({
-  frame: 'pixels',
-  text: pixels,
-  image: pixels,
-});
+const inPixels = (pixels: readonly string[]) => ({ frame: 'pixels', text: pixels, image: pixels }) as const;
 const NEITHER = { lastFrame: false, references: false };
 const BOTH = { lastFrame: true, references: true };
 

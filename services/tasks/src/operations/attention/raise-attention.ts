@@ -1,4 +1,3 @@
-import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 
 export const ATTENTION_REASONS = [
@@ -14,8 +13,8 @@ export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 
 /** Asks a person to decide over a task. Its hold stays, and polling goes on. */
 export async function raiseAttention(
-  { store, clock, count, log }: Pick<Deps, 'store' | 'clock' | 'count' | 'log'>,
-  task: Pick<Task, 'id'>,
+  { store, clock, count, log }: Deps,
+  task: { readonly id: string },
   reason: AttentionReason,
   detail: string,
 ): Promise<void> {

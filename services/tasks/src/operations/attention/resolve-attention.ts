@@ -100,7 +100,7 @@ export async function resolveAttention(
  * lost. The decision says whether the call took place, and so whether it is charged.
  */
 export async function resolveJob(
-  { attention, calls, clock }: Pick<JobDeps, 'attention' | 'calls' | 'clock'>,
+  { attention, calls, clock }: JobDeps,
   job: Job,
   { resolution, actor, reason }: Decision,
 ): Promise<void> {

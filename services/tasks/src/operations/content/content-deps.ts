@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import { linkKey } from '@reelgate/platform/links/link-keys';
 import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
-import type { Deps } from '../deps.ts';
+import type { StoreDeps } from '../deps.ts';
 import type { UploadDeps } from '../uploads/upload-media.ts';
 import { openStreamPermits } from './stream-permits.ts';
 import type { StreamPermits } from './stream-permits.ts';
@@ -12,7 +12,7 @@ const READS = { what: 'reads of content', total: 512, perAccount: 128 };
 const UPLOADS = { what: 'uploads', total: 128, perAccount: 16 };
 
 /** The dependencies of the operations on the bytes and the links of results and uploads. */
-export interface ContentDeps extends Pick<Deps, 'store'>, UploadDeps {
+export interface ContentDeps extends StoreDeps, UploadDeps {
   readonly reads: StreamPermits;
   readonly publicUrl: string;
   readonly linkKey: Secret;
@@ -20,7 +20,7 @@ export interface ContentDeps extends Pick<Deps, 'store'>, UploadDeps {
 
 export function openContent(
   { clock, log, publicUrl, signingKey }: Foundation,
-  { store }: Pick<Deps, 'store'>,
+  { store }: StoreDeps,
   bytes: MediaBytes,
 ): ContentDeps {
   return {

@@ -21,7 +21,7 @@ export interface ContentLink {
 
 /** Makes a URL of a video that needs no key. It is not stored: its signature holds its end. */
 export async function signContentLink(
-  deps: Pick<ContentDeps, 'store' | 'clock' | 'publicUrl' | 'linkKey'>,
+  deps: ContentDeps,
   { accountId, taskId, lifetimeMs = LIFETIME_MS.otherwise }: LinkRequest,
 ): Promise<ContentLink> {
   assertLifetime(lifetimeMs);

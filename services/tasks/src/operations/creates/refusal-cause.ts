@@ -34,7 +34,7 @@ export function classifyRefusal(error: unknown): Cause | undefined {
 }
 
 /** Runs a create, and counts it by its cause if it is refused. */
-export async function countRefusals<T>({ count }: Pick<Deps, 'count'>, create: () => Promise<T>): Promise<T> {
+export async function countRefusals<T>({ count }: Deps, create: () => Promise<T>): Promise<T> {
   try {
     return await create();
   } catch (error) {

@@ -11,11 +11,7 @@ const FINISH = { name: 'finish' };
  * Ends a task, once, and returns whether this call ended it. The store writes the event with the row and closes the
  * attention. The announcements only make waiting clients faster.
  */
-export async function endTask(
-  deps: Pick<Deps, 'store' | 'announce' | 'wake' | 'count' | 'log' | 'tracing' | 'clock'>,
-  task: Task,
-  finish: Finish,
-): Promise<boolean> {
+export async function endTask(deps: Deps, task: Task, finish: Finish): Promise<boolean> {
   const times = await inWorkSpan(deps, task, FINISH, ({ carrier }) =>
     deps.store.finish(task.id, carrier === undefined ? finish : { ...finish, trace: carrier }),
   );

@@ -1,6 +1,7 @@
 import type { Span } from '@reelgate/platform/trace/trace';
 import { isMedia } from '../../domain/order.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Order } from '../../domain/order.ts';
+import type { Task, TaskIdentity } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 
@@ -27,8 +28,8 @@ async function release(deps: Deps, task: Task, span: Span): Promise<'settled'> {
 
 /** Releases the hold of a refused create, then removes its staged media. Repeating it is harmless. */
 export async function releaseRefused(
-  { billing, media }: Pick<Deps, 'billing' | 'media'>,
-  { id, accountId, order }: Pick<Task, 'id' | 'accountId' | 'order'>,
+  { billing, media }: Deps,
+  { id, accountId, order }: TaskIdentity & { readonly order: Order },
   span: Span,
 ): Promise<void> {
   await billing.releaseHold(id, { span });

@@ -3,18 +3,18 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { Calls } from '../../clients/calls.ts';
-import type { Media } from '../../clients/media.ts';
-import type { Job } from '../../domain/job.ts';
+import type { PrivateMediaRemover } from '../../clients/media.ts';
+import type { JobIdentity } from '../../domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../store/job-store.ts';
-import type { AttentionStore, CreateStore, ReadStore } from '../../store/task-store.ts';
+import type { AttentionStore, HistoryReader, KeyReader } from '../../store/task-store.ts';
 
 /** The dependencies of the operations on jobs. */
 export interface JobDeps {
-  readonly jobs: JobStore & JobRetentionStore & Pick<CreateStore, 'findKey'>;
-  readonly media: Pick<Media, 'removePrivate'>;
+  readonly jobs: JobStore & JobRetentionStore & KeyReader;
+  readonly media: PrivateMediaRemover;
   readonly calls: Calls;
   /** The decisions that a person must make, and their history. */
-  readonly attention: Pick<AttentionStore, 'isWaiting' | 'resolve'> & Pick<ReadStore, 'events'>;
+  readonly attention: AttentionStore & HistoryReader;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
@@ -25,7 +25,7 @@ export interface JobDeps {
   /** Tells workers that a job is queued. */
   readonly announceQueued: (jobId: string) => void;
   /** Tells waiting clients that a job has ended. */
-  readonly announceEnded: (job: Pick<Job, 'id' | 'accountId'>) => void;
+  readonly announceEnded: (job: JobIdentity) => void;
   readonly count: JobCounts;
 }
 

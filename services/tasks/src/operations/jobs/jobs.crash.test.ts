@@ -47,7 +47,7 @@ const SCENARIOS: readonly Scenario[] = [
 async function work(
   world: JobWorld,
   upstream: Upstream,
-  { giveUpFirst }: Pick<Scenario, 'giveUpFirst'>,
+  { giveUpFirst }: { readonly giveUpFirst: boolean },
 ): Promise<void> {
   const { taken, lease: name } = await leaseJobs(world.deps, 'gateway', 10);
   for (const { job } of taken) {

@@ -111,7 +111,7 @@ export async function finishJob(
 }
 
 /** Reads a job for its owner. For other accounts the job does not exist. */
-export async function getJob({ jobs }: Pick<JobDeps, 'jobs'>, accountId: string, jobId: string): Promise<Job> {
+export async function getJob({ jobs }: JobDeps, accountId: string, jobId: string): Promise<Job> {
   const job = await jobs.findJob(jobId);
   if (job?.accountId !== accountId) throw jobNotFound();
   return job;

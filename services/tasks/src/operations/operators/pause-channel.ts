@@ -8,8 +8,6 @@ export interface PauseRequest {
   readonly reason: string;
 }
 
-type PauseDeps = Pick<OperatorDeps, 'operators' | 'paused' | 'channelIds' | 'clock' | 'log' | 'announcePause'>;
-
 export const channelNotFound = (): Problem =>
   new Problem({
     kind: 'not_found',
@@ -18,7 +16,7 @@ export const channelNotFound = (): Problem =>
   });
 
 /** Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one. */
-export async function pauseChannel(deps: PauseDeps, request: PauseRequest): Promise<Pause> {
+export async function pauseChannel(deps: OperatorDeps, request: PauseRequest): Promise<Pause> {
   if (!deps.channelIds().includes(request.channel)) {
     const known = (await deps.operators.pauses()).find(({ channel }) => channel === request.channel);
     if (known === undefined) throw channelNotFound();
@@ -31,7 +29,7 @@ export async function pauseChannel(deps: PauseDeps, request: PauseRequest): Prom
 }
 
 /** Gives a channel new work again, also one that has left the configuration. Returns whether it was paused. */
-export async function resumeChannel(deps: PauseDeps, request: PauseRequest): Promise<boolean> {
+export async function resumeChannel(deps: OperatorDeps, request: PauseRequest): Promise<boolean> {
   const wasPaused = await deps.operators.resume({ ...request, at: deps.clock.now() });
   if (!wasPaused && !deps.channelIds().includes(request.channel)) throw channelNotFound();
   if (wasPaused) deps.log.warn({ channel: request.channel, actor: request.actor }, 'a channel is resumed');
@@ -40,7 +38,7 @@ export async function resumeChannel(deps: PauseDeps, request: PauseRequest): Pro
 }
 
 /** The change is written, so a read that fails does not undo it: the next pass reads it. */
-async function announceAndRead({ paused, log, announcePause }: PauseDeps, channel: string): Promise<void> {
+async function announceAndRead({ paused, log, announcePause }: OperatorDeps, channel: string): Promise<void> {
   announcePause(channel);
   await paused.read().catch((error: unknown) => {
     log.warn({ channel, err: error }, 'the pauses of channels could not be read');

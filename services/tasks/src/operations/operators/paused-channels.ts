@@ -1,4 +1,4 @@
-import type { PauseStore } from '../../store/operator-store.ts';
+import type { PauseReader } from '../../store/operator-store.ts';
 
 /** The paused channels, as this process last read them. */
 export interface PausedChannels {
@@ -7,7 +7,7 @@ export interface PausedChannels {
   read(): Promise<void>;
 }
 
-export function openPausedChannels(store: Pick<PauseStore, 'pauses'>): PausedChannels {
+export function openPausedChannels(store: PauseReader): PausedChannels {
   let paused: ReadonlySet<string> = new Set();
   let begun = 0;
   let latest = 0;

@@ -33,12 +33,12 @@ export function callbackHandler(deps: Deps): HandleCallback {
     if (task?.mapping === undefined || isTerminal(task.state)) return;
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
-      traceCallback(deps, task, span);
+      traceCallback(deps, task, span?.carrier);
     }
     if (task.admission !== 'unknown' || searching.has(task.id) || searching.size >= POLLS_MAX) return;
     searching.add(task.id);
     try {
-      if (await adoptHintedWork(deps, task, attempt.number, hint)) traceCallback(deps, task, span);
+      if (await adoptHintedWork(deps, task, attempt.number, hint)) traceCallback(deps, task, span?.carrier);
     } finally {
       searching.delete(task.id);
     }
@@ -46,7 +46,7 @@ export function callbackHandler(deps: Deps): HandleCallback {
 }
 
 /** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */
-function traceCallback(deps: Deps, task: Task, { carrier }: Pick<Span, 'carrier'> = { carrier: undefined }): void {
+function traceCallback(deps: Deps, task: Task, carrier: string | undefined): void {
   workSpan(deps, task, 'callback heard', { kind: 'consumer', links: carrier === undefined ? [] : [carrier] }).end();
 }
 

@@ -10,12 +10,7 @@ const POLLS_TO_ATTENTION = 5;
  * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem
  * with the work (`doubt`), the fifth such poll in a row, and every later one, asks a person to decide.
  */
-export async function postponePoll(
-  deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'count' | 'log'>,
-  task: Task,
-  error: string,
-  doubt?: Doubt['reason'],
-): Promise<void> {
+export async function postponePoll(deps: Deps, task: Task, error: string, doubt?: Doubt['reason']): Promise<void> {
   const errors = task.pollErrors + 1;
   const at = deps.clock.now();
   const doubted =
@@ -39,28 +34,23 @@ export async function postponePoll(
 }
 
 /** Polls a task again at its normal interval, because this service, not the upstream, had no capacity for it. */
-export async function pollAsPlanned(
-  deps: Pick<Deps, 'store' | 'clock' | 'pollPlan' | 'chance'>,
-  task: Task,
-): Promise<void> {
+export async function pollAsPlanned(deps: Deps, task: Task): Promise<void> {
   const at = deps.clock.now();
   await deps.store.progress(task.id, task.state, {
     ...keepProgress(task),
-    pollErrors: task.pollErrors,
-    doubt: task.doubt,
     at,
     nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
   });
 }
 
-type KeptField = 'state' | 'upstreamStatus' | 'unrecognised' | 'progress' | 'wasDueAt' | 'pollSpans';
-
-function keepProgress(task: Task): Pick<Progress, KeptField> {
+function keepProgress(task: Task): Omit<Progress, 'at' | 'nextPollAt'> {
   return {
     state: task.state,
     upstreamStatus: task.upstreamStatus,
     unrecognised: task.unrecognised,
     progress: task.progress,
+    pollErrors: task.pollErrors,
+    doubt: task.doubt,
     wasDueAt: task.nextPollAt,
     pollSpans: task.pollSpans,
   };

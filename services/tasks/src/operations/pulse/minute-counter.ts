@@ -11,7 +11,7 @@ import {
 } from '../../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
 import type { MinuteStore } from '../../store/operator-store.ts';
-import type { Counts } from '../deps.ts';
+import type { OutcomeCounts, WorkCounts } from '../deps.ts';
 
 /** The most channels that are counted in a minute. */
 export const CHANNELS_MAX = 512;
@@ -23,16 +23,13 @@ const ATTEMPT_COUNTS: ReadonlySet<string> = new Set(['accepted', 'refused', 'unk
 
 /** The counts of this process by the minute. */
 export interface MinuteCounter {
-  readonly count: Pick<Counts, 'attempt' | 'created' | 'refused' | 'refusedBy' | 'finished' | 'poll' | 'settled'>;
+  readonly count: WorkCounts & OutcomeCounts;
   /** Writes what has changed since the last time. */
   write(): Promise<void>;
 }
 
 /** Returns counts that count as these do, and by the minute too. */
-export function withMinutes<C extends Omit<Counts, 'refused' | 'refusedBy' | 'settled'>>(
-  counts: C,
-  { count }: Pick<MinuteCounter, 'count'>,
-): C & Counts {
+export function withMinutes<C extends WorkCounts>(counts: C, { count }: MinuteCounter): C & OutcomeCounts {
   return {
     ...counts,
     refused: count.refused,

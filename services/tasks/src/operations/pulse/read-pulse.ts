@@ -10,7 +10,7 @@ import {
 import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore, WaitingCount } from '../../store/backlog-store.ts';
-import type { MinuteStore } from '../../store/operator-store.ts';
+import type { MinuteReader } from '../../store/operator-store.ts';
 import { CHANNELS_MAX } from './minute-counter.ts';
 
 const MINUTES = 60;
@@ -18,18 +18,21 @@ const MINUTES = 60;
 const ROWS_MAX = 50_000;
 
 export interface PulseDeps {
-  readonly operators: Pick<MinuteStore, 'minutesSince'>;
+  readonly operators: MinuteReader;
   readonly backlog: BacklogStore;
-  readonly channels: Pick<ChannelRegistry, 'all'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly channels: ChannelRegistry;
+  readonly clock: Clock;
 }
 
-export interface Pulse {
-  readonly now: number;
+interface MinuteSums {
   /** By minute, the oldest first. */
   readonly minutes: ReadonlyMap<number, MinuteCounts>;
   /** By channel and minute, the oldest first. */
   readonly channels: ReadonlyMap<string, ReadonlyMap<number, ChannelCounts>>;
+}
+
+export interface Pulse extends MinuteSums {
+  readonly now: number;
   readonly unfinished: number;
   /** Since when the oldest due poll waits. */
   readonly dueSince: number | undefined;
@@ -58,7 +61,7 @@ export async function readPulse({ operators, backlog, channels, clock }: PulseDe
   };
 }
 
-function sumMinutes(rows: readonly MinuteRow[]): Pick<Pulse, 'minutes' | 'channels'> {
+function sumMinutes(rows: readonly MinuteRow[]): MinuteSums {
   const minutes = new Map<number, MinuteCounts>();
   const channels = new Map<string, Map<number, ChannelCounts>>();
   for (const { minute, channel, json } of rows.toReversed())

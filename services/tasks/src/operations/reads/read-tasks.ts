@@ -4,7 +4,7 @@ import type { TimelineEntry } from '../../domain/rules/timeline.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { ListFilter, Page, TaskStep } from '../../store/task-store.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, StoreDeps } from '../deps.ts';
 import { taskNotFound } from '../task-refusals.ts';
 
 /** A caller that polls more often learns nothing sooner. */
@@ -13,7 +13,7 @@ const POLL_AFTER_MS_MIN = 1000;
 const POLL_AFTER_UNKNOWN_MS = 2000;
 
 /** Reads a task for its owner. For other accounts the task does not exist. */
-export async function getTask({ store }: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Task> {
+export async function getTask({ store }: StoreDeps, accountId: string, taskId: string): Promise<Task> {
   const task = await store.findOwned(accountId, taskId);
   if (task === undefined) throw taskNotFound();
   return task;
@@ -29,7 +29,7 @@ export type OwnersFilter = ListFilter & { readonly accountId: string };
 
 /** Lists a page of tasks. An operator may name no account. A page may begin after a removed task, as long as its record is kept. */
 export async function listTasks(
-  { store }: Pick<Deps, 'store'>,
+  { store }: StoreDeps,
   filter: ListFilter,
   page: Page,
   withTotal: boolean,
@@ -45,7 +45,7 @@ export async function listTasks(
 
 /** Lists the next tasks that match, among a bounded number of tasks. */
 export async function listTaskStep(
-  { store }: Pick<Deps, 'store'>,
+  { store }: StoreDeps,
   filter: ListFilter,
   page: Omit<Page, 'offset'>,
 ): Promise<TaskStep> {
@@ -55,7 +55,7 @@ export async function listTaskStep(
 
 /** The filter for the task of a create with this key. Undefined: no task matches. */
 export async function withKey(
-  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { store, clock }: Deps,
   filter: OwnersFilter,
   key: string,
 ): Promise<OwnersFilter | undefined> {
@@ -88,7 +88,7 @@ interface Timeline {
 }
 
 /** The steps of a task, for its owner. For other accounts the task does not exist. */
-export async function readTimeline(deps: Pick<Deps, 'store'>, accountId: string, taskId: string): Promise<Timeline> {
+export async function readTimeline(deps: StoreDeps, accountId: string, taskId: string): Promise<Timeline> {
   const task = await getTask(deps, accountId, taskId);
   const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
   return { task, entries: buildTimeline({ task, attempts, events }) };

@@ -1,12 +1,16 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { JobStore } from '../../store/job-store.ts';
-import type { DeliveryStore } from '../../store/webhook-store.ts';
+
+/** A store that leases work to workers. */
+interface LeaseEnder {
+  /** Ends every lease. Returns how many it ended. */
+  endLeases(now: number): Promise<number>;
+}
 
 export interface EndLeasesDeps {
-  readonly jobs: Pick<JobStore, 'endLeases'>;
-  readonly webhooks: Pick<DeliveryStore, 'endLeases'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly jobs: LeaseEnder;
+  readonly webhooks: LeaseEnder;
+  readonly clock: Clock;
   readonly log: Log;
 }
 

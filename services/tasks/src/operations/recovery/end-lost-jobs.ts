@@ -65,6 +65,6 @@ export async function endLostJob(deps: JobDeps, job: Job, lease: JobLease, why: 
 }
 
 /** Says that a job waits in the queue again. */
-export function logReturned({ log }: Pick<JobDeps, 'log'>, { id, requestId }: Job, delayMs: number): void {
+export function logReturned({ log }: JobDeps, { id, requestId }: Job, delayMs: number): void {
   log.info({ taskId: id, requestId, delayMs }, 'a job waits in the queue');
 }

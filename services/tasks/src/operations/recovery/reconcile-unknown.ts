@@ -70,10 +70,7 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
   return { channel, claims: new Map(claims) };
 }
 
-async function listAllWithAdmission(
-  { store }: Pick<Deps, 'store'>,
-  admission: 'submitting' | 'unknown',
-): Promise<readonly Task[]> {
+async function listAllWithAdmission({ store }: Deps, admission: 'submitting' | 'unknown'): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const more = await store.listWithAdmission(admission, { limit: PAGE, after: tasks.at(-1)?.id ?? '' });

@@ -1,5 +1,5 @@
+import type { Clock } from '@reelgate/platform/clock';
 import type { ActStore, MinuteStore } from '../../store/operator-store.ts';
-import type { Deps } from '../deps.ts';
 
 const HOUR_MS = 3_600_000;
 const ACTS_KEPT_MS = 400 * 24 * HOUR_MS;
@@ -10,10 +10,7 @@ const BATCH_MAX = 2000;
  * One pass that removes acts of operators after 400 days and counts of minutes after 25 hours, in small batches. Returns
  * how many were removed if there may be more.
  */
-export async function removeOldCounts(
-  operators: Pick<ActStore & MinuteStore, 'removeActs' | 'removeMinutes'>,
-  { clock }: Pick<Deps, 'clock'>,
-): Promise<number> {
+export async function removeOldCounts(operators: ActStore & MinuteStore, clock: Clock): Promise<number> {
   const now = clock.now();
   const acts = await operators.removeActs(now - ACTS_KEPT_MS, BATCH_MAX);
   const minutes = await operators.removeMinutes(now - MINUTES_KEPT_MS, BATCH_MAX);

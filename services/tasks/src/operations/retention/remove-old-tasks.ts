@@ -7,10 +7,7 @@ const KEYS_MAX = 1000;
  * One pass that removes expired idempotency keys, and finished and settled tasks that are older than the retention
  * time, with their history. Each pass handles one small batch, so it never delays creates.
  */
-export async function removeOldTasks(
-  { store, clock, log }: Pick<Deps, 'store' | 'clock' | 'log'>,
-  retentionMs: number,
-): Promise<number> {
+export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: number): Promise<number> {
   const now = clock.now();
   await store.removeKeys(now, KEYS_MAX);
   const removed = await store.removeFinished({ before: now - retentionMs, now, limit: TASKS_MAX });

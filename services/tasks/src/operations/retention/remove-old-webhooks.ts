@@ -7,9 +7,9 @@ const BATCH_MAX = 500;
 
 export interface WebhookRetentionDeps {
   readonly webhooks: WebhookRetentionStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly log: Log;
-  readonly limits: Pick<WebhookLimits, 'retentionMs'>;
+  readonly limits: WebhookLimits;
 }
 
 /** One pass that removes events and ended deliveries that are older than the retention time, in one small batch. */

@@ -1,7 +1,8 @@
 import type { Attributes, Tracing } from '@reelgate/platform/trace/trace';
 import type { Job } from '../../domain/job.ts';
 import type { Task } from '../../domain/task.ts';
-import type { NewTask, ReadStore } from '../../store/task-store.ts';
+import type { Deps } from '../deps.ts';
+import type { NewTask, TaskReader } from '../../store/task-store.ts';
 
 /** A task that has ended, or a create that was refused. */
 type EndedTask = NewTask | Task;
@@ -17,11 +18,7 @@ export interface TaskEnd {
  * Writes the span of a task that has ended, under the id that its create minted: from its create to its end. Only the
  * caller whose write ended the task calls this, so it happens once, in whichever process that is.
  */
-export async function writeTaskSpan(
-  { tracing, store }: { readonly tracing: Tracing; readonly store: Pick<ReadStore, 'attempts' | 'find'> },
-  task: EndedTask,
-  end: TaskEnd,
-): Promise<void> {
+export async function writeTaskSpan({ tracing, store }: Deps, task: EndedTask, end: TaskEnd): Promise<void> {
   if (task.trace === undefined) return;
   const [attempts, source] = await Promise.all([
     store.attempts(task.id).catch(() => []),
@@ -60,7 +57,7 @@ function toEndAttributes({ state, code }: TaskEnd): Attributes {
 }
 
 /** The span of the task that a regeneration is made from. */
-async function sourceTrace(store: Pick<ReadStore, 'find'>, { order }: EndedTask): Promise<string | undefined> {
+async function sourceTrace(store: TaskReader, { order }: EndedTask): Promise<string | undefined> {
   return order.sourceTaskId === undefined ? undefined : (await store.find(order.sourceTaskId))?.trace;
 }
 

@@ -4,7 +4,6 @@ import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { parseTraceparent } from '@reelgate/platform/trace/traceparent';
-import type { Task } from '../../domain/task.ts';
 
 /**
  * Work after this age has traces of its own: what keeps or drops whole traces has decided over the first one by then.
@@ -18,12 +17,19 @@ export interface SpanDeps {
 }
 
 /** A task or a job. */
-export type TracedWork = Pick<Task, 'id' | 'createdAt' | 'trace'>;
+export interface TracedWork extends WorkTrace {
+  readonly id: string;
+}
+
+interface WorkTrace {
+  readonly createdAt: number;
+  readonly trace?: string | undefined;
+}
 
 /** The carrier that others go on from; undefined: the task is not recorded, or too old for its first trace. */
 export function traceToPassOn(
-  { clock }: { readonly clock: Pick<Clock, 'now'> },
-  { createdAt, trace }: Pick<TracedWork, 'createdAt' | 'trace'>,
+  { clock }: { readonly clock: Clock },
+  { createdAt, trace }: WorkTrace,
 ): string | undefined {
   return clock.now() - createdAt <= ONE_TRACE_MS ? trace : undefined;
 }
@@ -69,7 +75,10 @@ export async function inWorkSpan<T>(
  * Runs work for a task that its create has left for later: its log lines and its calls have the id of that request, and
  * its log lines that of the trace.
  */
-export function inTask<T>({ requestId = '', trace }: Pick<Task, 'requestId' | 'trace'>, work: () => T): T {
+export function inTask<T>(
+  { requestId = '', trace }: { readonly requestId?: string | undefined; readonly trace?: string | undefined },
+  work: () => T,
+): T {
   return trace === undefined
     ? inRequest(requestId, work)
     : inRequest(requestId, () => inTrace(parseTraceparent(trace)?.traceId, work));

@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { ChangeFilter, ChangePosition, ChangeStore, ReadStore } from '../../store/task-store.ts';
+import type { ChangeFilter, ChangePosition, TaskLister, VersionReader } from '../../store/task-store.ts';
 import { openAccountFeed } from './account-feed.ts';
 import type { AccountFeed } from './account-feed.ts';
 import { openTaskFeed } from './task-feed.ts';
@@ -41,7 +41,7 @@ export interface WatchHub {
 }
 
 export interface HubDeps {
-  readonly store: Pick<ChangeStore, 'versions' | 'listChanges'> & Pick<ReadStore, 'list'>;
+  readonly store: VersionReader & TaskLister;
   readonly clock: Clock;
   /** Starts a pass at once. */
   readonly wake: () => void;

@@ -4,7 +4,7 @@ import type { OpenWatches, WatchMessage } from './open-watches.ts';
 import type { WatchHub } from './watch-hub.ts';
 
 export interface TaskWatchDeps {
-  readonly hub: Pick<WatchHub, 'openTask' | 'closeTask'>;
+  readonly hub: WatchHub;
   readonly watches: OpenWatches;
 }
 

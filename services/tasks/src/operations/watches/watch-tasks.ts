@@ -1,6 +1,6 @@
 import type { State, Task } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
-import type { ChangeFilter, ChangePosition, ChangeStore } from '../../store/task-store.ts';
+import type { ChangeFilter, ChangePosition, ChangedTaskLister } from '../../store/task-store.ts';
 import type { AccountFeed } from './account-feed.ts';
 import { fromAccountCursor, toAccountCursor } from './cursors.ts';
 import type { AccountCursor } from './cursors.ts';
@@ -13,8 +13,8 @@ const PAGE_MAX = 100;
 const UNFINISHED: readonly State[] = ['queued', 'in_progress'];
 
 export interface TasksWatchDeps {
-  readonly hub: Pick<WatchHub, 'openAccount' | 'closeAccount' | 'waitForDelivery'>;
-  readonly store: Pick<ChangeStore, 'listChangedTasks'>;
+  readonly hub: WatchHub;
+  readonly store: ChangedTaskLister;
   readonly watches: OpenWatches;
   readonly count: { readonly fellBehind: () => void };
 }

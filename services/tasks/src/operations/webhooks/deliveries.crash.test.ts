@@ -31,7 +31,7 @@ function anInternet() {
 type Internet = ReturnType<typeof anInternet>;
 
 /** A worker that sends what is due, and records each delivery by itself. */
-async function work(world: DeliveryWorld, internet: Pick<Internet, 'send'>): Promise<void> {
+async function work(world: DeliveryWorld, internet: { readonly send: Internet['send'] }): Promise<void> {
   for (const receiver of await world.lease()) {
     for (const delivery of receiver.deliveries) {
       const status = await internet.send(delivery.url, delivery.event.id);

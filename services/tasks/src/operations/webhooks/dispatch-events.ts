@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { EventStore } from '../../store/webhook-store.ts';
+import type { EventDispatcher } from '../../store/webhook-store.ts';
 
 /** Events of one transaction. An event has a delivery for each endpoint that hears it, at most 20 and one. */
 const EVENTS_MAX = 200;
@@ -7,8 +7,8 @@ const EVENTS_MAX = 200;
 const BATCHES_MAX = 50;
 
 export interface DispatchDeps {
-  readonly webhooks: Pick<EventStore, 'dispatch'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly webhooks: EventDispatcher;
+  readonly clock: Clock;
   /** Wakes streams and workers. If an announcement is lost, they see the events at their next read. */
   readonly announceDispatched: () => void;
 }

@@ -1,6 +1,6 @@
 import { openNotifier } from '../watches/notifier.ts';
 import type { Notifier } from '../watches/notifier.ts';
-import type { EventStore } from '../../store/webhook-store.ts';
+import type { EventPlaceReader } from '../../store/webhook-store.ts';
 
 /** Events that one read looks at. */
 const EVENTS_MAX = 1000;
@@ -27,7 +27,7 @@ interface OpenFeed extends EventFeed {
   tell(): void;
 }
 
-export function openEventHub(store: Pick<EventStore, 'lastPlace' | 'lastPlaces'>): EventHub {
+export function openEventHub(store: EventPlaceReader): EventHub {
   const feeds = new Map<string, Set<OpenFeed>>();
   /** Every event up to this place has been told. Undefined: nothing was read since the first stream was opened. */
   let toldUpTo: number | undefined;

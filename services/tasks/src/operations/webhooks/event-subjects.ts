@@ -1,16 +1,23 @@
 import type { Job } from '../../domain/job.ts';
 import type { Task } from '../../domain/task.ts';
-import type { ClientEvent } from '../../domain/webhook.ts';
-import type { JobStore } from '../../store/job-store.ts';
-import type { ReadStore } from '../../store/task-store.ts';
+import type { EventType } from '../../domain/webhook.ts';
+import type { JobReader } from '../../store/job-store.ts';
+import type { TaskLister } from '../../store/task-store.ts';
 
 /** Tasks that one read names, and jobs that are read at one time. */
 const TASKS_MAX = 200;
 const JOBS_MAX = 16;
 
 export interface SubjectDeps {
-  readonly tasks: Pick<ReadStore, 'list'>;
-  readonly jobs: Pick<JobStore, 'findJob'>;
+  readonly tasks: TaskLister;
+  readonly jobs: JobReader;
+}
+
+/** An event, or as much of it as names its subject. */
+interface EventAbout {
+  readonly accountId: string;
+  readonly type: EventType;
+  readonly subjectId: string;
 }
 
 /** The task or job that an event is about, as it is now. */
@@ -19,7 +26,7 @@ export type Subject = { readonly task: Task } | { readonly job: Job };
 /** The subjects of events by their ids, as far as they are kept and their owner may see them. */
 export async function findSubjects(
   { tasks, jobs }: SubjectDeps,
-  events: readonly Pick<ClientEvent, 'accountId' | 'type' | 'subjectId'>[],
+  events: readonly EventAbout[],
 ): Promise<ReadonlyMap<string, Subject>> {
   const found = new Map<string, Subject>();
   const owners = new Map(events.map(({ subjectId, accountId }) => [subjectId, accountId]));
@@ -32,10 +39,7 @@ export async function findSubjects(
   return found;
 }
 
-function listSubjectIds(
-  events: readonly Pick<ClientEvent, 'type' | 'subjectId'>[],
-  family: 'video.' | 'job.',
-): readonly string[] {
+function listSubjectIds(events: readonly EventAbout[], family: 'video.' | 'job.'): readonly string[] {
   return [...new Set(events.filter(({ type }) => type.startsWith(family)).map(({ subjectId }) => subjectId))];
 }
 

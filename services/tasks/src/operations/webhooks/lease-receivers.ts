@@ -4,7 +4,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
 import { toSecretOwnerId } from '../../domain/webhook.ts';
 import type { ClientEvent, Delivery, Payload } from '../../domain/webhook.ts';
-import type { DeliveryStore, EventStore, LeasedReceiver, ReceiverLease } from '../../store/webhook-store.ts';
+import type { EventReader, LeasedReceiver, ReceiverLease, ReceiverLeaseStore } from '../../store/webhook-store.ts';
 import { traceToPassOn } from '../tracing/work-span.ts';
 import { findSubjects } from './event-subjects.ts';
 import type { Subject, SubjectDeps } from './event-subjects.ts';
@@ -26,13 +26,19 @@ const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 const DELIVERY_BYTES = 512;
 
 export interface LeaseDeps extends SubjectDeps {
-  readonly webhooks: Pick<DeliveryStore, 'leaseReceivers' | 'renewLeases'> & Pick<EventStore, 'findEvents'>;
-  readonly secrets: Pick<WebhookSecrets, 'openManySecrets'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly webhooks: ReceiverLeaseStore & EventReader;
+  readonly secrets: WebhookSecrets;
+  readonly clock: Clock;
   readonly newId: NewId;
 }
 
-export interface DueDelivery {
+interface DeliveryTraces {
+  /** The carrier that the delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
+  readonly trace?: string | undefined;
+  readonly linkedTrace?: string | undefined;
+}
+
+export interface DueDelivery extends DeliveryTraces {
   readonly deliveryId: string;
   /** From 1. */
   readonly attempt: number;
@@ -40,9 +46,6 @@ export interface DueDelivery {
   readonly event: ClientEvent;
   /** Of a full payload, if it is kept. */
   readonly subject?: Subject | undefined;
-  /** The carrier that the delivery goes on from, or, for old work, the one to which a trace of its own is linked. */
-  readonly trace?: string | undefined;
-  readonly linkedTrace?: string | undefined;
 }
 
 export interface DueReceiver {
@@ -85,7 +88,7 @@ export async function leaseReceivers(
 
 /** Renews the leases of a worker. Returns the receivers whose lease is lost. */
 export async function renewReceivers(
-  { webhooks, clock }: { readonly webhooks: Pick<DeliveryStore, 'renewLeases'>; readonly clock: Pick<Clock, 'now'> },
+  { webhooks, clock }: LeaseDeps,
   leases: readonly ReceiverLease[],
 ): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }> {
   const kept = await webhooks.renewLeases(leases, clock.now() + LEASE_MS);
@@ -128,10 +131,7 @@ async function loadDueReceivers(deps: LeaseDeps, leased: readonly LeasedReceiver
   }));
 }
 
-function toDeliveryTraces(
-  deps: Pick<LeaseDeps, 'clock'>,
-  { origin }: ClientEvent,
-): Pick<DueDelivery, 'trace' | 'linkedTrace'> {
+function toDeliveryTraces(deps: LeaseDeps, { origin }: ClientEvent): DeliveryTraces {
   if (origin?.trace === undefined) return {};
   const trace = traceToPassOn(deps, { createdAt: origin.createdAt, trace: origin.trace });
   return trace === undefined ? { linkedTrace: origin.trace } : { trace };
@@ -146,7 +146,7 @@ function rebuildEvent({ eventId, accountId, eventType, subjectId, createdAt }: D
   return { id: eventId, accountId, type: eventType, subjectId, createdAt };
 }
 
-function choosePayload({ endpoint }: Pick<LeasedReceiver, 'endpoint'>): Payload {
+function choosePayload({ endpoint }: LeasedReceiver): Payload {
   return endpoint?.payload ?? 'thin';
 }
 

@@ -89,7 +89,7 @@ type Differences = Omit<Parameters<WebhookDeps['webhooks']['updateEndpoint']>[2]
 
 function findDifferences(
   endpoint: Endpoint,
-  change: Omit<EndpointChange, 'eventTypes'> & Pick<Differences, 'eventTypes'>,
+  change: Omit<EndpointChange, 'eventTypes'> & { readonly eventTypes?: readonly EventType[] | undefined },
 ): Differences {
   const eventTypes =
     change.eventTypes && isSame(change.eventTypes, endpoint.eventTypes) ? undefined : change.eventTypes;
@@ -152,11 +152,19 @@ export async function listEndpoints(
   return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
 }
 
+export interface EndpointSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly EventType[];
+  readonly payload: Payload;
+  readonly disabled?: Endpoint['disabled'];
+}
+
 /** An endpoint as its owner sees it. That of `default` has no settings. */
 export interface EndpointView {
   readonly id: string;
   readonly accountId: string;
-  readonly settings?: Pick<Endpoint, 'name' | 'url' | 'eventTypes' | 'payload' | 'disabled'> | undefined;
+  readonly settings?: EndpointSettings | undefined;
   /** Empty: there is no secret yet. */
   readonly hint: string;
   readonly createdAt?: number | undefined;

@@ -20,8 +20,8 @@ export interface DeliveryCounts {
 }
 
 export interface RecordDeps {
-  readonly webhooks: Pick<DeliveryStore, 'findHeldReceivers' | 'findDeliveries' | 'recordAttempts'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly webhooks: DeliveryStore;
+  readonly clock: Clock;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
   readonly log: Log;
@@ -62,7 +62,7 @@ export async function recordAttempts(deps: RecordDeps, reported: readonly Worker
 }
 
 function judgeRecord(
-  { chance }: Pick<RecordDeps, 'chance'>,
+  { chance }: RecordDeps,
   { receiverId, lease, attempts, returned }: WorkerRecord,
   receiver: HeldReceiver,
   { deliveries, now }: { readonly deliveries: ReadonlyMap<string, Delivery>; readonly now: number },
@@ -72,7 +72,7 @@ function judgeRecord(
 }
 
 function countAndLog(
-  { log, count }: Pick<RecordDeps, 'log' | 'count'>,
+  { log, count }: RecordDeps,
   { attempts, disable }: ReceiverRecord,
   { accountId, endpointId, endpoint }: HeldReceiver,
   deliveries: ReadonlyMap<string, Delivery>,

@@ -6,8 +6,8 @@ import { SIGNING_KEY, aNewEndpoint, useWebhookWorlds } from '../../../testing/we
 import type { WebhookWorld } from '../../../testing/webhooks/open-webhook-world.ts';
 import { refusalOf } from '../../../testing/refusal-of.ts';
 import { createEndpoint } from './manage-endpoints.ts';
-import { resealSecrets } from './reseal-secrets.ts';
 import { OLD_SECRET_MS, rotateSecret } from './manage-endpoints.ts';
+import { resealSecrets } from './secrets.ts';
 
 const open = useWebhookWorlds();
 const NEW_KEY = new Secret('the next signing key');

@@ -4,12 +4,13 @@ import type { Log } from '@reelgate/platform/log';
 import { Secret } from '@reelgate/platform/secret';
 import { DEFAULT_ENDPOINT, toSecretOwnerId } from '../../domain/webhook.ts';
 import type { SealedSecret } from '../../domain/webhook.ts';
-import type { EndpointStore } from '../../store/webhook-store.ts';
+import type { SecretStore } from '../../store/webhook-store.ts';
 import type { Sealer } from './seal.ts';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const HINT_CHARACTERS = 4;
+const PAGE_MAX = 200;
 
 export interface EndpointName {
   readonly accountId: string;
@@ -35,12 +36,15 @@ export interface WebhookSecrets {
   openManySecrets(names: readonly EndpointName[]): Promise<ReadonlyMap<string, readonly Secret[]>>;
 }
 
-export interface SecretDeps {
-  readonly webhooks: Pick<EndpointStore, 'findSecrets' | 'addSecret'>;
+export interface ResealDeps {
+  readonly webhooks: SecretStore;
   readonly sealer: Sealer;
-  readonly random: Random;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface SecretDeps extends ResealDeps {
+  readonly random: Random;
 }
 
 export function webhookSecrets(deps: SecretDeps): WebhookSecrets {
@@ -97,4 +101,47 @@ function newSecret({ sealer, random, clock }: SecretDeps, { accountId, endpointI
       updatedAt: now,
     },
   };
+}
+
+/**
+ * Seals anew what an older signing key sealed, so that the older key can be given up, and drops old secrets that no
+ * longer sign. Reads page by page, and changes nothing that its owner rotates meanwhile. Returns how many it wrote.
+ */
+export async function resealSecrets(deps: ResealDeps): Promise<number> {
+  let written = 0;
+  let after = '';
+  let page: readonly SealedSecret[];
+  do {
+    page = await deps.webhooks.listSecrets(after, PAGE_MAX);
+    for (const secret of page) if (await reseal(deps, secret)) written += 1;
+    after = page.at(-1)?.ownerId ?? after;
+  } while (page.length === PAGE_MAX);
+  if (written > 0) deps.log.info({ written }, 'webhook secrets were sealed anew');
+  return written;
+}
+
+async function reseal({ webhooks, sealer, clock, log }: ResealDeps, secret: SealedSecret): Promise<boolean> {
+  const { ownerId, sealed, old } = secret;
+  const kept = old !== undefined && old.until > clock.now() ? old : undefined;
+  const isOldCurrent = kept === undefined ? old === undefined : sealer.isCurrent(kept.sealed);
+  if (sealer.isCurrent(sealed) && isOldCurrent) return false;
+  const current = resealText(sealed);
+  if (current === undefined) {
+    log.error({ ownerId }, 'no accepted signing key opens the secret of a webhook endpoint; its owner can rotate it');
+    return false;
+  }
+  const before = kept && resealText(kept.sealed);
+  return webhooks.replaceSecret(
+    {
+      ...secret,
+      sealed: current,
+      old: kept === undefined || before === undefined ? undefined : { sealed: before, until: kept.until },
+    },
+    sealed,
+  );
+
+  function resealText(text: string): string | undefined {
+    const opened = sealer.open(text, ownerId);
+    return opened && sealer.seal(opened, ownerId);
+  }
 }

@@ -60,7 +60,7 @@ export async function testEndpoint(
 
 /** An event with new ids that name nothing, as a thin delivery carries it. */
 function sampleEvent(
-  { newId, clock }: Pick<WebhookDeps, 'newId' | 'clock'>,
+  { newId, clock }: WebhookDeps,
   accountId: string,
   type: EventType,
 ): { readonly id: string; readonly body: string } {

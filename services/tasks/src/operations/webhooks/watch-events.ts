@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { DispatchedEvent, EventType } from '../../domain/webhook.ts';
-import type { EventStore } from '../../store/webhook-store.ts';
+import type { EventPlaceReader, EventReader } from '../../store/webhook-store.ts';
 import type { StreamPermits } from '../content/stream-permits.ts';
 import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
 import type { EventFeed, EventHub } from './event-hub.ts';
@@ -12,7 +12,7 @@ const PAGE_MAX = 100;
 const BEGINNING = { id: 'evt_0', seq: 0 };
 
 export interface EventWatchDeps extends SubjectDeps {
-  readonly webhooks: Pick<EventStore, 'findPlace' | 'lastEvent' | 'eventsAfter'>;
+  readonly webhooks: EventPlaceReader & EventReader;
   readonly hub: EventHub;
   readonly watches: OpenWatches;
   readonly permits: StreamPermits;
@@ -35,7 +35,7 @@ export interface EventMessage {
   readonly cursor: string;
 }
 
-type Position = Pick<DispatchedEvent, 'id' | 'seq'>;
+type Position = { readonly id: string; readonly seq: number };
 
 interface Stream extends EventWatchDeps {
   readonly wanted: EventWatch;
