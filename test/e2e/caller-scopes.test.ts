@@ -349,8 +349,6 @@ describe('a team with a key', () => {
     const create = (over: object) =>
       tasks.createTask({
         accountId: 'demo',
-        visibleModels: ['*'],
-        inFlightLimit: 1000,
         order: anEndlessOrder(),
         ...over,
       });
@@ -366,7 +364,7 @@ describe('a team with a key', () => {
     });
     await expect(create({ tokenId: narrow.id })).rejects.toMatchObject({ reason: 'model_not_found' });
     await expect(
-      tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, visibleModels: ['*'], order: anEndlessOrder() }),
+      tasks.estimateOrder({ accountId: 'demo', tokenId: narrow.id, order: anEndlessOrder() }),
     ).rejects.toMatchObject({ reason: 'model_not_found' });
   });
 

@@ -1,5 +1,5 @@
 import { create, createFileRegistry, setExtension } from '@bufbuild/protobuf';
-import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
+import type { DescMessage, DescService, FileRegistry, MessageInitShape } from '@bufbuild/protobuf';
 import {
   FieldDescriptorProtoSchema,
   FieldDescriptorProto_Label as Label,
@@ -56,7 +56,16 @@ const TYPE_NAMES: Partial<Record<FieldSpec['type'], string>> = {
 };
 
 /** A message as the compiler of contracts would describe it. */
-export function aMessage({ fields, inner = {}, choice }: MessageSpec): DescMessage {
+export function aMessage(spec: MessageSpec): DescMessage {
+  return describeFile(spec).getMessage(`${PACKAGE}.Outer`)!;
+}
+
+/** A service whose one RPC `Make` takes the message and returns one without content. */
+export function aService(spec: MessageSpec): DescService {
+  return describeFile(spec).getService(`${PACKAGE}.Maker`)!;
+}
+
+function describeFile({ fields, inner = {}, choice }: MessageSpec): FileRegistry {
   const file = create(FileDescriptorProtoSchema, {
     name: 'reelgate/testing/v1/message.proto',
     package: PACKAGE,
@@ -68,12 +77,13 @@ export function aMessage({ fields, inner = {}, choice }: MessageSpec): DescMessa
         value: ['COLOUR_UNSPECIFIED', 'COLOUR_RED', 'COLOUR_BLUE'].map((name, number) => ({ name, number })),
       },
     ],
-    messageType: [messageOf('Inner', inner), messageOf('Outer', fields, choice)],
+    messageType: [messageOf('Inner', inner), messageOf('Outer', fields, choice), messageOf('Nothing', {})],
+    service: [
+      { name: 'Maker', method: [{ name: 'Make', inputType: `.${PACKAGE}.Outer`, outputType: `.${PACKAGE}.Nothing` }] },
+    ],
   });
   const others = [file_google_protobuf_descriptor, file_reelgate_rules_v1_rules].map(({ proto }) => proto);
-  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...others, file] })).getMessage(
-    `${PACKAGE}.Outer`,
-  )!;
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...others, file] }));
 }
 
 function messageOf(name: string, fields: FieldSpecs, choice?: MessageSpec['choice']) {

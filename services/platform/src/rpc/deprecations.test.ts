@@ -1,12 +1,11 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
-import { aMessage } from '../../testing/a-message.ts';
+import { aMessage, aService } from '../../testing/a-message.ts';
 import type { MessageSpec } from '../../testing/a-message.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
-import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
+import { silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { silentLog } from '../log.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
@@ -15,13 +14,23 @@ import { startConnectServer } from './connect-server.ts';
 import { deprecations } from './deprecations.ts';
 import { startGrpcServer } from './grpc-server.ts';
 import type { RpcServer } from './grpc-server.ts';
+import type { Binding } from './service.ts';
 
 silenceRpcLibraries();
 
 const AUTHORIZATION = 'Bearer key-of-the-program';
-const REQUEST = { accountId: 'demo', tokenId: 'token_1', order: { kind: 1 } };
-const SET = { ...REQUEST, visibleModels: ['*'], inFlightLimit: 3 };
-const BOTH = 'visible_models, in_flight_limit';
+const SERVICE = aService({
+  fields: {
+    name: { type: 'string' },
+    models: { type: 'string', repeated: true, deprecated: true },
+    limit: { type: 'int32', deprecated: true },
+  },
+});
+const [METHOD] = SERVICE.methods;
+const PATH = `/${SERVICE.typeName}/${METHOD!.name}`;
+const REQUEST = { name: 'demo' };
+const SET = { ...REQUEST, models: ['*'], limit: 3 };
+const BOTH = 'models, limit';
 
 const servers: RpcServer[] = [];
 afterEach(async () => {
@@ -30,12 +39,11 @@ afterEach(async () => {
 
 async function opened(start: typeof startGrpcServer | typeof startConnectServer, refusal?: Problem) {
   const metrics = openMetrics(false);
-  const binding = partialService(TaskService, {
-    createTask: async () => {
-      if (refusal !== undefined) throw refusal;
-      return {};
-    },
-  });
+  const make = async (): Promise<object> => {
+    if (refusal !== undefined) throw refusal;
+    return {};
+  };
+  const binding: Binding = { service: SERVICE, methods: { make } };
   const listen = { host: '127.0.0.1', port: 0 };
   const identify = identifyAmong(CALLERS);
   const server = await start({ listen, bindings: [binding], identify, log: silentLog, metrics, routes: [] });
@@ -53,10 +61,10 @@ async function byGrpc(address: string, request: object): Promise<string | undefi
       let header: string | undefined;
       client
         .makeUnaryRequest(
-          '/reelgate.tasks.v1.TaskService/CreateTask',
+          PATH,
           (bytes: Buffer) => bytes,
           (bytes: Buffer) => bytes,
-          Buffer.from(toBinary(CreateTaskRequestSchema, create(CreateTaskRequestSchema, request as never))),
+          Buffer.from(toBinary(METHOD!.input, create(METHOD!.input, { ...request }))),
           metadata,
           () => {
             resolve(header);
@@ -73,7 +81,7 @@ async function byGrpc(address: string, request: object): Promise<string | undefi
 
 /** The header of an answer of Connect with JSON. */
 async function byConnect(address: string, request: object): Promise<string | undefined> {
-  const response = await fetch(`http://${address}/reelgate.tasks.v1.TaskService/CreateTask`, {
+  const response = await fetch(`http://${address}${PATH}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: AUTHORIZATION },
     body: JSON.stringify(request),
@@ -90,20 +98,19 @@ describe.each([
     const { address, counted } = await opened(start);
 
     expect(await headerOf(address, SET)).toBe(BOTH);
-    expect(await headerOf(address, { ...REQUEST, visibleModels: ['*'] })).toBe('visible_models');
+    expect(await headerOf(address, { ...REQUEST, models: ['*'] })).toBe('models');
 
     const text = await counted();
-    const line = (field: string) =>
-      `reelgate_rpc_deprecated_total{rpc="reelgate.tasks.v1.TaskService/CreateTask",field="${field}"}`;
-    expect(text).toContain(`${line('visible_models')} 2`);
-    expect(text).toContain(`${line('in_flight_limit')} 1`);
+    const line = (field: string) => `reelgate_rpc_deprecated_total{rpc="${PATH.slice(1)}",field="${field}"}`;
+    expect(text).toContain(`${line('models')} 2`);
+    expect(text).toContain(`${line('limit')} 1`);
   });
 
   test('an answer to a request without them has no such header, and nothing is counted', async () => {
     const { address, counted } = await opened(start);
 
     expect(await headerOf(address, REQUEST)).toBeUndefined();
-    expect(await counted()).not.toContain('TaskService');
+    expect(await counted()).not.toContain(SERVICE.typeName);
   });
 
   test('a refusal by the method names them too', async () => {

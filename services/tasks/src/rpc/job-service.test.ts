@@ -35,7 +35,6 @@ async function aService() {
 const create = (changes: object = {}) => ({
   accountId: 'acme',
   tokenId: 'token_1',
-  visibleModels: ['*'],
   call: CALL,
   ...changes,
 });

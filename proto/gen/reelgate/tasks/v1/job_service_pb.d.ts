@@ -32,14 +32,6 @@ export declare type CreateJobRequest = Message<"reelgate.tasks.v1.CreateJobReque
   tokenId: string;
 
   /**
-   * Ignored: the models are those of the token, as they are when the job is created.
-   *
-   * @generated from field: repeated string visible_models = 3 [deprecated = true];
-   * @deprecated
-   */
-  visibleModels: string[];
-
-  /**
    * The call.
    *
    * @generated from field: reelgate.tasks.v1.JobCall call = 4;

@@ -130,14 +130,6 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
   accountId: string;
 
   /**
-   * Ignored: the models are those of the token.
-   *
-   * @generated from field: repeated string visible_models = 2 [deprecated = true];
-   * @deprecated
-   */
-  visibleModels: string[];
-
-  /**
    * The order.
    *
    * @generated from field: reelgate.tasks.v1.Order order = 3;
@@ -164,14 +156,6 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @generated from field: string request_fingerprint = 6;
    */
   requestFingerprint: string;
-
-  /**
-   * Ignored: the limit is that of the token.
-   *
-   * @generated from field: int32 in_flight_limit = 7 [deprecated = true];
-   * @deprecated
-   */
-  inFlightLimit: number;
 
   /**
    * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
@@ -219,14 +203,6 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
    * @generated from field: string account_id = 1;
    */
   accountId: string;
-
-  /**
-   * Ignored: the models are those of the token.
-   *
-   * @generated from field: repeated string visible_models = 2 [deprecated = true];
-   * @deprecated
-   */
-  visibleModels: string[];
 
   /**
    * The order.
@@ -318,14 +294,6 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   tokenId: string;
 
   /**
-   * Ignored: the models are those of the token.
-   *
-   * @generated from field: repeated string visible_models = 3 [deprecated = true];
-   * @deprecated
-   */
-  visibleModels: string[];
-
-  /**
    * The order.
    *
    * @generated from field: reelgate.tasks.v1.Order order = 4;
@@ -347,14 +315,6 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: string request_fingerprint = 6;
    */
   requestFingerprint: string;
-
-  /**
-   * Ignored: the limit is that of the token.
-   *
-   * @generated from field: int32 in_flight_limit = 7 [deprecated = true];
-   * @deprecated
-   */
-  inFlightLimit: number;
 
   /**
    * The URL that is told when the task ends, signed with the account's default secret. Empty: none.
