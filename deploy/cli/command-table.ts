@@ -1,22 +1,22 @@
 import type { Command } from './command.ts';
-import { accountCredit, accountList, accountShow } from './commands/account.ts';
-import { actList } from './commands/act.ts';
-import { attentionList, attentionResolve } from './commands/attention.ts';
-import { backup, restore } from './commands/backup.ts';
-import { channelList, channelPause, channelResume, channelTest } from './commands/channel.ts';
-import { configCheck, configSchema } from './commands/config.ts';
-import { doctor } from './commands/doctor.ts';
-import { jobList, jobShow } from './commands/job.ts';
-import { consoleKey, keysDerive } from './commands/keys.ts';
-import { ledgerRebuild, ledgerVerify } from './commands/ledger.ts';
-import { mediaVerify } from './commands/media.ts';
-import { migrate } from './commands/migrate.ts';
-import { priceList } from './commands/price.ts';
-import { profile } from './commands/profile.ts';
-import { taskList, taskShow } from './commands/task.ts';
-import { tokenCreate, tokenLimit, tokenList, tokenRevoke } from './commands/token.ts';
-import { usageShow } from './commands/usage.ts';
-import { videoCreate, videoSave } from './commands/video.ts';
+import { accountCredit, accountList, accountShow } from './commands/account-commands.ts';
+import { actList } from './commands/act-commands.ts';
+import { attentionList, attentionResolve } from './commands/attention-commands.ts';
+import { backup, restore } from './commands/backup-commands.ts';
+import { channelList, channelPause, channelResume, channelTest } from './commands/channel-commands.ts';
+import { configCheck, configSchema } from './commands/config-commands.ts';
+import { doctor } from './commands/doctor-commands.ts';
+import { jobList, jobShow } from './commands/job-commands.ts';
+import { consoleKey, keysDerive } from './commands/keys-commands.ts';
+import { ledgerRebuild, ledgerVerify } from './commands/ledger-commands.ts';
+import { mediaVerify } from './commands/media-commands.ts';
+import { migrate } from './commands/migrate-commands.ts';
+import { priceList } from './commands/price-commands.ts';
+import { profile } from './commands/profile-commands.ts';
+import { taskList, taskShow } from './commands/task-commands.ts';
+import { tokenCreate, tokenLimit, tokenList, tokenRevoke } from './commands/token-commands.ts';
+import { usageShow } from './commands/usage-commands.ts';
+import { videoCreate, videoSave } from './commands/video-commands.ts';
 import {
   webhookCreate,
   webhookDelete,
@@ -29,7 +29,7 @@ import {
   webhookShow,
   webhookTest,
   webhookUpdate,
-} from './commands/webhook.ts';
+} from './commands/webhook-commands.ts';
 import { newCompletionCommand } from './completion/completion.ts';
 
 /**

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { configJsonSchema } from '../program/config/json-schema.ts';
+import { configJsonSchema } from '../program/config/config-json-schema.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PROGRAMS = path.join(ROOT, 'node_modules/.bin');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { configJsonSchema } from '../program/config/json-schema.ts';
+import { configJsonSchema } from '../program/config/config-json-schema.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** As a command: writes the JSON Schema of the configuration, formatted like the other files of the repository. */

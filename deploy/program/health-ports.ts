@@ -10,7 +10,7 @@ import { shareCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import { CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-import type { FoundationWithoutBus } from './foundation.ts';
+import type { FoundationWithoutBus } from './open-foundation.ts';
 import type { ProgramTls } from './open-tls.ts';
 
 /** The ports that answer health while the program still starts. They are closed last. */

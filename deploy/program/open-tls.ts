@@ -8,7 +8,7 @@ import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { LOOPBACK } from './config/stand-alone.ts';
 import { listUsedTls } from './config/used-tls.ts';
-import type { FoundationWithoutBus } from './foundation.ts';
+import type { FoundationWithoutBus } from './open-foundation.ts';
 
 /** The certificates of this process. */
 export interface ProgramTls {

@@ -8,8 +8,8 @@ import { readConfig } from './config/read-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
 import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
-import { openBus, openFoundation } from './foundation.ts';
-import type { BaseFoundation } from './foundation.ts';
+import { openBus, openFoundation } from './open-foundation.ts';
+import type { BaseFoundation } from './open-foundation.ts';
 import { openHealthPorts } from './health-ports.ts';
 import { newCallerIdentifiers } from './open-ports.ts';
 import { announcePlaintext, openTls } from './open-tls.ts';
@@ -91,10 +91,10 @@ export async function run(
 
 /** Starts one service in this process, which calls the others over gRPC. The code of the others is not loaded. */
 const START_ONE: Readonly<Record<ServiceName, (starting: StartParts) => Promise<StartResult>>> = {
-  billing: async (starting) => (await import('./alone/billing.ts')).startBillingAlone(starting),
-  media: async (starting) => (await import('./alone/media.ts')).startMediaAlone(starting),
-  tasks: async (starting) => (await import('./alone/tasks.ts')).startTasksAlone(starting),
-  gateway: async (starting) => (await import('./alone/gateway.ts')).startGatewayAlone(starting),
+  billing: async (starting) => (await import('./alone/start-billing.ts')).startBillingAlone(starting),
+  media: async (starting) => (await import('./alone/start-media.ts')).startMediaAlone(starting),
+  tasks: async (starting) => (await import('./alone/start-tasks.ts')).startTasksAlone(starting),
+  gateway: async (starting) => (await import('./alone/start-gateway.ts')).startGatewayAlone(starting),
 };
 
 /** A stop before the end of the start waits for nothing. */

@@ -4,7 +4,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { pendingSettings } from './config/pending-settings.ts';
 import type { ServiceName } from './config/program-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
-import type { FoundationWithoutBus } from './foundation.ts';
+import type { FoundationWithoutBus } from './open-foundation.ts';
 
 /** A mounted folder is replaced by a new link, which a watch of the file system can miss. So the files are polled. */
 export const WATCH_MS = 500;

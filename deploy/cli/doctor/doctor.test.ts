@@ -15,7 +15,7 @@ import { openDeadline } from './deadline.ts';
 import { findWorstGrade } from './doctor-line.ts';
 import type { DoctorLine } from './doctor-line.ts';
 import { countLines, openLineFormat } from './format-lines.ts';
-import { newSecretHider } from '../commands/doctor.ts';
+import { newSecretHider } from '../commands/doctor-commands.ts';
 
 const NEVER = new Promise<never>(() => undefined);
 

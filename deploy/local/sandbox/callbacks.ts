@@ -1,13 +1,13 @@
-import { newToken } from './chance.ts';
-import { deadline } from './clock.ts';
-import type { Clock, SandboxTime } from './clock.ts';
+import { newToken } from './random-ids.ts';
+import { deadline } from './sandbox-clock.ts';
+import type { Clock, SandboxTime } from './sandbox-clock.ts';
 import { dial } from './dial.ts';
 import { callbackAnswerBytesMax, challengeMsMax, pushMsMax } from './limits.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './vendor-refusal.ts';
 import type { TaskBook } from './task-book.ts';
 import { findPhase, isFinished, nextChangeAt } from './task-life.ts';
-import { toWireTask } from './task-view.ts';
-import type { LinkMaker } from './task-view.ts';
+import { toWireTask } from './wire-task.ts';
+import type { LinkMaker } from './wire-task.ts';
 
 /** Posts a task to its callback address whenever its status changes. */
 export type Announcer = {

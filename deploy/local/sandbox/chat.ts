@@ -1,4 +1,4 @@
-import { newToken } from './chance.ts';
+import { newToken } from './random-ids.ts';
 
 const quotedCodePointsMax = 500;
 const lettersAToken = 4;

@@ -1,9 +1,9 @@
 import type { Announcer } from './callbacks.ts';
-import type { SandboxTime } from './clock.ts';
+import type { SandboxTime } from './sandbox-clock.ts';
 import type { RenderQueue } from './render/render-queue.ts';
 import type { SignedLinks } from './signed-link.ts';
 import type { TaskBook } from './task-book.ts';
-import type { LinkMaker } from './task-view.ts';
+import type { LinkMaker } from './wire-task.ts';
 
 /** The parts of the sandbox that the routes use. */
 export type SandboxParts = SandboxTime & {

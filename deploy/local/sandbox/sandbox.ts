@@ -1,15 +1,15 @@
 import { announcer } from './callbacks.ts';
-import { wallClock, type Clock, type SandboxTime } from './clock.ts';
+import { wallClock, type Clock, type SandboxTime } from './sandbox-clock.ts';
 import { resumeTasks } from './creation/accept-order.ts';
-import { close, httpServer, listen } from './http/http-server.ts';
+import { close, httpServer, listen } from './http/sandbox-server.ts';
 import { renderInWorker } from './render/render-queue.ts';
 import { renderQueue, type Render } from './render/render-queue.ts';
-import { route } from './routes/routes.ts';
+import { route } from './routes/route-request.ts';
 import type { SandboxParts } from './sandbox-parts.ts';
 import { newSignedLinks } from './signed-link.ts';
 import { taskBook, type TaskBook } from './task-book.ts';
-import { memoryTaskStore, openTaskStore } from './task-store.ts';
-import type { LinkMaker } from './task-view.ts';
+import { memoryTaskStore, openTaskStore } from './sandbox-task-store.ts';
+import type { LinkMaker } from './wire-task.ts';
 
 export type SandboxOptions = {
   /** `host:port`; port 0 takes any free one. */

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { newToken } from './chance.ts';
+import { newToken } from './random-ids.ts';
 import { linkMsMax } from './limits.ts';
 
 export type SignedLinks = {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { plainScript } from './steering/script.ts';
 import { taskBook, type TaskBook } from './task-book.ts';
-import { memoryTaskStore } from './task-store.ts';
-import type { Task } from './task.ts';
+import { memoryTaskStore } from './sandbox-task-store.ts';
+import type { Task } from './sandbox-task.ts';
 
 function aTask(id: string, createdAt: number): Task {
   return {

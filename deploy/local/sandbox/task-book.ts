@@ -1,7 +1,7 @@
 import { tasksMax } from './limits.ts';
-import type { Task } from './task.ts';
+import type { Task } from './sandbox-task.ts';
 import { isFinished, isReadable, findPhase } from './task-life.ts';
-import type { TaskStore } from './task-store.ts';
+import type { TaskStore } from './sandbox-task-store.ts';
 
 /** The tasks of the sandbox's one account. */
 export type TaskBook = {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Order } from './order.ts';
+import type { Order } from './vendor-order.ts';
 import { steer } from './steering/steer.ts';
 import { isReadable, nextChangeAt, findPhase } from './task-life.ts';
-import type { Picture, Task } from './task.ts';
+import type { Picture, Task } from './sandbox-task.ts';
 
 const second = 1000;
 const pictureOrder = { prompt: 'A fox', resolution: '768P', ratio: '16:9', seconds: 5, caption: '' } as const;

@@ -1,6 +1,6 @@
 import { recordMsMax } from './limits.ts';
 import type { Ending } from './steering/script.ts';
-import type { Task } from './task.ts';
+import type { Task } from './sandbox-task.ts';
 
 export type Phase = { readonly status: string; readonly since: number };
 

@@ -8,21 +8,26 @@ import { grpcConfig } from '@reelgate/platform/rpc/grpc-config';
 import { TARGET_EXPECTED, parseTarget } from '@reelgate/platform/rpc/grpc-target';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
 import { tasksConfig } from '@reelgate/tasks/config';
-import { checkGrantedAccounts, checkTokenModels } from './findings/accounts.ts';
-import { checkCallerCredentials, checkCallerNames } from './findings/callers.ts';
+import { checkGrantedAccounts, checkTokenModels } from './findings/account-findings.ts';
+import { checkCallerCredentials, checkCallerNames } from './findings/caller-findings.ts';
 import {
   checkAlphaEndpoints,
   checkCallbackAddresses,
   checkChannelEndpoints,
   checkChannelIds,
   checkChannelModels,
-} from './findings/channels.ts';
+} from './findings/channel-findings.ts';
 import type { ComparedConfig, Finding, Rule } from './findings/finding.ts';
-import { checkModelRanges, findUnusedModels } from './findings/models.ts';
-import { checkOperatorKeys, checkOperatorNames } from './findings/operators.ts';
-import { checkAlphaPrices, findUnpricedModels, findUnusedPrices } from './findings/prices.ts';
-import { checkBothSides, checkClientAuthorities, checkClientPair, findUnverifiedDatabases } from './findings/tls.ts';
-import { checkPollOrder, findPlainExceptions, findZeroes } from './findings/values.ts';
+import { checkModelRanges, findUnusedModels } from './findings/model-findings.ts';
+import { checkOperatorKeys, checkOperatorNames } from './findings/operator-findings.ts';
+import { checkAlphaPrices, findUnpricedModels, findUnusedPrices } from './findings/price-findings.ts';
+import {
+  checkBothSides,
+  checkClientAuthorities,
+  checkClientPair,
+  findUnverifiedDatabases,
+} from './findings/tls-findings.ts';
+import { checkPollOrder, findPlainExceptions, findZeroes } from './findings/value-findings.ts';
 import { readInternalCallers } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { configJsonSchema } from './json-schema.ts';
+import { configJsonSchema } from './config-json-schema.ts';
 import { errorsOf, parseYaml } from './testing/published-schema.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');

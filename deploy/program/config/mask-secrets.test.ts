@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CONFIG_SCHEMA } from './config-schema.ts';
+import { CONFIG_SCHEMA } from './program-schema.ts';
 import { maskSecrets } from './mask-secrets.ts';
 
 interface Schema {

@@ -4,7 +4,7 @@ import { gatewayConfig } from '@reelgate/gateway/config';
 import { mediaConfig } from '@reelgate/media/config';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import { tasksConfig } from '@reelgate/tasks/config';
-import { CONFIG_SCHEMA } from './config-schema.ts';
+import { CONFIG_SCHEMA } from './program-schema.ts';
 import { programConfig } from './program-config.ts';
 import { SETTINGS } from './testing/settings.ts';
 import type { SettingSchema } from './testing/settings.ts';

@@ -5,7 +5,7 @@ import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import type { ServiceName } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
-import type { BaseFoundation } from '../foundation.ts';
+import type { BaseFoundation } from '../open-foundation.ts';
 import { diagnosisBinding } from './diagnosis-binding.ts';
 
 /** The diagnosis of this process, for an operator. */

@@ -1,10 +1,10 @@
-import { newTaskId } from '../chance.ts';
-import type { Order } from '../order.ts';
-import { Refusal } from '../refusal.ts';
+import { newTaskId } from '../random-ids.ts';
+import type { Order } from '../vendor-order.ts';
+import { Refusal } from '../vendor-refusal.ts';
 import type { PictureOrder } from '../render/picture-order.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { Script } from '../steering/script.ts';
-import type { Picture, Task } from '../task.ts';
+import type { Picture, Task } from '../sandbox-task.ts';
 
 /** Stores the task, queues its video and begins its callbacks. */
 export async function acceptOrder(order: Order, script: Script, parts: SandboxParts): Promise<Task> {

@@ -1,8 +1,8 @@
 import type { InputVideoTrack } from 'mediabunny';
-import { deadline, type SandboxTime } from '../clock.ts';
+import { deadline, type SandboxTime } from '../sandbox-clock.ts';
 import { dial } from '../dial.ts';
 import { mediaBytesMax, mediaFetchMsMax } from '../limits.ts';
-import type { MediaItem } from '../order.ts';
+import type { MediaItem } from '../vendor-order.ts';
 import type { FrameSize } from '../render/frame-format.ts';
 
 export type MeasuredMedia = {

@@ -1,10 +1,10 @@
-import { adaptiveRatio } from '../order.ts';
-import type { Draft, MediaItem, Order, OrderFacts, VideoShape } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import { adaptiveRatio } from '../vendor-order.ts';
+import type { Draft, MediaItem, Order, OrderFacts, VideoShape } from '../vendor-order.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 import { frameCount, frameSize, framesPerSecond, isOnFrameGrid, nearestRatio } from '../render/frame-format.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import { findPhase } from '../task-life.ts';
-import type { Task } from '../task.ts';
+import type { Task } from '../sandbox-task.ts';
 import { measureMedia } from './measured-media.ts';
 import type { MeasuredMedia } from './measured-media.ts';
 

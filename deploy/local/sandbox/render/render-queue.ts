@@ -75,7 +75,7 @@ export function renderQueue(
 
 /** Renders on a thread of its own. The thread ends with the video or at its deadline, and frees all its memory. */
 export const renderInWorker: Render = async (order, stopped) => {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: order });
+  const worker = new Worker(new URL('./render-worker.ts', import.meta.url), { workerData: order });
   try {
     const [bytes] = (await once(worker, 'message', {
       signal: AbortSignal.any([stopped, AbortSignal.timeout(renderMsMax)]),

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { plainScript, type Script } from './script.ts';
 import { steer } from './steer.ts';
-import { words } from './words.ts';
+import { words } from './steering-words.ts';
 
 test.each<[string, Partial<Script>]>([
   ['nothing in brackets', {}],

@@ -1,6 +1,6 @@
-import type { Kind } from '../order.ts';
+import type { Kind } from '../vendor-order.ts';
 import { plainScript, type Script } from './script.ts';
-import { words } from './words.ts';
+import { words } from './steering-words.ts';
 
 const bracketed = /\[(r:)?([a-z-]{1,20})(?::([^\]\s]{1,60}))?\]/gi;
 

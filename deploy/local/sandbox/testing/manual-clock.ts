@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../sandbox-clock.ts';
 
 /** A clock that only the test moves. The timers that fall due on the way run in order. */
 export type ManualClock = Clock & { advance(ms: number): void };

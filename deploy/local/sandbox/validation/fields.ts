@@ -1,4 +1,4 @@
-import { invalidParams } from '../refusal.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 
 /** A JSON object whose values are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;

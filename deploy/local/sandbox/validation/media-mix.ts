@@ -1,5 +1,5 @@
-import type { MediaItem, MediaRole } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import type { MediaItem, MediaRole } from '../vendor-order.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 
 export type Mode = 'text' | 'frames' | 'references';
 

@@ -1,7 +1,7 @@
-import type { MediaForm, MediaItem, MediaRole } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import type { MediaForm, MediaItem, MediaRole } from '../vendor-order.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 import { ifPresent, readChoice, readFields, readText } from './fields.ts';
-import { checkMediaUrl } from './media-url.ts';
+import { checkMediaUrl } from './check-media-url.ts';
 
 export type Content = { readonly text: string; readonly media: readonly MediaItem[] };
 

@@ -18,7 +18,7 @@ import { callKey } from '../identities.ts';
 import { newConfigurationReader } from '../config/describe-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';
-import { connect, secureContext } from './connect.ts';
+import { connect, secureContext } from './connect-service.ts';
 
 /** The gateway in a process of its own. */
 export async function startGatewayAlone(starting: StartParts): Promise<StartResult> {

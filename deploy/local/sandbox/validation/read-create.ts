@@ -1,10 +1,10 @@
-import type { Draft, Kind } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import type { Draft, Kind } from '../vendor-order.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 import { concreteRatios, resolutions } from '../render/frame-format.ts';
-import { readContent, type Content } from './content.ts';
+import { readContent, type Content } from './body-content.ts';
 import { ifPresent, readChoice, readFields, readFlag, readText, readWhole, type Fields } from './fields.ts';
 import { findMode, type Mode } from './media-mix.ts';
-import { isHttpUrl } from './media-url.ts';
+import { isHttpUrl } from './check-media-url.ts';
 
 const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
   generation: ['model', 'content', 'resolution', 'duration', 'ratio', 'callback_url', 'aigc_watermark', 'extra'],

@@ -3,7 +3,7 @@ import { billingConfig } from '@reelgate/billing/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve-alone.ts';
 
 /** Billing in a process of its own. */
 export async function startBillingAlone(starting: StartParts): Promise<StartResult> {

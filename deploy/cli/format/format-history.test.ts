@@ -6,7 +6,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { formatHistory } from './task-history.ts';
+import { formatHistory } from './format-history.ts';
 
 const START = Date.UTC(2026, 10, 22, 12, 0, 3);
 const at = (seconds: number) => timestampFromMs(START + seconds * 1000);

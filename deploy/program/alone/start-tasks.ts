@@ -7,8 +7,8 @@ import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { callKey } from '../identities.ts';
 import { connectPeers, watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';
-import { connect, secureContext } from './connect.ts';
-import { serve } from './serve.ts';
+import { connect, secureContext } from './connect-service.ts';
+import { serve } from './serve-alone.ts';
 
 /** Tasks in a process of its own. */
 export async function startTasksAlone(starting: StartParts): Promise<StartResult> {

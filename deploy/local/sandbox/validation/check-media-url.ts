@@ -1,6 +1,6 @@
 import { mediaBytesMax } from '../limits.ts';
-import type { MediaForm } from '../order.ts';
-import { invalidParams } from '../refusal.ts';
+import type { MediaForm } from '../vendor-order.ts';
+import { invalidParams } from '../vendor-refusal.ts';
 
 // The vendor accepts them only in lower case.
 const dataFormats: Readonly<Record<MediaForm, readonly string[]>> = {

@@ -4,9 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { newToken } from '../chance.ts';
+import { newToken } from '../random-ids.ts';
 import { bodyBytesMax, bodyMsMax, idleMsMax } from '../limits.ts';
-import { Refusal, internalError, invalidParams, toWireRefusal } from '../refusal.ts';
+import { Refusal, internalError, invalidParams, toWireRefusal } from '../vendor-refusal.ts';
 import type { Answer } from './answer.ts';
 
 const page = '<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>';

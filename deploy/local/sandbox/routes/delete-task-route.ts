@@ -1,7 +1,7 @@
 import { json } from '../http/answer.ts';
-import { invalidParams, unknownTask } from '../refusal.ts';
+import { invalidParams, unknownTask } from '../vendor-refusal.ts';
 import { isFinished, findPhase } from '../task-life.ts';
-import type { RouteHandler } from './route.ts';
+import type { RouteHandler } from './route-handler.ts';
 
 /** Cancels a queued task, deletes a finished one, and refuses all others. */
 export const deleteTask: RouteHandler = ({ id }, { book, clock, announcer }) => {

@@ -1,9 +1,9 @@
 import { chatAnswer, toChatEvents, toChatBody } from '../chat.ts';
 import { readChatOrder } from '../chat.ts';
-import { pause, type Clock } from '../clock.ts';
+import { pause, type Clock } from '../sandbox-clock.ts';
 import { json, type Answer } from '../http/answer.ts';
 import { wordMs } from '../limits.ts';
-import type { RouteHandler } from './route.ts';
+import type { RouteHandler } from './route-handler.ts';
 
 /** A chat completion in OpenAI's shape, which most vendors share. */
 export const completeChat: RouteHandler = ({ body }, { clock, stopped }): Answer => {

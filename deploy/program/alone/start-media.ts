@@ -3,7 +3,7 @@ import { mediaConfig } from '@reelgate/media/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
 import { watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';
-import { serve } from './serve.ts';
+import { serve } from './serve-alone.ts';
 
 /** Media in a process of its own. */
 export async function startMediaAlone(starting: StartParts): Promise<StartResult> {

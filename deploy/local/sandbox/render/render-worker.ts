@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PictureOrder } from './picture-order.ts';
-import { renderVideo } from './video.ts';
+import { renderVideo } from './render-video.ts';
 
 // On Linux this sets the priority of this thread only, so that drawing gives way to serving. On other systems it would
 // slow the whole process.

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { aContextIr, aGeneration, aRegeneration, audio, image, mp3, png, text, video } from '../testing/bodies.ts';
-import { readCreate } from './create-body.ts';
+import { readCreate } from './read-create.ts';
 
 const imageFormats =
   'data of image_url must begin with data:image/FORMAT;base64, ' +

@@ -1,7 +1,7 @@
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { RefusedConfig } from '../../program/config/check-config.ts';
 import type { CheckedLines } from '../../program/config/check-config.ts';
-import { configJsonSchema } from '../../program/config/json-schema.ts';
+import { configJsonSchema } from '../../program/config/config-json-schema.ts';
 import { SERVICE_NAMES } from '../../program/config/program-config.ts';
 import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';

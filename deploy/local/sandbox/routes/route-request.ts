@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Answer } from '../http/answer.ts';
-import { readBody } from '../http/http-server.ts';
-import { internalError, Refusal, refusalBy } from '../refusal.ts';
+import { readBody } from '../http/sandbox-server.ts';
+import { internalError, Refusal, refusalBy } from '../vendor-refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
-import { completeChat } from './complete-chat.ts';
-import { createTask } from './create-task.ts';
-import { deleteTask } from './delete-task.ts';
-import { listTasks } from './list-tasks.ts';
-import { queryTask } from './query-task.ts';
-import { resultBytes } from './result-bytes.ts';
-import type { RouteHandler } from './route.ts';
+import { completeChat } from './complete-chat-route.ts';
+import { createTask } from './create-task-route.ts';
+import { deleteTask } from './delete-task-route.ts';
+import { listTasks } from './list-tasks-route.ts';
+import { queryTask } from './query-task-route.ts';
+import { resultBytes } from './result-bytes-route.ts';
+import type { RouteHandler } from './route-handler.ts';
 
 type Route = {
   readonly methods: readonly string[];

@@ -1,7 +1,7 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import { ALPHA, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
 import { adapterEndpoints, isRelayAdapter } from '../channels-schema.ts';
-import { ALPHA_ONLY } from './prices.ts';
+import { ALPHA_ONLY } from './price-findings.ts';
 import { refuse, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 

@@ -5,7 +5,7 @@ import { mediaSchema } from '@reelgate/media/config';
 import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
 import { traceSchema } from '@reelgate/platform/trace/trace-schema';
 import { tasksSchema } from '@reelgate/tasks/config';
-import { allowedHostsSchema } from './allowed-hosts.ts';
+import { allowedHostsSchema } from './read-allowed-hosts.ts';
 import { channelsSchema } from './channels-schema.ts';
 import { internalCallersSchema } from './internal-callers.ts';
 import { liveSchema } from './live-settings.ts';

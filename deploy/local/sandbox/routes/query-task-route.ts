@@ -1,8 +1,8 @@
 import { json, type Answer } from '../http/answer.ts';
-import { internalError, refusalBy, unknownTask } from '../refusal.ts';
+import { internalError, refusalBy, unknownTask } from '../vendor-refusal.ts';
 import type { ReadTrouble } from '../steering/script.ts';
-import { toWireTask } from '../task-view.ts';
-import type { RouteHandler } from './route.ts';
+import { toWireTask } from '../wire-task.ts';
+import type { RouteHandler } from './route-handler.ts';
 
 export const queryTask: RouteHandler = ({ id }, { book, clock, linkTo }) => {
   const task = book.find(id);

@@ -1,4 +1,4 @@
-import type { Order } from './order.ts';
+import type { Order } from './vendor-order.ts';
 import type { PictureOrder } from './render/picture-order.ts';
 import type { Script } from './steering/script.ts';
 

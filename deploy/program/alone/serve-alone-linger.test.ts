@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { linger } from './serve.ts';
+import { linger } from './serve-alone.ts';
 
 function lingering(isNeeded?: () => Promise<boolean>) {
   const clock = fakeClock();

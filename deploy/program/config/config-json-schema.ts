@@ -1,4 +1,4 @@
-import { CONFIG_SCHEMA } from './config-schema.ts';
+import { CONFIG_SCHEMA } from './program-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { json } from '../http/answer.ts';
 import { pageSizeMax } from '../limits.ts';
-import { invalidParams } from '../refusal.ts';
-import type { Task } from '../task.ts';
+import { invalidParams } from '../vendor-refusal.ts';
+import type { Task } from '../sandbox-task.ts';
 import { findPhase } from '../task-life.ts';
-import { toWireTask } from '../task-view.ts';
-import type { RouteHandler } from './route.ts';
+import { toWireTask } from '../wire-task.ts';
+import type { RouteHandler } from './route-handler.ts';
 
 const pageSizeDefault = 20;
 

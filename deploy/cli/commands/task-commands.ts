@@ -9,7 +9,7 @@ import { formatNanos } from '../format/amount.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
 import { toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
-import { formatHistory } from '../format/task-history.ts';
+import { formatHistory } from '../format/format-history.ts';
 import { KINDS, readPrompt, stateName, toTaskJson } from '../format/task-record.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from '@jest/globals';
 import { isNetwork } from '@reelgate/platform/source-address';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { testConfig } from '../../../test/harness/test-config.ts';
-import { CONFIG_SCHEMA } from './config-schema.ts';
-import { configJsonSchema } from './json-schema.ts';
+import { CONFIG_SCHEMA } from './program-schema.ts';
+import { configJsonSchema } from './config-json-schema.ts';
 import { errorsOf, isSchema, parseYaml } from './testing/published-schema.ts';
 import { SETTINGS } from './testing/settings.ts';
 
