@@ -18,7 +18,7 @@ const SETTLED_MS_MAX = 300_000;
 const READ_MS = 1000;
 /** The confirmations of the settlements follow three seconds later. */
 const CONFIRMED_MS = 6000;
-/** The target of issue 15 for the processor time of one end. */
+/** The target for the processor time of one end. */
 const GOAL_MS = 3.5;
 
 /**

@@ -3,11 +3,9 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { billingBench } from './billing/billing.ts';
 import { consolePagesBench } from './console-pages.ts';
-import { countersBench } from './counters.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
 import { mediaBench } from './media/downloads.ts';
-import { internalBytesBench } from './media/internal-bytes.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { largeStoresBench } from './large-stores/large-stores.ts';
 import { peersBench } from './peers.ts';
@@ -38,14 +36,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'poller-simulation': pollerSimulation,
   'task-costs': taskCostsBench,
   media: mediaBench,
-  'media-bytes': internalBytesBench,
   'media-inline': inlineBodiesBench,
   billing: billingBench,
   relay: relayBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
   webhooks: webhooksBench,
-  counters: countersBench,
   replicas: replicasBench,
   tracing: tracingBench,
   starts: startsBench,

@@ -33,10 +33,7 @@ interface Round {
   readonly cpuUs: number;
 }
 
-/**
- * Creates of one token on one and on two processes of tasks, over a slow line to PostgreSQL. The bench `counters` adds
- * the ends of tasks.
- */
+/** Creates of one token on one and on two processes of tasks, over a slow line to PostgreSQL. */
 export async function replicasBench(): Promise<readonly Line[]> {
   const what = 'create, two processes of tasks (baseline: one)';
   const reason = natsServer.missing() ?? postgresServer.missing();
