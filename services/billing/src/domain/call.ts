@@ -4,7 +4,7 @@ import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { isEstimated, applyUsage } from './used-facts.ts';
+import { isEstimated, applyUsage } from './apply-usage.ts';
 
 /** The most calls of one batch, which the rules of the contract bound. */
 const BATCH_CALLS_MAX = 1000;

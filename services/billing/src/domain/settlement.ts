@@ -2,7 +2,7 @@ import type { ChargeBasis, Hold, ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { isEstimated, applyUsage } from './used-facts.ts';
+import { isEstimated, applyUsage } from './apply-usage.ts';
 
 /** The decision on a hold. */
 export type HoldDecision =

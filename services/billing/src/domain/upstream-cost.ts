@@ -3,7 +3,7 @@ import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
 import type { PriceFacts, PriceFault } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
-import { applyUsage } from './used-facts.ts';
+import { applyUsage } from './apply-usage.ts';
 
 /**
  * The prices that each channel pays its upstream: the terms by channel and price key. A key without terms has no

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Verdict } from '../domain/sliding-window.ts';
 
 /** A counter and the most requests of a minute that it counts. */

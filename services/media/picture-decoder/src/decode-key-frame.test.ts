@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sampleStream, SAMPLES } from '../testing/samples.ts';
 import { decodeKeyFrame } from './decode-key-frame.ts';
-import { decodePlanes } from './decode-planes.ts';
+import { decodePlanes } from './decode-key-frame.ts';
 import type { DecodedPicture } from './picture/colours.ts';
 
 const REFUSALS = ['unsupported', 'too_large', 'corrupt'];

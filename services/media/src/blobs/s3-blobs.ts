@@ -1,5 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { Agent } from 'node:https';
+import type { AgentOptions } from 'node:https';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,18 +11,24 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsCommand,
+  S3Client,
 } from '@aws-sdk/client-s3';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import { rereadTls } from '@reelgate/platform/tls/reread-tls';
 import { checkKey } from './blob-key.ts';
 import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
 import type { ReceivedFile } from './incoming.ts';
 import type { S3Address, S3Credentials } from './s3-address.ts';
-import { s3Client } from './s3-client.ts';
+
+const CONNECT_TIMEOUT_MS = 5000;
+/** The time until the headers of an answer, and between two pieces of a body. */
+const SILENCE_MS = 30_000;
+const SOCKETS_MAX = 256;
+const ATTEMPTS_MAX = 3;
 
 /** The memory of uploads is the product of the three. */
 const PART_BYTES_MIN = 8 * 1024 * 1024;
@@ -175,4 +183,50 @@ async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
     if (NOTHING.has((error as { readonly name?: string }).name ?? '')) return undefined;
     throw error;
   }
+}
+
+/** Without credentials the SDK uses its own order: environment variables, a web identity, the machine's role. */
+function s3Client(
+  { region, pathStyle, ca }: S3Address,
+  endpoint: string | undefined,
+  credentials: S3Credentials | undefined,
+): S3Client {
+  const agent = { maxSockets: SOCKETS_MAX, keepAlive: true };
+  return new S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_MS,
+      httpAgent: agent,
+      httpsAgent: ca === undefined ? agent : agentTrusting(ca, agent),
+    },
+    // many S3-compatible stores refuse the checksums that the SDK adds by default
+    ...(endpoint === undefined
+      ? {}
+      : { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }),
+    ...(credentials === undefined ? {} : { credentials: revealCredentials(credentials) }),
+  });
+}
+
+/** Reads the authorities again for each connection. */
+function agentTrusting(ca: string, options: AgentOptions): Agent {
+  const newest = rereadTls({ ca });
+  class TrustingAgent extends Agent {
+    override createConnection(...[to, done]: Parameters<Agent['createConnection']>) {
+      return super.createConnection({ ...to, ...newest() }, done);
+    }
+  }
+  return new TrustingAgent(options);
+}
+
+function revealCredentials({ accessKeyId, secretAccessKey, sessionToken }: S3Credentials) {
+  return {
+    accessKeyId: accessKeyId.reveal(),
+    secretAccessKey: secretAccessKey.reveal(),
+    ...(sessionToken === undefined ? {} : { sessionToken: sessionToken.reveal() }),
+  };
 }

@@ -17,7 +17,7 @@ import { fixture, redirects, serves, startOrigin } from '../../testing/origin.ts
 import type { Origin } from '../../testing/origin.ts';
 import { answer, startRawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import { policyFor } from './addresses/policy-for.ts';
+import { policyFor } from './fetcher.ts';
 import { openFetcher } from './fetcher.ts';
 import type { Fetcher } from './fetcher.ts';
 

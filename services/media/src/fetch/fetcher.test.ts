@@ -16,7 +16,7 @@ import type { Origin } from '../../testing/origin.ts';
 import { startRawOrigin } from '../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import { policyFor } from './addresses/policy-for.ts';
+import { policyFor } from './fetcher.ts';
 import { FetchFault } from './fetch-fault.ts';
 import { toHostKey } from './addresses/fetch-target.ts';
 import { openFetcher } from './fetcher.ts';

@@ -1,20 +1,21 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
-import type { FetchConfig, MediaConfig } from '../config.ts';
+import type { FetchConfig, FetchException, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
-import { openFairSemaphore } from './permits/fair-semaphore.ts';
-import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from './fetch-fault.ts';
+import { addressPolicy } from './addresses/address-policy.ts';
 import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
-import { fetchGuarded } from './transfers/guarded-fetch.ts';
-import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
-import { openKeptConnections } from './requests/kept-connections.ts';
+import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from './fetch-fault.ts';
+import { openFairSemaphore } from './permits/fair-semaphore.ts';
 import { openKeyedPermits } from './permits/keyed-permits.ts';
 import { openTransferPermits } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
 import { transfersUnderWay } from './permits/transfers-under-way.ts';
+import { openKeptConnections } from './requests/kept-connections.ts';
+import { fetchGuarded } from './transfers/guarded-fetch.ts';
+import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
 import type { TransferLimits } from './transfers/transfer-watch.ts';
 
 const PURPOSES = ['reference', 'result'] as const;
@@ -215,4 +216,16 @@ function acceptFamily(declared: string | undefined, family: Family): void {
 /** The declared type of a result does not count: its bytes decide. */
 function acceptAny(): void {
   // every declared type is accepted
+}
+
+/** The rule for one kind of fetch: an exception for another kind does not count, neither its address nor its port. */
+export function policyFor(
+  { allow, ports, urlCharactersMax }: FetchConfig,
+  kind: NonNullable<FetchException['purpose']>,
+): AddressPolicy {
+  return addressPolicy({
+    allow: allow.filter(({ purpose = kind }) => purpose === kind),
+    ports,
+    urlCharactersMax,
+  });
 }

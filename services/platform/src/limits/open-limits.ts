@@ -1,6 +1,8 @@
-import { redisCheck } from '../diagnosis/redis-check.ts';
+import { ok } from '../diagnosis/self-checks.ts';
+import type { SelfCheck } from '../diagnosis/self-checks.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
+import { describeServer } from '../lifecycle/when-reachable.ts';
 import type { Secret } from '../secret.ts';
 import type { RedisLink, RedisLinkOptions } from './redis-link.ts';
 import { openSharedLimits } from './shared-limits.ts';
@@ -37,4 +39,20 @@ export async function openLimits(
 async function openLink(options: RedisLinkOptions): Promise<RedisLink> {
   const { openRedisLink } = await import('./redis-link.ts');
   return openRedisLink(options);
+}
+
+/** Creates the check of whether Redis is in use. Nothing stops without it. */
+function redisCheck(redis: RedisLink, url: Secret): SelfCheck {
+  const where = describeServer('Redis', url.reveal());
+  return {
+    part: 'redis',
+    check: async () =>
+      redis.isAway()
+        ? {
+            grade: 'warn',
+            detail: `${where} is away; each replica keeps to its part of the shared limits`,
+            advice: 'start Redis or mend the network; the limits are shared again by themselves',
+          }
+        : ok(`${where} is connected`),
+  };
 }

@@ -1,9 +1,11 @@
+import type { SecureContextOptions } from 'node:tls';
 import { createClient } from 'redis';
 import { systemClock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
-import { addressTls } from '../tls/address-tls.ts';
+import { rereadTls } from '../tls/reread-tls.ts';
+import { TLS_FILES } from '../tls/tls-material.ts';
 import type { RedisScript } from './redis-script.ts';
 
 const SECURE = 'rediss://';
@@ -141,4 +143,14 @@ async function firstConnection(client: RedisClient): Promise<void> {
     });
   });
   await Promise.race([client.connect().catch(() => undefined), failed]);
+}
+
+/** The certificates that an address names in its query: `?ca=…&certificate=…&key=…`. Throws if a file is unusable. */
+function addressTls(address: string): SecureContextOptions {
+  const { searchParams } = new URL(address);
+  const named = TLS_FILES.flatMap((name) => {
+    const file = searchParams.get(name);
+    return file === null ? [] : [[name, file] as const];
+  });
+  return named.length === 0 ? {} : rereadTls(Object.fromEntries(named))();
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type {
   DescMethod,
@@ -6,25 +7,28 @@ import type {
   DescMethodUnary,
   JsonReadOptions,
 } from '@bufbuild/protobuf';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { ConnectError, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { systemClock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { CounterRegistry } from '../metrics/metrics.ts';
+import type { HostPort } from '../config/units.ts';
 import { openHttpPort } from '../http/http-port.ts';
 import type { HttpPort, PortHandler } from '../http/http-port.ts';
 import type { HttpRoute } from '../http/http-route.ts';
-import { logRequest } from '../http/log-request.ts';
 import { openWrongKeys } from '../limits/wrong-keys.ts';
-import { readPeer } from '../source-address.ts';
+import type { Log } from '../log.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
 import { inRequest, readRequestId } from '../request-context.ts';
-import type { HostPort } from '../config/units.ts';
-import type { IdentifyCaller, PeerNames } from './callers.ts';
+import { readPeer } from '../source-address.ts';
+import { readPeerNames } from '../tls/peer-names.ts';
+import type { ServerTls } from '../tls/server-tls.ts';
+import { NO_TRACING } from '../trace/trace-none.ts';
+import type { TraceContinuer } from '../trace/trace.ts';
 import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
+import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { openRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
@@ -34,10 +38,12 @@ import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
 import { readStrictJson } from './strict-json.ts';
-import { readPeerNames } from '../tls/peer-names.ts';
-import type { ServerTls } from '../tls/server-tls.ts';
-import type { TraceContinuer } from '../trace/trace.ts';
-import { NO_TRACING } from '../trace/trace-none.ts';
+
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
+/** The status if the client left before the answer. */
+const CLIENT_GONE = 499;
+/** From this status on a request was refused, or failed. */
+const REFUSED = 400;
 
 export interface ConnectServerOptions {
   readonly listen: HostPort;
@@ -210,4 +216,19 @@ function toIncomingCall(context: HandlerContext): IncomingCall {
 function readBounds({ signal, timeoutMs }: HandlerContext): CallBounds {
   const left = timeoutMs();
   return { deadline: left === undefined ? undefined : systemClock.now() + left, gone: signal };
+}
+
+/**
+ * Writes one line for a request when it ends: at debug if it reads, at info otherwise. Of the path it has the first
+ * name only, because the rest may be a capability.
+ */
+function logRequest(log: Log, request: IncomingMessage, response: ServerResponse): void {
+  const { method, url = '' } = request;
+  const startedAt = systemClock.now();
+  const route = /^\/[^/?]*/.exec(url)?.[0];
+  response.once('close', () => {
+    const status = response.writableFinished ? response.statusCode : CLIENT_GONE;
+    const line = { level: READS.has(method) ? 'debug' : 'info', failed: status >= REFUSED } as const;
+    log.access(line, { method, route, status, ms: systemClock.now() - startedAt }, 'request');
+  });
 }

@@ -1,12 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PeerCertificate } from 'node:tls';
 import { Metadata } from '@grpc/grpc-js';
-import type { Deadline } from '@grpc/grpc-js';
+import type { Deadline, ServerReadableStream } from '@grpc/grpc-js';
+import { CallEnded } from '../call-ended.ts';
 import { readRequestId } from '../request-context.ts';
 import { readPeer } from '../source-address.ts';
 import { readCertificateNames } from '../tls/peer-names.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
 import type { IncomingCall } from './served-method.ts';
+
+/** Two were seen. The others are for a process that is busy. */
+const TURNS = 10;
 
 /** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
 const CALLER_LEFT = new Error('the call is over');
@@ -61,4 +66,16 @@ function readBounds(call: ServerCall): CallBounds {
 
 function readFirst(metadata: Metadata, name: string): string | undefined {
   return metadata.get(name)[0]?.toString();
+}
+
+/**
+ * The requests of a call. When a caller cancels, grpc-js first ends its requests as if they were complete, and reports
+ * the cancellation some turns of the event loop later. A part of an upload would look like the whole. A client on Node
+ * sends the end before the cancellation, which can therefore come later still: a method for which that matters compares
+ * what came with what was announced.
+ */
+export async function* wholeRequests(call: ServerReadableStream<object, unknown>): AsyncGenerator<object> {
+  yield* call as AsyncIterable<object>;
+  for (let turn = 0; turn < TURNS && !call.cancelled; turn += 1) await nextTurn();
+  if (call.cancelled) throw new CallEnded('cancelled');
 }

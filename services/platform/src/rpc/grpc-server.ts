@@ -38,7 +38,7 @@ import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace-none.ts';
 import { serveStatus } from './serving-status.ts';
 import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
-import { wholeRequests } from './whole-requests.ts';
+import { wholeRequests } from './grpc-incoming.ts';
 
 const CONNECTION_AGE_MS = 2 * 60_000;
 /** The longest stream ends by itself before its connection is closed. */

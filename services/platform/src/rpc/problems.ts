@@ -1,13 +1,20 @@
 import { create } from '@bufbuild/protobuf';
+import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
+import { CallEnded } from '../call-ended.ts';
 import { Problem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../sql/store-unavailable.ts';
-import { CallEnded } from '../call-ended.ts';
-import { toErrorDetails } from './error-details.ts';
+import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
+
+const DOMAIN = 'reelgate';
+/** The limit of Google's API guide. */
+const REASON_LENGTH_MAX = 63;
+/** With these limits the details fit into the trailer together with the longest Problem. */
+const DESCRIPTION_LENGTH_MAX = 500;
 
 const TEXT_LENGTH_MAX = 2000;
 
@@ -128,4 +135,26 @@ export function fromWireProblem({ kind, reason, message, field, retryAfterMs }: 
     field: field === '' ? undefined : field,
     retryAfterMs: retryAfterMs === 0n ? undefined : Number(retryAfterMs),
   });
+}
+
+type Detail = Extract<ConnectError['details'][number], { readonly desc: unknown }>;
+
+/** The same refusal in the standard messages of `google.rpc`, for clients that know nothing of Problem. */
+function toErrorDetails({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): readonly Detail[] {
+  const code = cut(reason, REASON_LENGTH_MAX).toUpperCase();
+  const description = cut(message, DESCRIPTION_LENGTH_MAX);
+  const details: Detail[] = [{ desc: ErrorInfoSchema, value: { reason: code, domain: DOMAIN } }];
+  if (field !== '') {
+    const violation = { field: cut(field, DESCRIPTION_LENGTH_MAX), description, reason: code };
+    details.push({ desc: BadRequestSchema, value: { fieldViolations: [violation] } });
+  }
+  if (retryAfterMs > 0)
+    details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(Math.ceil(retryAfterMs)) } });
+  if (kind === 'exhausted')
+    details.push({ desc: QuotaFailureSchema, value: { violations: [{ subject: `${DOMAIN}:${code}`, description }] } });
+  return details;
+}
+
+function cut(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed();
 }

@@ -4,7 +4,7 @@ import { storeChecks } from '../diagnosis/store-checks.ts';
 import { describeServer, whenReachable } from '../lifecycle/when-reachable.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { measureSql } from './measured-sql.ts';
+import { measureSql } from './measure-sql.ts';
 import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { requireField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/require-field';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
 import type {
   JobAnswer as WireAnswer,

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
-import { requireField } from '@reelgate/platform/rpc/required-field';
+import { requireField } from '@reelgate/platform/rpc/require-field';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem as WireItem, Order as WireOrder, OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';

@@ -2,7 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
-import { findExcess } from '../../domain/made-token.ts';
+import { findExcess } from '../../domain/token-excess.ts';
 import { findDisabledReason } from '../../domain/token.ts';
 import type { Token, TokenLimits, TokenRights } from '../../domain/token.ts';
 import {

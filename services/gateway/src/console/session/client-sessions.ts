@@ -1,5 +1,5 @@
-import { thenMaybe } from '@reelgate/platform/soon';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Exchange } from '../../http/exchange.ts';
 import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { SessionRecords } from '../../clients/sessions-client.ts';
 import { openEndedList } from './ended-list.ts';
 import type { EndedList } from './ended-list.ts';

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
-import { thenMaybe } from '@reelgate/platform/soon';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import { covers } from '../../domain/operator.ts';
 import type { Role, SignedInOperator } from '../../domain/operator.ts';
 import type { Exchange } from '../../http/exchange.ts';

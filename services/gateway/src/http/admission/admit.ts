@@ -1,5 +1,5 @@
-import { thenMaybe } from '@reelgate/platform/soon';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { ClientSessions } from '../../console/session/client-sessions.ts';

@@ -1,7 +1,7 @@
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import { Problem } from '@reelgate/platform/problem';
-import { thenMaybe } from '@reelgate/platform/soon';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { ReadSource } from '@reelgate/platform/source-address';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';

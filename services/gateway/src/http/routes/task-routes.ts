@@ -1,5 +1,5 @@
-import { thenMaybe } from '@reelgate/platform/soon';
-import type { MaybePromise } from '@reelgate/platform/soon';
+import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import { submitOrder } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';

@@ -13,7 +13,7 @@ import { findConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { ConfinementLevel } from './levels.ts';
 import { parserCommand, parserEnvironment } from '../parsers/parser-command.ts';
-import { listReadableCode } from '../parsers/readable-code.ts';
+import { listReadableCode } from '../parsers/parsers.ts';
 
 const MIB = 1024 ** 2;
 const TEST_MS = 120_000;

@@ -1,9 +1,9 @@
 import probeHeader from 'probe-image-size/sync.js';
 import type { ProbeFault } from '../../domain/media-facts.ts';
 import { firstBytes } from '../first-bytes.ts';
-import { findJpegFault } from './jpeg-scans.ts';
+import { findJpegFault } from './picture-faults.ts';
 import { openPicture } from './pictures.ts';
-import { findPngFault } from './png-chunks.ts';
+import { findPngFault } from './picture-faults.ts';
 import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 
 /**

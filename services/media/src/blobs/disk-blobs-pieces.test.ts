@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { filePieces } from './file-pieces.ts';
+import { filePieces } from './disk-blobs.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-pieces-'));
 const file = path.join(folder, 'file');

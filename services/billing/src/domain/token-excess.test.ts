@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { findExcess } from './made-token.ts';
+import { findExcess } from './token-excess.ts';
 import type { TokenRights } from './token.ts';
 import { NO_LIMITS } from './token.ts';
 import type { TokenLimits } from './token.ts';

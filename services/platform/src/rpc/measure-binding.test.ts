@@ -6,7 +6,7 @@ import { partialService } from '../../testing/partial-service.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
-import { measureBinding } from './measured-binding.ts';
+import { measureBinding } from './measure-binding.ts';
 
 test('each call with one answer is measured by its method and its status, without a word of its caller', async () => {
   const clock = fakeClock();
