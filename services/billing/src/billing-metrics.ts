@@ -1,10 +1,11 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { Point } from '@reelgate/platform/metrics/sampled-gauges';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Nanos } from './domain/money.ts';
-import type { BillingDeps } from './operations/deps.ts';
-import type { HeldMoney } from './store/money/money-store.ts';
+import type { HeldMoney, MoneyStore } from './store/money/money-store.ts';
 
 const NANOS_PER_UNIT = 1e9;
 /** The outcome of a call that no refusal explains. */
@@ -125,8 +126,15 @@ export async function runAndCount<T>(
   }
 }
 
+interface HeldMoneyDeps {
+  readonly money: MoneyStore;
+  readonly models: () => ReadonlySet<string>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** The money that is held, read when the metrics are read. */
-export function watchHeldMoney({ money, models, clock, log }: BillingDeps, metrics: Metrics): void {
+export function watchHeldMoney({ money, models, clock, log }: HeldMoneyDeps, metrics: Metrics): void {
   gaugeSampler(metrics, { service: 'billing', clock, log }).add(
     [
       {
