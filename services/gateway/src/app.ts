@@ -1,14 +1,15 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
-import { openLimits } from '@reelgate/platform/limits/open-limits';
-import type { RedisLink } from '@reelgate/platform/limits/redis-link';
-import { sourceReader } from '@reelgate/platform/source-address';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import { openLimits } from '@reelgate/platform/limits/open-limits';
+import type { RedisLink } from '@reelgate/platform/limits/redis-link';
 import { linkKey } from '@reelgate/platform/links/link-keys';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { deriveSecret } from '@reelgate/platform/secret';
+import { sourceReader } from '@reelgate/platform/source-address';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { jobsClient } from './clients/jobs-client.ts';
@@ -17,28 +18,27 @@ import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
-import type { RateCounters } from './rate-counters/rate-counters.ts';
-import { localRateCounters } from './rate-counters/local-rate-counters.ts';
-import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { openConsoles } from './console/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';
 import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
-import { openStreamPermits } from './http/event-stream/stream-permits.ts';
-import { registerGauges } from './http/gateway-gauges.ts';
 import type { GatewayParts, RequestBounds } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
-import { initRequestCounts } from './http/request-counter.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
+import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
 import { openWaitPermits } from './http/routes/wait-permits.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { cachePrincipals } from './operations/principals.ts';
+import { openEventStreamPermits } from './operations/stream-permits.ts';
 import { cacheTaskReads } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
+import { localRateCounters } from './rate-counters/local-rate-counters.ts';
+import type { RateCounters } from './rate-counters/rate-counters.ts';
+import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
 import { relayCheck } from './relay/channels/relay-checks.ts';
 import { startRelay } from './relay/start-relay.ts';
 import { eventBodies } from './webhooks/event-body.ts';
@@ -193,7 +193,7 @@ function openBounds({ limits, trustedProxies }: GatewayConfig, clock: Clock): Re
       waitMsMax: BODY_WAIT_MS_MAX,
     }),
     waits: openWaitPermits(),
-    eventStreams: openStreamPermits(),
+    eventStreams: openEventStreamPermits(),
   };
 }
 
@@ -206,4 +206,21 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
 
 function formatUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Registers gauges of what the requests in this process hold. They are set when the metrics are read. */
+function registerGauges(metrics: Metrics, { budget, waits }: GatewayParts): void {
+  metrics.gauge(
+    'reelgate_gateway_body_bytes',
+    'Bytes of bodies in memory, and the most of them',
+    ['state'],
+    (gauge) => {
+      const { used, limit } = budget.state();
+      gauge.labels('used').set(used);
+      gauge.labels('limit').set(limit);
+    },
+  );
+  metrics.gauge('reelgate_gateway_waiting_reads', 'Reads that wait for a change', [], (gauge) => {
+    gauge.labels().set(waits.inUse());
+  });
 }

@@ -1,6 +1,10 @@
-import type { Count, Method, RouteEntry } from '../http/routes/route.ts';
+import type { BodyBudget } from '../http/bodies/body-budget.ts';
+import { readExchangeBody } from '../http/bodies/read-body.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { consoleDoc } from './console-doc.ts';
+import type { Count, Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
+
+/** No form of the console is larger. */
+const BODY_BYTES_MAX = 64 * 1024;
 
 export interface ConsoleRoute {
   readonly method: Method;
@@ -24,4 +28,15 @@ export function consoleRoute({ method, path, name, counts = 'console', answer }:
     },
     doc: consoleDoc(name, name),
   };
+}
+
+/** The routes of the console serve its pages alone, so the OpenAPI document leaves them out. */
+export function consoleDoc(operationId: string, summary: string): RouteDoc {
+  return { tag: 'Console', operationId, summary, answers: {} };
+}
+
+/** Reads the small JSON body of a request of the console. */
+export async function readJsonBody(exchange: Exchange, { budget }: { readonly budget: BodyBudget }): Promise<unknown> {
+  const read = await readExchangeBody(exchange, { budget, limits: { bodyBytes: BODY_BYTES_MAX } }, false);
+  return 'json' in read ? read.json : undefined;
 }

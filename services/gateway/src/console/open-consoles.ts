@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
@@ -10,16 +12,16 @@ import { onServiceSignals } from '../events/subscriptions.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
+import { openConsoleStreamPermits } from '../operations/stream-permits.ts';
 import { openServiceSignals } from '../operations/service-signals.ts';
 import type { ChannelPauses } from '../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../relay/channels/relay-channels.ts';
-import { loadAssets } from './assets/load-assets.ts';
+import type { DoorAssets } from './assets/prepare-assets.ts';
 import { clientConsoleRoutes, openClientSessions } from './client/client-console.ts';
 import { operatorConsole } from './operator/operator-console.ts';
 import type { OperatorConsole } from './operator/operator-console.ts';
 import type { ClientSessions } from './session/client-sessions.ts';
 import { followEndedSessions } from './session/ended-sessions.ts';
-import { consoleStreamPermits } from './stream/stream-permits.ts';
 
 export interface Consoles {
   readonly sessions: ClientSessions;
@@ -54,7 +56,7 @@ export async function openConsoles(
   const { clock, changes, stopping } = parts;
   const { log } = foundation;
   const ended = followEndedSessions({ records: sessionRecords(clients.sessions), clock, log, stopping });
-  const streams = { clock, changes, stopping, signals, permits: consoleStreamPermits() };
+  const streams = { clock, changes, stopping, signals, permits: openConsoleStreamPermits() };
   const assets = loadAssets();
   const sessions = openClientSessions(config.console, foundation, ended);
   const pageReads = {
@@ -82,4 +84,26 @@ export async function openConsoles(
       ended,
     }),
   };
+}
+
+/** The files of both doors. They are prepared at the first request, so a gateway without visitors pays nothing. */
+function loadAssets(): () => Promise<DoorAssets> {
+  let loading: Promise<DoorAssets> | undefined;
+  return () => {
+    loading ??= inThread().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
+async function inThread(): Promise<DoorAssets> {
+  const worker = new Worker(new URL('./asset-worker.ts', import.meta.url));
+  try {
+    const [assets] = (await once(worker, 'message')) as [DoorAssets];
+    return assets;
+  } finally {
+    await worker.terminate();
+  }
 }

@@ -20,7 +20,7 @@ import type { BeginRequestSpan } from './request-span.ts';
 import { routeTable } from './routes/route-table.ts';
 import type { RouteTable } from './routes/route-table.ts';
 import type { RouteEntry } from './routes/route.ts';
-import { settleUnread } from './bodies/unread-body.ts';
+import { settleUnread } from './bodies/receive-body.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];

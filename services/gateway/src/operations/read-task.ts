@@ -7,8 +7,10 @@ import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task, TaskRef, TasksClient } from '../clients/tasks-client.ts';
-import { dropStale } from './drop-stale.ts';
 import { toTaskKey } from './task-changes.ts';
+
+/** More than the one entry that is added at a time, so stale ones become fewer. */
+const DROPPED_MAX = 2;
 
 const DEADLINE_MS = 10_000;
 /** The time in milliseconds for which an answer stays valid without an event. */
@@ -99,4 +101,17 @@ function weigh(answer: Answer): number {
   const texts =
     answer.task.order?.content.reduce((sum, { item }) => sum + (item.case === 'text' ? item.value.length : 0), 0) ?? 0;
   return WEIGHT_OF_ONE + 2 * (texts + PROMPT_COPIES * (answer.task.result?.prompt.length ?? 0));
+}
+
+/**
+ * Drops the least recently used entries that are stale. Called whenever an entry is added, it keeps a cache as small as
+ * what is read; otherwise the cache would grow to its limit with entries that no read uses.
+ */
+export function dropStale<V extends object>(cache: LRUCache<string, V>, isStale: (value: V) => boolean): void {
+  for (let dropped = 0; dropped < DROPPED_MAX; dropped += 1) {
+    const { value: key } = cache.rkeys().next();
+    const oldest = key === undefined ? undefined : cache.peek(key);
+    if (key === undefined || oldest === undefined || !isStale(oldest)) return;
+    cache.delete(key);
+  }
 }

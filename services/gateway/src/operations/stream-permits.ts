@@ -2,6 +2,10 @@ import { Problem } from '@reelgate/platform/problem';
 import { permitsByToken } from './permits-by-token.ts';
 
 const RETRY_MS = 5000;
+const EVENT_STREAMS_MAX = 500;
+const EVENT_STREAMS_PER_TOKEN_MAX = 8;
+const CONSOLE_STREAMS_MAX = 500;
+const CONSOLE_STREAMS_PER_SESSION_MAX = 4;
 
 /** Bounds the streams of one kind that are open: in all, and of each holder. */
 export interface StreamPermits {
@@ -9,14 +13,50 @@ export interface StreamPermits {
   acquire(holder: string, ...makers: readonly string[]): { release(): void };
 }
 
-export interface StreamBounds {
+/** Bounds the event streams that are open: of the gateway, and of each token. */
+export function openEventStreamPermits(
+  total = EVENT_STREAMS_MAX,
+  perHolder = EVENT_STREAMS_PER_TOKEN_MAX,
+): StreamPermits {
+  return streamPermits({
+    total,
+    perHolder,
+    refusals: {
+      holder: `a token may have ${perHolder} event streams open at the same time; close one first`,
+      maker:
+        'the token that made this one, and all that it made, ' +
+        `may have ${perHolder} event streams open at the same time; close one first`,
+      gateway: `the gateway has ${total} open event streams, which is its limit; try again`,
+    },
+  });
+}
+
+/** Bounds the open streams of both consoles: in all, and of each token or operator. */
+export function openConsoleStreamPermits(
+  total = CONSOLE_STREAMS_MAX,
+  perHolder = CONSOLE_STREAMS_PER_SESSION_MAX,
+): StreamPermits {
+  return streamPermits({
+    total,
+    perHolder,
+    refusals: {
+      holder: `${perHolder} pages follow changes already, which is the limit for one token or operator; close one`,
+      maker:
+        `${perHolder} pages follow changes already, which is the limit for the token that made this one ` +
+        'and all that it made; close one',
+      gateway: `the gateway has ${total} open pages that follow changes, which is its limit; try again`,
+    },
+  });
+}
+
+interface StreamBounds {
   readonly total: number;
   readonly perHolder: number;
   /** The messages of refusals when the holder, a maker of its token, or the gateway is at its limit. */
   readonly refusals: { readonly holder: string; readonly maker: string; readonly gateway: string };
 }
 
-export function streamPermits({ total, perHolder, refusals }: StreamBounds): StreamPermits {
+function streamPermits({ total, perHolder, refusals }: StreamBounds): StreamPermits {
   const permits = permitsByToken({ total, perToken: perHolder });
   return {
     acquire: (holder, ...makers) => {

@@ -5,12 +5,16 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
 import { gateAnswer } from './answers/gated-sink.ts';
 import { scrubError } from './answers/scrub-error.ts';
-import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
-import { tryChannels } from './attempts/try-channels.ts';
+import { blamesItsChannel, isFault } from './attempts/attempt-result.ts';
+import type { AttemptResult, CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
 import type { CallContext } from './attempts/call-context.ts';
+import { forwardCall } from './attempts/forward-call.ts';
 import type { CallWatch } from './attempts/watch-calls.ts';
+import { isForClients, isInconclusive } from './channels/channel-faults.ts';
 import { channelsBusy, mayUse, modelNotFound, noChannelAvailable } from './channels/channel-refusals.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
+import { tryInTurn } from './channels/try-in-turn.ts';
+import type { TurnResult } from './channels/try-in-turn.ts';
 import type { CallCharges, Charge } from './charges/call-charges.ts';
 import { chooseCharge, holdCall } from './charges/call-money.ts';
 import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
@@ -133,6 +137,35 @@ function listServingChannels(
   const serving = channels.serving(endpoint.name, model);
   if (serving.length === 0) throw noChannelAvailable();
   return serving;
+}
+
+/**
+ * Tries the channels one after another; returns the refusal if none decides the call. It tries the next one only before
+ * the first byte, and only after a fault of the channel.
+ */
+function tryChannels(context: CallContext): Promise<CallOutcome | Problem> {
+  return tryInTurn(context.channels, (channel) => tryChannel(context, channel));
+}
+
+async function tryChannel(context: CallContext, channel: RelayChannel): Promise<TurnResult<CallOutcome>> {
+  const { clock, observer } = context;
+  const startedAt = clock.now();
+  try {
+    const result = await forwardCall(context, channel);
+    tellCircuit(channel, result);
+    observer.attempt(channel, result, clock.now() - startedAt);
+    const isFinal = !blamesItsChannel(result);
+    const isShown = isFinal || (result.kind === 'error' && isForClients(result.answer.status));
+    return { isFinal, outcome: isShown ? { result, channel } : undefined };
+  } finally {
+    channel.permits.release();
+  }
+}
+
+function tellCircuit({ circuit }: RelayChannel, result: AttemptResult): void {
+  if (result.kind === 'gone' || (result.kind === 'error' && isInconclusive(result.answer.status))) circuit.undecided();
+  else if (isFault(result)) circuit.failed();
+  else circuit.worked();
 }
 
 function finishCall(context: CallContext, { result, channel }: CallOutcome): AnswerEnd {

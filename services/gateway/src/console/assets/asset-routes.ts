@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Door } from '../../../console/routes.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { consoleDoc } from '../console-doc.ts';
+import { consoleDoc } from '../console-route.ts';
 import type { Asset, Assets, DoorAssets } from './prepare-assets.ts';
 import { renderShell } from './shell.ts';
 

@@ -1,29 +1,34 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { TryView } from '../../../console/api/try.ts';
 import type { ConsoleConfig } from '../../config.ts';
+import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
+import { listVisibleModels } from '../../operations/visible-models.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
 import type { DoorAssets } from '../assets/prepare-assets.ts';
+import { consoleRoute } from '../console-route.ts';
 import { clientSessions } from '../session/client-sessions.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import type { EndedSessions } from '../session/ended-sessions.ts';
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
-import { clientStreamRoute } from '../stream/client-stream-route.ts';
+import { clientStreamRoute } from '../stream/stream-routes.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
+import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
 import { homeRoute } from './home-route.ts';
-import { mirrorRoutes } from './mirrored-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
 import { tasksRoute } from './tasks-route.ts';
 import { tokensRoutes } from './tokens-routes.ts';
 import type { TokenPageParts } from './tokens-routes.ts';
-import { tryRoute } from './try-route.ts';
-import { usageRoute } from './usage-route.ts';
 import { webhooksRoutes } from './webhooks-routes.ts';
 
+/** The parts of the public API that pages use. */
+const MIRRORED =
+  /^\/(v1\/(videos|video\/generations|usage|models|webhook_endpoints|webhook_deliveries|webhook_event_types)|v2\/video_generation)(\/|$)/;
 const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
@@ -70,4 +75,50 @@ export function clientConsoleRoutes(
     ...mirrorRoutes(api),
     ...assetRoutes('client', assets),
   ];
+}
+
+/** The same routes below `/console/api`, for the token that is signed in. A page and a program get the same answers. */
+function mirrorRoutes(routes: readonly RouteEntry[]): RouteEntry[] {
+  return routes
+    .filter(({ path, token, doc }) => token !== undefined && doc.isRelayed !== true && MIRRORED.test(path))
+    .map((entry) => ({
+      ...entry,
+      path: `/console/api${entry.path}`,
+      token: { counts: entry.token?.counts === 'creates' ? 'creates' : 'console', from: 'session' },
+    }));
+}
+
+/** `GET /try`: what the token can order, and within which bounds. */
+function tryRoute({ catalogue, limits }: GatewayParts): RouteEntry {
+  return consoleRoute({
+    method: 'GET',
+    path: '/try',
+    name: 'getTry',
+    answer: (exchange): TryView => {
+      const principal = requirePrincipal(exchange);
+      const current = catalogue();
+      return {
+        models: listVisibleModels(principal, current).flatMap((id) => {
+          const model = current.models.get(id);
+          return model === undefined ? [] : [{ id, ...model }];
+        }),
+        bodyBytesMax: limits.bodyBytes,
+        webhooks: principal.webhooks === 'write',
+      };
+    },
+  });
+}
+
+/** `GET /usage`: what the account was charged, by day and by model or token. */
+function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
+  return consoleRoute({
+    method: 'GET',
+    path: '/usage',
+    name: 'getUsage',
+    answer: async (exchange) => {
+      const period = readUsagePeriod(new URLSearchParams(exchange.querystring), clock.now());
+      const question = usageQuestion(requirePrincipal(exchange).accountId, period);
+      return usageView(period, await usage(question, exchange.state.requestId));
+    },
+  });
 }

@@ -6,9 +6,9 @@ import type { Principal } from '../../clients/billing-client.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { consoleDoc } from '../console-doc.ts';
+import { consoleDoc } from '../console-route.ts';
 import { consoleRoute } from '../console-route.ts';
-import { readJsonBody } from '../read-json-body.ts';
+import { readJsonBody } from '../console-route.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 
 const PATH = '/console/api/session';

@@ -12,7 +12,7 @@ import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
 import { present } from '../views/present.ts';
-import { deliveryView } from '../views/delivery.ts';
+import { deliveryView } from '../views/webhooks.ts';
 import { toTaskMoney } from '../views/money.ts';
 import { canRegenerate, videoView, wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline.ts';

@@ -1,19 +1,18 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import type { SiteTokens } from '../../clients/tokens-client.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/visible-models.ts';
 import { consoleRoute } from '../console-route.ts';
-import { readJsonBody } from '../read-json-body.ts';
+import { readJsonBody } from '../console-route.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
 import { tokenView } from '../views/token.ts';
 import { toAccountCaller } from './task-parts.ts';
-import { selectTree } from './select-tree.ts';
 
 const REFUSALS = {
   read: 'this token may not see the tokens of its account; use a token with the right tokens: read or write',
@@ -92,4 +91,24 @@ function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal 
   const principal = requirePrincipal(exchange);
   if (principal.tokens === 'write' || principal.tokens === use) return principal;
   throw new Problem({ kind: 'forbidden', reason: 'tokens_not_allowed', message: REFUSALS[use] });
+}
+
+type Made = Pick<SiteToken, 'id' | 'madeByTokenId'>;
+
+/** The token of an id and all that it made, directly or through others, in the order of the list. */
+function selectTree<T extends Made>(tokens: readonly T[], topId: string): readonly T[] {
+  const madeIds = new Map<string, string[]>();
+  for (const { id, madeByTokenId: maker } of tokens) {
+    if (maker !== undefined) push(madeIds, maker, id);
+  }
+  const ids = new Set([topId]);
+  // a set gives what is added while it is read
+  for (const id of ids) for (const madeId of madeIds.get(id) ?? []) ids.add(madeId);
+  return tokens.filter(({ id }) => ids.has(id));
+}
+
+function push(lists: Map<string, string[]>, key: string, value: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }

@@ -6,12 +6,12 @@ import { requirePrincipal } from '../../http/exchange.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { readDeliveryId, readEndpointId, unknownDelivery } from '../../http/routes/webhook-ids.ts';
-import { readPage } from '../../http/routes/webhook-page.ts';
-import { requireWebhookCaller } from '../../http/routes/webhook-right.ts';
+import { readDeliveryId, readEndpointId, unknownDelivery } from '../../http/routes/webhook-entry.ts';
+import { readPage } from '../../http/routes/webhook-entry.ts';
+import { requireWebhookCaller } from '../../http/routes/webhook-entry.ts';
 import { consoleRoute } from '../console-route.ts';
-import { deliveryView } from '../views/delivery.ts';
-import { endpointView } from '../views/endpoint.ts';
+import { deliveryView } from '../views/webhooks.ts';
+import { endpointView } from '../views/webhooks.ts';
 
 const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 /** More than an account may have. */

@@ -2,6 +2,9 @@ import type { Decision } from '../../../console/api/operator-attention.ts';
 import type { ItemState, OpenMoney } from '../../clients/attention-client.ts';
 import { toMoney } from '../views/money.ts';
 
+/** The most entries of the queue that a list has, and that the number beside its name counts. */
+export const ITEMS_MAX = 200;
+
 const REFUSED = {
   job: 'the call may have taken place, so it cannot be made again',
   deferred: 'the usage is still far above the hold; decide as completed or failed',

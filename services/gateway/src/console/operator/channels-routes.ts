@@ -10,7 +10,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { testRelayChannel } from '../../relay/channels/relay-checks.ts';
-import { readJsonBody } from '../read-json-body.ts';
+import { readJsonBody } from '../console-route.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
 import { operatorRoute } from './operator-route.ts';

@@ -21,7 +21,7 @@ import { operatorSessions, formatSubject } from '../session/operator-sessions.ts
 import { sessionSeal } from '../session/seal-session.ts';
 import { sessionCookie } from '../session/session-cookie.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
-import { operatorStreamRoute } from '../stream/operator-stream-route.ts';
+import { operatorStreamRoute } from '../stream/stream-routes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';

@@ -1,14 +1,17 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { ActList } from '../../../console/api/operator-acts.ts';
+import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
 import { accountsClient } from '../../clients/accounts-client.ts';
 import { actsReader } from '../../clients/acts-client.ts';
+import type { ReadActs } from '../../clients/acts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { taskChannels } from '../../clients/channels-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
-import type { OperatorClients } from '../../clients/operator-clients.ts';
+import type { OperatorClients, ReadConfiguration } from '../../clients/operator-clients.ts';
 import { pulseReader } from '../../clients/pulse-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
@@ -19,18 +22,20 @@ import { webhooksClient } from '../../clients/webhooks-client.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
-import { accountTokensRoutes } from './account-tokens-routes.ts';
-import { accountsRoutes } from './accounts-routes.ts';
-import { actsRoutes } from './acts-routes.ts';
+import { accountTokensRoutes, accountsRoutes } from './accounts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
 import { channelsRoutes } from './channels-routes.ts';
-import { configurationRoute } from './configuration-route.ts';
 import { jobsRoutes } from './jobs-routes.ts';
 import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
+import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
+import { readIdFilter, readTextFilter } from './read-query.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
+
+const PAGE = 50;
+const SUBJECT_MAX = 256;
 
 /** The parts of the routes of the operators' pages. */
 export interface OperatorPagesParts {
@@ -69,4 +74,41 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     configurationRoute(clients.configuration),
     ...actsRoutes({ acts }),
   ];
+}
+
+/** The routes that list the acts of operators, in both services. */
+function actsRoutes({ acts: readActs }: { readonly acts: ReadActs }): OperatorRouteEntry[] {
+  return [
+    operatorRoute({
+      method: 'GET',
+      path: '/acts',
+      name: 'listActs',
+      role: 'viewer',
+      answer: async ({ querystring, state }): Promise<ActList> => {
+        const query = new URLSearchParams(querystring);
+        const question = {
+          limit: PAGE,
+          after: readIdFilter(query, 'after'),
+          subject: readTextFilter(query, 'subject', SUBJECT_MAX),
+        };
+        const { acts, hasMore } = await readActs(question, state);
+        const last = acts.at(-1);
+        return { acts, ...(hasMore && last !== undefined ? { after: last.id } : {}) };
+      },
+    }),
+  ];
+}
+
+/** The route for the configuration with which the process of this gateway runs. */
+function configurationRoute(read: ReadConfiguration): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'GET',
+    path: '/configuration',
+    name: 'getConfiguration',
+    role: 'viewer',
+    answer: (): ConfigurationView => {
+      const { refused, ...view } = read();
+      return { ...view, ...(refused === undefined ? {} : { refused }) };
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { Method, RouteEntry } from '../../http/routes/route.ts';
-import { consoleDoc } from '../console-doc.ts';
+import { consoleDoc } from '../console-route.ts';
 import type { Role } from '../../domain/operator.ts';
 
 /** A route of the operator console and the role that it needs; undefined: it is open. */

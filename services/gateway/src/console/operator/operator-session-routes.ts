@@ -6,12 +6,12 @@ import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { OperatorDoor } from '../../operations/operator-door.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { consoleDoc } from '../console-doc.ts';
-import { readJsonBody } from '../read-json-body.ts';
+import { consoleDoc } from '../console-route.ts';
+import { readJsonBody } from '../console-route.ts';
 import type { SignedInOperator } from '../../domain/operator.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { ITEMS_MAX } from './attention-limits.ts';
+import { ITEMS_MAX } from './attention-decisions.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { PLAUSIBLE_ID } from '../../http/routes/plausible-id.ts';
+import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
 
 /** The text of a filter; undefined: it is not set. */
 export function readTextFilter(query: URLSearchParams, name: string, charactersMax: number): string | undefined {

@@ -12,7 +12,7 @@ import { encodeVideo } from '../../dialects/compat/encode.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { deliveryView } from '../views/delivery.ts';
+import { deliveryView } from '../views/webhooks.ts';
 import { toTaskMoney } from '../views/money.ts';
 import { present } from '../views/present.ts';
 import { wholeTask } from '../views/task-view.ts';

@@ -4,7 +4,7 @@ import type { QueryParameter } from '../../dialects/dialect.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { PLAUSIBLE_ID } from '../routes/plausible-id.ts';
+import { PLAUSIBLE_ID } from '../routes/task-id.ts';
 
 const PAYLOADS: Readonly<Record<WebhookPayload, WebhookPayload>> = { thin: 'thin', full: 'full' };
 const HEADER = 'Last-Event-ID';

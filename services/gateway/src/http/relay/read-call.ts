@@ -7,7 +7,7 @@ import { parseFormParts, readBoundary, readTextFields } from '../../relay/reques
 import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/requests/request-headers.ts';
-import { toReceiveOptions } from '../bodies/exchange-body.ts';
+import { toReceiveOptions } from '../bodies/read-body.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readBodyType } from '../bodies/read-body.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';
-import { toReceiveOptions } from '../bodies/exchange-body.ts';
+import { toReceiveOptions } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;

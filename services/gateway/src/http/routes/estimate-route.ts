@@ -6,7 +6,7 @@ import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../exchange.ts';
 import { requirePrincipal } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readExchangeBody } from '../bodies/exchange-body.ts';
+import { readExchangeBody } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const DEADLINE_MS = 15_000;

@@ -1,21 +1,26 @@
+import { Problem } from '@reelgate/platform/problem';
 import type { Dialect } from '../../dialects/dialect.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
 import { asyncRoutes } from './async-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
 import { eventStreamRoute } from './event-stream-route.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { homeRoute } from './home-route.ts';
 import { modelRoutes } from './model-routes.ts';
-import { pageRoutes } from './page-routes.ts';
-import { realtimeRoute } from './relay-routes.ts';
-import { relayRoutes } from './relay-routes.ts';
+import { homeRoute, pageRoutes } from './page-routes.ts';
+import { realtimeRoute, relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
-import { notImplementedRoutes } from './unsupported-routes.ts';
 import { usageRoute } from './usage-route.ts';
-import { webhookDeliveryRoutes } from './webhook-delivery-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
+
+/** Known routes that are not implemented. Every method, and every path below, gets the same answer. */
+const UNSUPPORTED: readonly (readonly [path: string, operationId: string])[] = [
+  ['/v1/files', 'Files'],
+  ['/v1/images/variations', 'ImageVariations'],
+  ['/v1/fine-tunes', 'FineTunes'],
+  ['/v1/fine_tuning', 'FineTuning'],
+];
 
 /** Every route of the gateway. The first route that matches a request handles it. */
 export function gatewayRoutes(
@@ -33,7 +38,6 @@ export function gatewayRoutes(
     ...modelRoutes(parts),
     usageRoute(parts),
     ...webhookRoutes(parts),
-    ...webhookDeliveryRoutes(parts),
     eventStreamRoute(parts),
     ...relayRoutes(parts),
     realtimeRoute(),
@@ -42,4 +46,36 @@ export function gatewayRoutes(
     homeRoute(publicUrl),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
+}
+
+function notImplementedRoutes(): RouteEntry[] {
+  return UNSUPPORTED.flatMap(([path, operationId]) => [
+    entry(path, operationId),
+    entry(`${path}/{+rest}`, `${operationId}Below`),
+  ]);
+}
+
+function entry(path: string, operationId: string): RouteEntry {
+  return {
+    kind: 'unsupported',
+    methods: 'all',
+    path,
+    token: { counts: 'reads' },
+    handle: () => {
+      throw new Problem({
+        kind: 'unavailable',
+        reason: 'api_not_implemented',
+        message:
+          'this route is not implemented; ' +
+          'send a file to the route that uses it, as a URL, base64, a data URL or a form',
+      });
+    },
+    doc: {
+      tag: 'Not implemented',
+      operationId: `unsupported${operationId}`,
+      summary: 'Not implemented; always answers 501',
+      answers: {},
+      refuses: [501],
+    },
+  };
 }

@@ -1,6 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../exchange.ts';
-import { PLAUSIBLE_ID } from './plausible-id.ts';
+
+/** The form of an id of this service. An impossible id is refused without a call. */
+export const PLAUSIBLE_ID = /^[\w-]{1,64}$/;
 
 /** Reads the parameter `{task_id}` of a path. Refuses an impossible id without a call to the tasks service. */
 export function readTaskId(exchange: Exchange): string {

@@ -13,7 +13,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { readIdempotencyKey } from '../headers/idempotency-key.ts';
 import { setPollHints } from '../headers/poll-hints.ts';
 import { readPreferredWait } from '../headers/preferred-wait.ts';
-import { readExchangeBody } from '../bodies/exchange-body.ts';
+import { readExchangeBody } from '../bodies/read-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 

@@ -2,7 +2,7 @@ import type { EndpointChange, EndpointSettings, WebhookPayload } from '../../cli
 import type { Schema } from '../../dialects/dialect.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { readExchangeBody } from '../bodies/exchange-body.ts';
+import { readExchangeBody } from '../bodies/read-body.ts';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 

@@ -1,8 +1,32 @@
-import type { WebhookCaller } from '../../clients/webhooks-client.ts';
-import type { Schema } from '../../dialects/dialect.ts';
+import { Problem } from '@reelgate/platform/problem';
+import type { PageRequest, WebhookCaller } from '../../clients/webhooks-client.ts';
+import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { readWholeNumber } from '../../dialects/wire/query-values.ts';
+import { requirePrincipal } from '../exchange.ts';
 import type { Exchange } from '../exchange.ts';
+import { PLAUSIBLE_ID } from './task-id.ts';
 import type { Method, RouteDoc, RouteEntry } from './route.ts';
-import { requireWebhookCaller } from './webhook-right.ts';
+
+const LIMIT = { min: 1, max: 100, fallback: 20 };
+/** The query of a list, the newest entry first. */
+export const PAGE_PARAMETERS: readonly QueryParameter[] = [
+  {
+    name: 'after',
+    description: 'Start after this entry.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{0,64}$' },
+  },
+  {
+    name: 'limit',
+    description: 'The number of entries on a page.',
+    schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.fallback },
+  },
+];
+
+const REFUSALS = {
+  read: 'this token may not read webhooks; use a token with the right webhooks: read or write',
+  write: 'this token may not change webhooks; use a token with the right webhooks: write',
+} as const;
 
 /** A route about webhooks. A GET needs the right to read them, any other method the right to change them. */
 export interface WebhookRoute {
@@ -25,4 +49,38 @@ export function webhookEntry({ method, path, doc, schema, answer }: WebhookRoute
     },
     doc: { ...doc, tag: 'Webhooks', answers: { 'application/json': schema } },
   };
+}
+
+/** The caller, if its token may read or change webhooks; otherwise refuses with a Problem. */
+export function requireWebhookCaller(exchange: Exchange, use: keyof typeof REFUSALS): WebhookCaller {
+  const { accountId, webhooks } = requirePrincipal(exchange);
+  if (webhooks !== 'write' && webhooks !== use)
+    throw new Problem({ kind: 'forbidden', reason: 'webhooks_not_allowed', message: REFUSALS[use] });
+  const { requestId, span } = exchange.state;
+  return { accountId, requestId, span };
+}
+
+/** Reads the parameter `{webhook_endpoint_id}` of a path. Refuses an impossible id without a call. */
+export function readEndpointId({ params }: Exchange): string {
+  const { webhook_endpoint_id: id = '' } = params;
+  if (PLAUSIBLE_ID.test(id)) return id;
+  throw new Problem({ kind: 'not_found', reason: 'webhook_endpoint_not_found', message: 'no such webhook endpoint' });
+}
+
+/** Reads the parameter `{webhook_delivery_id}` in the same way. */
+export function readDeliveryId({ params }: Exchange): string {
+  const { webhook_delivery_id: id = '' } = params;
+  if (PLAUSIBLE_ID.test(id)) return id;
+  throw unknownDelivery();
+}
+
+export function unknownDelivery(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'webhook_delivery_not_found', message: 'no such webhook delivery' });
+}
+
+export function readPage(query: URLSearchParams): PageRequest {
+  const after = query.get('after') || undefined;
+  if (after !== undefined && !PLAUSIBLE_ID.test(after))
+    throw invalid('after', 'must be the id of the last entry of the page before', 'invalid_request');
+  return { limit: readWholeNumber(query, 'limit', LIMIT), after };
 }

@@ -1,3 +1,5 @@
+import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
+import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
@@ -5,21 +7,36 @@ import {
   WEBHOOK_BODIES,
   decodeCreate,
   decodeRotation,
+  decodeSince,
   decodeTest,
   decodeUpdate,
   readOptionalBody,
 } from './webhook-bodies.ts';
-import { webhookEntry } from './webhook-entry.ts';
-import { readEndpointId } from './webhook-ids.ts';
-import { PAGE_PARAMETERS, readPage } from './webhook-page.ts';
-import { WEBHOOK_ANSWERS, encodeEndpoint, encodePage, encodeWithSecret } from './webhook-shapes.ts';
+import { PAGE_PARAMETERS, readDeliveryId, readEndpointId, readPage, webhookEntry } from './webhook-entry.ts';
+import {
+  WEBHOOK_ANSWERS,
+  encodeDelivery,
+  encodeEndpoint,
+  encodeListedDelivery,
+  encodePage,
+  encodeWithSecret,
+} from './webhook-shapes.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 const ENDPOINT = `${ENDPOINTS}/{webhook_endpoint_id}`;
+const DELIVERY = '/v1/webhook_deliveries/{webhook_delivery_id}';
+/** The most deliveries that one request makes due again. */
+const RESENT_MAX = 1000;
 
-/** The webhook endpoints of an account, with the contract of OpenAI's clients. */
+/** The webhook endpoints of an account, with the contract of OpenAI's clients, and their deliveries. */
 export function webhookRoutes(parts: GatewayParts): RouteEntry[] {
-  return [...collectionRoutes(parts), ...endpointRoutes(parts), ...secretRoutes(parts), eventTypesRoute()];
+  return [
+    ...collectionRoutes(parts),
+    ...endpointRoutes(parts),
+    ...secretRoutes(parts),
+    eventTypesRoute(),
+    ...deliveryRoutes(parts),
+  ];
 }
 
 function collectionRoutes(parts: GatewayParts): RouteEntry[] {
@@ -158,5 +175,84 @@ function eventTypesRoute(): RouteEntry {
     doc: { operationId: 'listWebhookEventTypes', summary: 'List the types of events' },
     schema: WEBHOOK_ANSWERS.eventTypes,
     answer: () => ({ object: 'list', data: EVENT_TYPES }),
+  });
+}
+
+/** The routes that show the deliveries of an account and send them again. */
+function deliveryRoutes(parts: GatewayParts): RouteEntry[] {
+  const { webhooks } = parts;
+  return [
+    listRoute(parts),
+    resendFailedRoute(parts),
+    webhookEntry({
+      method: 'GET',
+      path: DELIVERY,
+      doc: {
+        operationId: 'getWebhookDelivery',
+        summary: 'Read a webhook delivery with its attempts',
+        description: 'A delivery is kept for 30 days.',
+        refuses: [404],
+      },
+      schema: WEBHOOK_ANSWERS.delivery,
+      answer: async (exchange, caller) => encodeDelivery(await webhooks.getDelivery(caller, readDeliveryId(exchange))),
+    }),
+    webhookEntry({
+      method: 'POST',
+      path: `${DELIVERY}/resend`,
+      doc: {
+        operationId: 'resendWebhookDelivery',
+        summary: 'Send a webhook delivery again now',
+        description:
+          'The event keeps its id, and the schedule of attempts begins anew, also of a delivery that is pending. ' +
+          'An attempt that is under way is its first one.',
+        refuses: [404, 409, 422],
+      },
+      schema: WEBHOOK_ANSWERS.delivery,
+      answer: async (exchange, caller) => encodeDelivery(await webhooks.resend(caller, readDeliveryId(exchange))),
+    }),
+  ];
+}
+
+function listRoute({ webhooks }: GatewayParts): RouteEntry {
+  return webhookEntry({
+    method: 'GET',
+    path: `${ENDPOINT}/deliveries`,
+    doc: {
+      operationId: 'listWebhookDeliveries',
+      summary: 'List the deliveries of a webhook endpoint, or of `default`, newest first',
+      parameters: [
+        ...PAGE_PARAMETERS,
+        { name: 'state', description: 'Only these.', schema: { enum: [...Object.keys(WIRE_STATES), ''] } },
+      ],
+      refuses: [400, 404],
+    },
+    schema: WEBHOOK_ANSWERS.deliveries,
+    answer: async (exchange, caller) => {
+      const query = new URLSearchParams(exchange.querystring);
+      const page = { ...readPage(query), state: readEnumName(query, 'state', WIRE_STATES) };
+      const { deliveries, hasMore } = await webhooks.listDeliveries(caller, readEndpointId(exchange), page);
+      return encodePage(deliveries, hasMore, encodeListedDelivery);
+    },
+  });
+}
+
+function resendFailedRoute(parts: GatewayParts): RouteEntry {
+  return webhookEntry({
+    method: 'POST',
+    path: `${ENDPOINT}/resend_failed`,
+    doc: {
+      operationId: 'resendFailedWebhookDeliveries',
+      summary: 'Send the failed deliveries of a webhook endpoint, or of `default`, again now',
+      description: 'Pending deliveries that wait for a later attempt are sent now too, and are counted.',
+      json: WEBHOOK_BODIES.resend,
+      refuses: [404, 409, 422],
+    },
+    schema: WEBHOOK_ANSWERS.resent,
+    answer: async (exchange, caller) => {
+      const id = readEndpointId(exchange);
+      const since = decodeSince(await readOptionalBody(exchange, parts));
+      const resent = await parts.webhooks.resendFailed(caller, id, since);
+      return { object: 'webhook_endpoint.resent', webhook_endpoint_id: id, resent, has_more: resent >= RESENT_MAX };
+    },
   });
 }

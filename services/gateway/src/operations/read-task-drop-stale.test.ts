@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { LRUCache } from 'lru-cache';
-import { dropStale } from './drop-stale.ts';
+import { dropStale } from './read-task.ts';
 
 const cacheOf = (...stale: readonly boolean[]): LRUCache<string, { readonly stale: boolean }> => {
   const cache = new LRUCache<string, { readonly stale: boolean }>({ max: 100 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import type { Form } from '../dialect.ts';
 import { decodeCreate } from './decode.ts';
-import { readForm } from './read-form.ts';
+import { readForm } from './create-body.ts';
 
 const form = (fields: Form['fields'], files: Form['files'] = []): Form => ({ fields, files });
 const PNG = { name: 'input_reference', mediaType: 'image/png', chunks: [Buffer.from('png')] };

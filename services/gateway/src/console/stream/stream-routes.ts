@@ -1,15 +1,20 @@
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { requirePrincipal } from '../../http/exchange.ts';
+import type { RouteEntry } from '../../http/routes/route.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
-import type { RouteEntry } from '../../http/routes/route.ts';
-import { consoleDoc } from '../console-doc.ts';
+import { consoleDoc } from '../console-route.ts';
+import type { OperatorRouteEntry } from '../operator/operator-route.ts';
+import { requireOperator } from '../operator/operator-session-routes.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
-import { followAccount } from './follow-changes.ts';
+import type { OperatorSessions } from '../session/operator-sessions.ts';
+import { followAccount, followEverything } from './follow-changes.ts';
 import type { FollowParts } from './follow-changes.ts';
 import { serveStream } from './serve-stream.ts';
 import type { StreamParts } from './serve-stream.ts';
-import { CLIENT_TOPICS, readTopics } from './topics.ts';
+import { CLIENT_TOPICS, OPERATOR_TOPICS, readTopics } from './topics.ts';
+
+const ROLE = 'viewer';
 
 interface Parts extends StreamParts, FollowParts {
   readonly principals: Principals;
@@ -36,6 +41,30 @@ export function clientStreamRoute(parts: Parts, sessions: ClientSessions): Route
         mayGoOn: async () => {
           const token = await sessions.tokenOf(exchange);
           await parts.principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
+        },
+      });
+    },
+    doc: consoleDoc('streamConsole', 'Hear what changes'),
+  };
+}
+
+/** `GET /stream` of the admin port: what changes in the whole service. */
+export function operatorStreamRoute(parts: StreamParts & FollowParts, sessions: OperatorSessions): OperatorRouteEntry {
+  return {
+    kind: 'console',
+    methods: ['GET'],
+    path: '/console/api/stream',
+    role: ROLE,
+    handle: async (exchange) => {
+      const topics = readTopics(new URLSearchParams(exchange.querystring), OPERATOR_TOPICS);
+      await serveStream(parts, exchange, {
+        holders: [`operator ${requireOperator(exchange).name}`],
+        topics,
+        follow: (following) => {
+          followEverything(parts, following);
+        },
+        mayGoOn: async () => {
+          await sessions.operatorOf(exchange, ROLE);
         },
       });
     },

@@ -1,5 +1,6 @@
-import type { Attempt, Delivery } from '../../../console/api/webhooks.ts';
+import type { Attempt, Delivery, Endpoint } from '../../../console/api/webhooks.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
+import type { WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
 import { present } from './present.ts';
 
 /** A delivery of a webhook. */
@@ -30,5 +31,24 @@ function attemptView(attempt: WebhookAttempt): Attempt {
     ...present({ status: statusCode, error }),
     requestHeaders,
     answer: answerHead,
+  };
+}
+
+/** An endpoint of webhooks, without its secret. */
+export function endpointView(endpoint: WebhookEndpoint): Endpoint {
+  const { id, name, url, eventTypes, payload, secretHint = '', disabled } = endpoint;
+  const { createdAt, lastSuccessAt, lastFailureAt, failingSince } = endpoint;
+  return {
+    id,
+    name,
+    url,
+    eventTypes,
+    payload,
+    secretHint,
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(disabled === undefined ? {} : { disabledAt: disabled.at, disabledReason: disabled.reason }),
+    ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
+    ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
+    ...(failingSince === undefined ? {} : { failingSince }),
   };
 }
