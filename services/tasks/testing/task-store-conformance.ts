@@ -5,6 +5,7 @@ import { backlogConformance } from './store/backlog-conformance.ts';
 import { changesConformance } from './store/changes-conformance.ts';
 import { createsConformance } from './store/creates-conformance.ts';
 import { deadlinesConformance } from './store/deadlines-conformance.ts';
+import { filtersConformance } from './store/filters-conformance.ts';
 import { movesConformance } from './store/moves-conformance.ts';
 import type { OpenStore } from './store/opened-store.ts';
 import { readsConformance } from './store/reads-conformance.ts';
@@ -17,6 +18,7 @@ export function taskStoreConformance(open: OpenStore): void {
   describe('attempts', () => attemptsConformance(open));
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
+  describe('filters', () => filtersConformance(open));
   describe('changes', () => changesConformance(open));
   describe('backlogs', () => backlogConformance(open));
   describe('deadlines', () => deadlinesConformance(open));

@@ -1,9 +1,9 @@
 import { tokenNotFound } from '../src/operations/task-refusals.ts';
-import type { TokenReader, Tokens } from '../src/operations/cached-tokens.ts';
+import type { TokenReader } from '../src/operations/cached-tokens.ts';
 
 /** Tokens with every right in every account, with the changes of the test. */
 export function someTokens(
-  known: Readonly<Record<string, Partial<Awaited<ReturnType<Tokens['findRights']>>>>> = {},
+  known: Readonly<Record<string, Partial<Awaited<ReturnType<TokenReader['findRights']>>>>> = {},
 ): TokenReader {
   return {
     findRights: async (tokenId, accountId) => {

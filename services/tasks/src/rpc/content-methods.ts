@@ -1,21 +1,23 @@
-import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { GetTaskContentResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  GetTaskContentResponseSchema,
+  TaskService,
+  UploadMediaHeader,
+  UploadMediaRequest,
+} from '@reelgate/proto/tasks/v1/task_service';
 import type { ContentDeps } from '../operations/content/content-deps.ts';
 import { signContentLink } from '../operations/content/content-link.ts';
-import { uploadMedia } from '../operations/uploads/upload-media.ts';
-import { readUpload } from './read-upload.ts';
 import { readContent } from '../operations/content/read-content.ts';
 import type { ContentPart } from '../operations/content/read-content.ts';
+import { uploadMedia } from '../operations/uploads/upload-media.ts';
+import type { Upload } from '../operations/uploads/upload-media.ts';
+import { MEDIA, fromWireEnum } from './mapping-order.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
-export type ContentMethods = Pick<
-  Implementation<typeof TaskService>,
-  'getTaskContent' | 'createContentLink' | 'uploadMedia'
->;
-
-export function contentMethods(deps: ContentDeps): ContentMethods {
+export function contentMethods(deps: ContentDeps) {
   return {
     async *getTaskContent(request, { signal }) {
       for await (const part of readContent(deps, request, signal)) yield { part: toWirePart(part) };
@@ -38,7 +40,7 @@ export function contentMethods(deps: ContentDeps): ContentMethods {
         messages.return?.().then(undefined, () => undefined);
       }
     },
-  };
+  } satisfies Partial<Implementation<typeof TaskService>>;
 }
 
 function toWirePart(part: ContentPart): NonNullable<MessageInitShape<typeof GetTaskContentResponseSchema>['part']> {
@@ -55,4 +57,40 @@ function toWirePart(part: ContentPart): NonNullable<MessageInitShape<typeof GetT
       fileName: `${video.taskId}.mp4`,
     },
   };
+}
+
+/** Reads the header of an upload, and leaves its pieces to be read. */
+async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): Promise<Upload> {
+  const first = await iterator.next();
+  if (first.done === true || first.value.header === undefined)
+    throw badHeader('header', 'is required in the first message');
+  const { accountId, kind: wireKind, declaredType, bytes, sha256 } = first.value.header;
+  const kind = fromWireEnum(MEDIA, wireKind);
+  if (kind === undefined) throw badHeader('header.kind', 'is required');
+  return {
+    accountId,
+    kind,
+    declaredType,
+    sha256,
+    bytes: readByteCount(bytes),
+    pieces: readPieces(first.value.data, iterator),
+  };
+}
+
+function readByteCount(bytes: UploadMediaHeader['bytes']): number | undefined {
+  return bytes === undefined ? undefined : Number(bytes);
+}
+
+async function* readPieces(first: Uint8Array, iterator: AsyncIterator<UploadMediaRequest>): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) return;
+    if (next.value.header !== undefined) throw badHeader('header', 'must be in the first message only');
+    yield next.value.data;
+  }
+}
+
+function badHeader(field: string, message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
 }

@@ -1,6 +1,6 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
-import type { Tokens } from '../operations/cached-tokens.ts';
+import type { TokenReader } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/jobs/create-job.ts';
 import type { JobRequest } from '../operations/jobs/create-job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
@@ -17,7 +17,7 @@ import {
 import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
-export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'findRights'>): Implementation<typeof JobService> {
+export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal, span }) => {
       const {
@@ -72,7 +72,7 @@ export function jobService(deps: JobDeps, tokens: Pick<Tokens, 'findRights'>): I
 
 /** The visible models come from the token, never from the request. */
 async function toJobRequest(
-  tokens: Pick<Tokens, 'findRights'>,
+  tokens: TokenReader,
   request: CreateJobRequest,
 ): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
   const { models, makers } = await tokens.findRights(request.tokenId, request.accountId);

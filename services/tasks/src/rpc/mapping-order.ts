@@ -1,10 +1,17 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/require-field';
-import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type { ContentItem as WireItem, Order as WireOrder, OrderSchema } from '@reelgate/proto/tasks/v1/order';
+import {
+  ContentItemSchema,
+  MediaItemSchema,
+  MediaKind,
+  MediaRole,
+  OrderSchema,
+  TaskKind,
+} from '@reelgate/proto/tasks/v1/order';
+import type { ContentItem as WireItem, Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
-import type { ContentItem, Kind, MediaKind as Media, Order, Role } from '../domain/order.ts';
+import type { ContentItem, Kind, MediaItem, MediaKind as Media, Order, Role } from '../domain/order.ts';
+import { toMessage } from './wire-message.ts';
 
 export const KINDS: Readonly<Record<Kind, TaskKind>> = {
   generation: TaskKind.GENERATION,
@@ -34,7 +41,7 @@ export function fromWireEnum<K extends string>(table: Readonly<Record<K, number>
 /** Converts an order from the wire. */
 export function fromWireOrder(order: WireOrder | undefined): Order {
   const wire = requireField(order, 'order');
-  return dropUndefined({
+  return dropUndefined<Order>({
     kind: fromWireEnum(KINDS, wire.kind),
     model: wire.model,
     content: wire.content.map(fromWireItem),
@@ -75,7 +82,7 @@ function isObject(json: string): boolean {
 function fromWireItem({ item }: WireItem): ContentItem {
   if (item.case === 'text') return { text: item.value };
   const { kind, role, url, object, declaredType } = requireField(item.value, 'item');
-  return dropUndefined({
+  return dropUndefined<MediaItem>({
     media: fromWireEnum(MEDIA, kind),
     role: role === MediaRole.UNSPECIFIED ? undefined : fromWireEnum(ROLES, role),
     url: url === '' ? undefined : url,
@@ -84,41 +91,37 @@ function fromWireItem({ item }: WireItem): ContentItem {
   });
 }
 
-export function toWireOrder(order: Order): MessageInitShape<typeof OrderSchema> {
-  return {
+export function toWireOrder(order: Order): WireOrder {
+  return toMessage(OrderSchema, {
     kind: KINDS[order.kind],
     model: order.model,
-    content: order.content.map((item) =>
-      isMedia(item)
-        ? {
-            item: {
-              case: 'media' as const,
-              value: {
-                kind: MEDIA[item.media],
-                role: item.role === undefined ? MediaRole.UNSPECIFIED : ROLES[item.role],
-                url: item.url ?? '',
-                object: item.object ?? '',
-                declaredType: item.declaredType ?? '',
-              },
-            },
-          }
-        : { item: { case: 'text' as const, value: item.text } },
-    ),
-    sourceTaskId: order.sourceTaskId ?? '',
-    extraJson: order.extraJson ?? '',
-    ...dropUndefined({
-      duration: order.duration,
-      resolution: order.resolution,
-      ratio: order.ratio,
-      aigcWatermark: order.aigcWatermark,
-      callbackUrl: order.callbackUrl,
-      size: order.size,
-    }),
-  };
+    content: order.content.map(toWireItem),
+    duration: order.duration,
+    resolution: order.resolution,
+    ratio: order.ratio,
+    sourceTaskId: order.sourceTaskId,
+    aigcWatermark: order.aigcWatermark,
+    callbackUrl: order.callbackUrl,
+    size: order.size,
+    extraJson: order.extraJson,
+  });
 }
 
-/** Removes undefined keys, so equal orders are stored equally. */
-function dropUndefined<T extends object>(value: T): T {
+function toWireItem(item: ContentItem): WireItem {
+  if (!isMedia(item)) return toMessage(ContentItemSchema, { item: { case: 'text', value: item.text } });
+  const { media, role, url, object, declaredType } = item;
+  const value = toMessage(MediaItemSchema, {
+    kind: MEDIA[media],
+    role: role && ROLES[role],
+    url,
+    object,
+    declaredType,
+  });
+  return toMessage(ContentItemSchema, { item: { case: 'media', value } });
+}
+
+/** Removes the undefined ones of all members, so equal orders are stored equally. */
+function dropUndefined<T extends object>(value: { readonly [K in keyof Required<T>]: T[K] }): T {
   const kept: Record<string, unknown> = {};
   for (const [name, inner] of Object.entries(value)) if (inner !== undefined) kept[name] = inner;
   return kept as T;

@@ -1,10 +1,10 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { TaskResultSchema, TaskSchema, UsageSchema } from '@reelgate/proto/tasks/v1/task';
-import type { Result, State, Task, Usage } from '../domain/task.ts';
+import { TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
+import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
+import type { Result, State, Task, TaskOrigin, Usage } from '../domain/task.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import { toWireOrder } from './mapping-order.ts';
+import { toMessage } from './wire-message.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
   queued: TaskState.QUEUED,
@@ -14,69 +14,78 @@ export const STATES: Readonly<Record<State, TaskState>> = {
 };
 
 /** The view of a task for its owner. The message has no field for anything of the upstream. */
-export function toWireTask(task: Task, now: number): MessageInitShape<typeof TaskSchema> {
-  const { result, failure, usage } = task;
-  return {
+export function toWireTask(task: Task, now: number): WireTask {
+  const { finishedAt, expiresAt, result, failure, usage } = task;
+  return toMessage(TaskSchema, {
     id: task.id,
     accountId: task.accountId,
     order: toWireOrder(task.order),
     state: STATES[task.state],
-    unrecognisedStatus: task.unrecognised ? (task.upstreamStatus ?? '') : '',
+    unrecognisedStatus: task.unrecognised ? task.upstreamStatus : undefined,
     progress: task.progress,
     seconds: task.seconds,
     createdAt: timestampFromMs(task.createdAt),
     updatedAt: timestampFromMs(task.updatedAt),
     pollAfterMs: BigInt(pollAfterMs(task, now)),
-    ...(task.finishedAt === undefined ? {} : { completedAt: timestampFromMs(task.finishedAt) }),
-    ...(task.expiresAt === undefined ? {} : { expiresAt: timestampFromMs(task.expiresAt) }),
-    ...(result === undefined ? {} : { result: toWireResult(result) }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(usage === undefined ? {} : { usage: toWireUsage(usage) }),
-  };
+    completedAt: finishedAt === undefined ? undefined : timestampFromMs(finishedAt),
+    expiresAt: expiresAt === undefined ? undefined : timestampFromMs(expiresAt),
+    result: result && toWireResult(result),
+    failure,
+    usage: usage && toWireUsage(usage),
+  });
 }
 
-function toWireResult(result: Result): MessageInitShape<typeof TaskResultSchema> {
-  const {
-    object = '',
-    prompt = '',
-    mediaType = '',
-    bytes = 0,
-    durationMs = 0,
-    width = 0,
-    height = 0,
-    frameRate = 0,
-  } = result;
-  return { object, prompt, mediaType, width, height, frameRate, bytes: BigInt(bytes), durationMs: BigInt(durationMs) };
+function toWireResult(result: Result): TaskResult {
+  const { bytes = 0, durationMs = 0, object, prompt, mediaType, width, height, frameRate } = result;
+  return toMessage(TaskResultSchema, {
+    object,
+    prompt,
+    mediaType,
+    width,
+    height,
+    frameRate,
+    bytes: BigInt(bytes),
+    durationMs: BigInt(durationMs),
+  });
 }
+
+/** What an owner sees of a task that its create has just begun, beside its origin. */
+const NEW: { readonly [K in Exclude<keyof Task, keyof TaskOrigin | 'admission'>]: Task[K] } = {
+  state: 'queued',
+  unrecognised: false,
+  progress: 0,
+  updatedAt: 0,
+  pollErrors: 0,
+  polls: 0,
+  pollSpans: 0,
+  resumed: false,
+  upstreamStatus: undefined,
+  finishedAt: undefined,
+  expiresAt: undefined,
+  mapping: undefined,
+  staged: undefined,
+  result: undefined,
+  failure: undefined,
+  usage: undefined,
+  nextPollAt: undefined,
+  doubt: undefined,
+};
 
 /** The task as it was when it was created, which is the answer of a replayed create. */
-export function toWireCreated(task: Task): MessageInitShape<typeof TaskSchema> {
-  return toWireTask(
-    {
-      id: task.id,
-      accountId: task.accountId,
-      tokenId: task.tokenId,
-      order: task.order,
-      admission: task.admission,
-      seconds: task.seconds,
-      createdAt: task.createdAt,
-      state: 'queued',
-      unrecognised: false,
-      progress: 0,
-      updatedAt: task.createdAt,
-      pollErrors: 0,
-      polls: 0,
-      pollSpans: 0,
-      resumed: false,
-    },
-    task.createdAt,
-  );
+export function toWireCreated(task: Task): WireTask {
+  return toWireTask({ ...task, ...NEW, updatedAt: task.createdAt }, task.createdAt);
 }
 
-export function toWireUsage(usage: Usage): MessageInitShape<typeof UsageSchema> {
-  return Object.fromEntries(
-    Object.entries(usage).flatMap(([name, value]: [string, number | undefined]) =>
-      value === undefined ? [] : [[name, BigInt(value)]],
-    ),
-  );
+export function toWireUsage(usage: Usage): WireUsage {
+  const count = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
+  return toMessage(UsageSchema, {
+    totalSeconds: count(usage.totalSeconds),
+    inputSeconds: count(usage.inputSeconds),
+    outputSeconds: count(usage.outputSeconds),
+    inputImageCount: count(usage.inputImageCount),
+    inputAudioSeconds: count(usage.inputAudioSeconds),
+    totalTokens: count(usage.totalTokens),
+    promptTokens: count(usage.promptTokens),
+    completionTokens: count(usage.completionTokens),
+  });
 }

@@ -6,11 +6,15 @@ import type {
   WebhookAttemptSchema,
   WebhookDeliverySchema,
   WebhookEndpointSchema,
+  EventSchema,
 } from '@reelgate/proto/tasks/v1/webhook';
-import type { Attempt, Delivery, DeliveryState, Payload } from '../domain/webhook.ts';
+import type { Attempt, Delivery, DeliveryState, Payload, ClientEvent } from '../domain/webhook.ts';
 import type { EndpointSettings, EndpointView } from '../operations/webhooks/manage-endpoints.ts';
+import type { Subject } from '../operations/webhooks/event-subjects.ts';
 import type { ShownDelivery } from '../operations/webhooks/manage-deliveries.ts';
+import { toWireJob } from './mapping-job.ts';
 import { fromWireEnum } from './mapping-order.ts';
+import { toWireTask } from './mapping-task.ts';
 
 export const PAYLOADS: Readonly<Record<Payload, WebhookPayload>> = {
   thin: WebhookPayload.THIN,
@@ -109,4 +113,27 @@ function toWireAttempt({
 /** A field with a time, or no field. */
 function time<K extends string>(field: K, ms: number | undefined): { [_ in K]?: Timestamp } {
   return ms === undefined ? {} : ({ [field]: timestampFromMs(ms) } as { [_ in K]: Timestamp });
+}
+
+/** An event, with its subject as it is now. */
+export function toWireEvent(
+  { id, accountId, type, subjectId, createdAt, dataJson = '' }: ClientEvent,
+  subject: Subject | undefined,
+  now: number,
+): MessageInitShape<typeof EventSchema> {
+  return {
+    id,
+    accountId,
+    type,
+    subjectId,
+    createdAt: timestampFromMs(createdAt),
+    dataJson,
+    ...(subject === undefined ? {} : { subject: toWireSubject(subject, now) }),
+  };
+}
+
+function toWireSubject(subject: Subject, now: number) {
+  return 'task' in subject
+    ? { case: 'task' as const, value: toWireTask(subject.task, now) }
+    : { case: 'job' as const, value: toWireJob(subject.job) };
 }

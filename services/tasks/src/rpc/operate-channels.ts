@@ -4,18 +4,18 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
+import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
+import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import { channelNotFound, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
+import { readPulse } from '../operations/pulse/read-pulse.ts';
 import type { Pause } from '../store/operator-store.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
 
 /** The view of channels for operators. */
-export function operateChannels(
-  deps: Deps,
-  operate: OperatorDeps,
-): Pick<Implementation<typeof OperatorService>, 'listChannels' | 'testChannel'> {
+export function operateChannels(deps: Deps, operate: OperatorDeps) {
   const { channels, clock } = deps;
   const { operators } = operate;
   return {
@@ -41,13 +41,11 @@ export function operateChannels(
       if (actor !== '') await operators.addAct({ ...act, detail: { ok, tookMs: at - begun } });
       return { ok, detail, tookMs: BigInt(at - begun) };
     },
-  };
+  } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
 /** The pauses of channels. */
-export function operatePauses(
-  operate: OperatorDeps,
-): Pick<Implementation<typeof OperatorService>, 'pauseChannel' | 'resumeChannel' | 'listChannelPauses'> {
+export function operatePauses(operate: OperatorDeps) {
   return {
     pauseChannel: async ({ id, actor, reason }, { caller }) => ({
       pause: toWirePause(await pauseChannel(operate, { channel: id, actor: actor || caller.name, reason })),
@@ -56,7 +54,7 @@ export function operatePauses(
       wasPaused: await resumeChannel(operate, { channel: id, actor: actor || caller.name, reason }),
     }),
     listChannelPauses: async () => ({ pauses: (await operate.operators.pauses()).map(toWirePause) }),
-  };
+  } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
 function toWirePause({ channel, at, actor, reason }: Pause) {
@@ -82,5 +80,61 @@ async function readChannelStatus(
     models: Object.keys(settings.models),
     endpoints: [...settings.endpoints],
     ...(pause === undefined ? {} : { pause: toWirePause(pause) }),
+  };
+}
+
+/** The view of the last hour, and of what waits now. */
+export function operatePulse(operate: OperatorDeps) {
+  return {
+    getPulse: async () => {
+      const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readPulse(operate);
+      const age = (since: number | undefined): bigint => BigInt(since === undefined ? 0 : Math.max(0, now - since));
+      return {
+        now: timestampFromMs(now),
+        minutes: [...minutes].map(toWireMinute),
+        channels: [...channels].map(toWireHour),
+        unfinished: BigInt(unfinished),
+        pollLagMs: age(dueSince),
+        unsettled: BigInt(unsettled.count),
+        unsettledMs: age(unsettled.oldest),
+        attention: BigInt(attention.count),
+        ...(attention.oldest === undefined ? {} : { attentionSince: timestampFromMs(attention.oldest) }),
+      };
+    },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+function toWireMinute([minute, counts]: readonly [number, MinuteCounts]) {
+  return { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) };
+}
+
+/** The record with each of its numbers converted. */
+function mapValues<K extends string, T>(
+  record: Readonly<Record<K, number>>,
+  convert: (value: number) => T,
+): Record<K, T> {
+  const entries = Object.entries<number>(record).map(([name, value]) => [name, convert(value)]);
+  return Object.fromEntries(entries) as Record<K, T>;
+}
+
+function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]) {
+  const hour = noChannelCounts();
+  for (const counts of minutes.values()) addChannelCounts(hour, counts);
+  return {
+    channel,
+    minutes: [...minutes].map(([minute, counts]) => ({
+      minute: timestampFromMs(minute),
+      accepted: BigInt(counts.accepted),
+      refused: BigInt(counts.refused),
+      unknown: BigInt(counts.unknown),
+      completed: BigInt(counts.completed),
+      failed: BigInt(counts.failed),
+      failedPolls: BigInt(counts.failedPolls),
+    })),
+    answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
+    answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
+    ...(hour.lastError === undefined
+      ? {}
+      : { lastError: hour.lastError.text, lastErrorAt: timestampFromMs(hour.lastError.at) }),
   };
 }

@@ -1,4 +1,3 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Implementation } from '@reelgate/platform/rpc/service';
@@ -9,14 +8,12 @@ import { assertPosition } from '../operations/reads/read-tasks.ts';
 import { jobNotFound } from '../operations/task-refusals.ts';
 import { readLimit, readStateFilter } from './list-request.ts';
 import { toWireJob } from './mapping-job.ts';
+import { toWireEvent } from './operate-tasks.ts';
 
 const LIST_LIMIT = 100;
 
 /** The view of jobs for operators: everything except the request and the answer. */
-export function operateJobs({
-  jobs,
-  attention,
-}: JobDeps): Pick<Implementation<typeof OperatorService>, 'showJob' | 'listJobRecords'> {
+export function operateJobs({ jobs, attention }: JobDeps) {
   return {
     showJob: async ({ jobId }, { caller }) => {
       const job = await jobs.findJob(jobId);
@@ -25,11 +22,7 @@ export function operateJobs({
       return {
         record: {
           ...toJobRecord(job),
-          events: (await attention.events(jobId)).map(({ at, type, detailJson }) => ({
-            at: timestampFromMs(at),
-            type,
-            detailJson,
-          })),
+          events: (await attention.events(jobId)).map(toWireEvent),
         },
       };
     },
@@ -40,7 +33,7 @@ export function operateJobs({
       const found = await jobs.listJobs(filter, page);
       return { records: found.map(toJobRecord) };
     },
-  };
+  } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
 export function toJobRecord({ answer, ...job }: Job) {

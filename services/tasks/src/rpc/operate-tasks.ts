@@ -3,15 +3,25 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
-import type { ListTaskRecordsRequest, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { AttemptRecordSchema, TaskEventSchema, TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type {
+  AttemptRecord,
+  ListTaskRecordsRequest,
+  OperatorService,
+  TaskEvent,
+  TaskRecord,
+} from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isTerminal } from '../domain/task.ts';
-import type { Task } from '../domain/task.ts';
+import type { Mapping, Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
-import type { ListFilter, Page, TaskStep } from '../store/task-store.ts';
-import { readKindFilter, readLimit, readStateFilter, readTime } from './list-request.ts';
+import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
+import { emptyToUndefined, readLimit, readTaskFilter, readTime } from './list-request.ts';
+import type { Named } from './list-request.ts';
 import { toWireTask } from './mapping-task.ts';
+import { toMessage } from './wire-message.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
 const RECORDS_AT_ONCE = 4;
@@ -19,9 +29,7 @@ const RECORDS_AT_ONCE = 4;
 const LIST_LIMIT = 100;
 
 /** The view of tasks for operators, with their attempts and their history. */
-export function operateTasks(
-  deps: Deps,
-): Pick<Implementation<typeof OperatorService>, 'showTask' | 'listTaskRecords' | 'classifyHolds'> {
+export function operateTasks(deps: Deps) {
   const { store } = deps;
   return {
     showTask: async ({ taskId }, { caller }) => {
@@ -32,7 +40,7 @@ export function operateTasks(
     },
     listTaskRecords: async (request) => {
       const { tasks, continueAfter = '' } = await listRecorded(deps, request);
-      if (request.brief) return { records: tasks.map((task) => toBriefRecord(deps, task)), continueAfter };
+      if (request.brief) return { records: tasks.map((task) => toWireRecord(deps, task)), continueAfter };
       const reads = newSemaphore({ permits: RECORDS_AT_ONCE, waitingMax: tasks.length });
       return {
         records: await Promise.all(tasks.map((task) => reads.run(() => readTaskRecord(deps, task)))),
@@ -48,27 +56,24 @@ export function operateTasks(
         unknown: taskIds.filter((id) => !found.has(id) || found.get(id)?.admission === 'refused'),
       };
     },
-  };
+  } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
 function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<TaskStep> {
   const filter = toRecordFilter(deps, request);
   const page: Page = {
     limit: readLimit(request.limit, LIST_LIMIT),
-    after: request.after === '' ? undefined : request.after,
+    after: emptyToUndefined(request.after),
   };
   return request.inSteps ? listTaskStep(deps, filter, page) : listTasks(deps, filter, page, false);
 }
 
-function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): ListFilter {
-  const state = readStateFilter(request.state);
+function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): Named<ListFilter> {
   return {
+    ...readTaskFilter({ ...request, states: request.state === TaskState.UNSPECIFIED ? [] : [request.state] }),
     hidden: true,
-    accountId: request.accountId === '' ? undefined : request.accountId,
-    states: state === undefined ? [] : [state],
-    channel: request.channel === '' ? undefined : request.channel,
-    model: request.model === '' ? undefined : request.model,
-    kind: readKindFilter(request.kind),
+    taskIds: undefined,
+    channel: emptyToUndefined(request.channel),
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),
     upstream:
@@ -85,35 +90,49 @@ function isFinished(task: Task | undefined): boolean {
   return task !== undefined && isTerminal(task.state) && task.admission !== 'refused';
 }
 
-export async function readTaskRecord(deps: Deps, task: Task) {
+export async function readTaskRecord(deps: Deps, task: Task): Promise<TaskRecord> {
   const [attempts, events] = await Promise.all([deps.store.attempts(task.id), deps.store.events(task.id)]);
-  return {
-    ...toBriefRecord(deps, task),
-    attempts: attempts.map(({ number, channel, upstreamId = '', outcome, error = '', startedAt, endedAt }) => ({
-      number,
-      channel,
-      upstreamId: upstreamId === '' && outcome === 'unknown' ? (task.mapping?.upstreamId ?? '') : upstreamId,
-      outcome,
-      error,
-      startedAt: timestampFromMs(startedAt),
-      ...(endedAt === undefined ? {} : { endedAt: timestampFromMs(endedAt) }),
-    })),
-    events: events.map(({ at, type, detailJson }) => ({ at: timestampFromMs(at), type, detailJson })),
-  };
+  return toWireRecord(deps, task, attempts, events);
 }
 
-/** A record without attempts and events, which have rows of their own. */
-function toBriefRecord({ clock }: Pick<Deps, 'clock'>, task: Task) {
-  return {
+/** A brief record has no attempts and events, which have rows of their own. */
+function toWireRecord(
+  { clock }: Deps,
+  task: Task,
+  attempts: readonly Attempt[] = [],
+  events: readonly HistoryEntry[] = [],
+): TaskRecord {
+  const { mapping, nextPollAt } = task;
+  return toMessage(TaskRecordSchema, {
     task: toWireTask(task, clock.now()),
     tokenId: task.tokenId,
     admission: task.admission,
-    upstreamStatus: task.upstreamStatus ?? '',
-    ...(task.nextPollAt === undefined ? {} : { nextPollAt: timestampFromMs(task.nextPollAt) }),
+    upstreamStatus: task.upstreamStatus,
+    attempts: attempts.map((attempt) => toWireAttempt(attempt, mapping)),
+    events: events.map(toWireEvent),
+    nextPollAt: nextPollAt === undefined ? undefined : timestampFromMs(nextPollAt),
     pollErrors: task.pollErrors,
-    requestId: task.requestId ?? '',
-    channel: task.mapping?.channel ?? '',
-    upstreamId: task.mapping?.upstreamId ?? '',
-    traceId: readSampledTraceId(task.trace) ?? '',
-  };
+    requestId: task.requestId,
+    channel: mapping?.channel,
+    upstreamId: mapping?.upstreamId,
+    traceId: readSampledTraceId(task.trace),
+  });
+}
+
+/** A lost attempt has no upstream id of its own until its work is found. */
+function toWireAttempt(attempt: Attempt, mapping: Mapping | undefined): AttemptRecord {
+  const { number, channel, upstreamId, outcome, error, startedAt, endedAt } = attempt;
+  return toMessage(AttemptRecordSchema, {
+    number,
+    channel,
+    upstreamId: upstreamId ?? (outcome === 'unknown' ? mapping?.upstreamId : undefined),
+    outcome,
+    error,
+    startedAt: timestampFromMs(startedAt),
+    endedAt: endedAt === undefined ? undefined : timestampFromMs(endedAt),
+  });
+}
+
+export function toWireEvent({ at, type, detailJson }: HistoryEntry): TaskEvent {
+  return toMessage(TaskEventSchema, { at: timestampFromMs(at), type, detailJson });
 }

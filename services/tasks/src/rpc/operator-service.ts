@@ -1,14 +1,19 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { resolveAttention } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
+import { resolveJob } from '../operations/attention/resolve-attention.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
-import { operateActs } from './operate-acts.ts';
-import { operateAttention } from './operate-attention.ts';
-import { operateChannels, operatePauses } from './operate-channels.ts';
-import { operateJobs } from './operate-jobs.ts';
-import { operatePulse } from './operate-pulse.ts';
-import { operateTasks } from './operate-tasks.ts';
+import { emptyToUndefined, readLimit } from './list-request.ts';
+import { fromWireEnum } from './mapping-order.ts';
+import { STATES } from './mapping-task.ts';
+import { operateChannels, operatePauses, operatePulse } from './operate-channels.ts';
+import { operateJobs, toJobRecord } from './operate-jobs.ts';
+import { operateTasks, readTaskRecord } from './operate-tasks.ts';
 
 /** The view for operators. Private facts of the upstreams leave this service only here. */
 export function operatorService(
@@ -25,4 +30,46 @@ export function operatorService(
     ...operateActs(operate),
     ...operatePulse(operate),
   };
+}
+
+const ACTS_LIMIT = 50;
+
+/** The view of the acts of operators. */
+function operateActs({ operators }: OperatorDeps) {
+  return {
+    listActs: async ({ limit, after, subject }) => {
+      const found = await operators.acts(
+        { subject: emptyToUndefined(subject) },
+        { limit: readLimit(limit, ACTS_LIMIT), after: emptyToUndefined(after) },
+      );
+      return { acts: found.map(({ at, ...act }) => ({ ...act, at: timestampFromMs(at) })) };
+    },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
+
+/** The tasks and jobs that wait for a person, and the decisions over them. */
+function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) {
+  const { store } = deps;
+  return {
+    listAttention: async () => ({
+      items: (await store.listOpenAttention()).map(({ since, state, ...item }) => ({
+        ...item,
+        since: timestampFromMs(since),
+        state: STATES[state],
+      })),
+    }),
+    countAttention: async () => ({ waiting: BigInt((await backlog.countAttention()).count) }),
+    resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
+      const decision = { resolution: fromWireEnum(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
+      const job = await jobs.jobs.findJob(taskId);
+      assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
+      if (job !== undefined) {
+        await resolveJob(jobs, job, decision);
+        return { jobRecord: toJobRecord(job) };
+      }
+      return { record: await readTaskRecord(deps, await resolveAttention(deps, taskId, decision)) };
+    },
+  } satisfies Partial<Implementation<typeof OperatorService>>;
 }

@@ -1,23 +1,33 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { ListTasksRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  ListTasksRequest,
+  TaskService,
+  ListModelsRequest,
+  ModelSchema,
+} from '@reelgate/proto/tasks/v1/task_service';
+import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
+import type { TimelineEntrySchema } from '@reelgate/proto/tasks/v1/timeline';
+import { isVisible } from '../domain/model.ts';
+import type { Kind } from '../domain/order.ts';
+import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
+import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
 import { getTask, listTaskStep, listTasks, withKey } from '../operations/reads/read-tasks.ts';
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { readTimeline } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
-import type { Page } from '../store/task-store.ts';
-import { readKindFilter, readLimit, readTime } from './list-request.ts';
-import { fromWireEnum } from './mapping-order.ts';
-import { STATES, toWireTask } from './mapping-task.ts';
-import { toWireEntry } from './mapping-timeline.ts';
+import type { ListFilter, Page } from '../store/task-store.ts';
+import { emptyToUndefined, readLimit, readTaskFilter, readTime } from './list-request.ts';
+import type { Named } from './list-request.ts';
+import { KINDS } from './mapping-order.ts';
+import { toWireTask } from './mapping-task.ts';
 
 const LIST_LIMIT = 20;
 
 /** The reads of owners. */
-export type ReadMethods = Pick<Implementation<typeof TaskService>, 'getTask' | 'getTaskTimeline' | 'listTasks'>;
-
-export function readMethods(deps: Deps): ReadMethods {
+export function readMethods(deps: Deps) {
   const now = (): number => deps.clock.now();
   return {
     getTask: async ({ accountId, taskId }, { span }) => {
@@ -51,23 +61,65 @@ export function readMethods(deps: Deps): ReadMethods {
       const { tasks, hasMore, total } = await listTasks(deps, filter, page, request.withTotal);
       return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
     },
-  };
+  } satisfies Partial<Implementation<typeof TaskService>>;
 }
 
 /** Undefined: no task matches. */
 async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<OwnersFilter | undefined> {
-  const filter = {
+  const filter: Named<ListFilter> & OwnersFilter = {
+    ...readTaskFilter(request),
     accountId: request.accountId,
-    states: request.states.map((state) => fromWireEnum(STATES, state)),
     taskIds: request.taskIds,
-    model: request.model === '' ? undefined : request.model,
-    kind: readKindFilter(request.kind),
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),
+    // An owner sees nothing of channels.
+    channel: undefined,
+    upstream: undefined,
+    hidden: false,
   };
   return request.idempotencyKey === '' ? filter : withKey(deps, filter, request.idempotencyKey);
 }
 
 function toPage({ limit, after, offset, ascending }: ListTasksRequest): Page {
-  return { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after, offset, ascending };
+  return { limit: readLimit(limit, LIST_LIMIT), after: emptyToUndefined(after), offset, ascending };
+}
+
+const STEPS: Readonly<Record<Step, TimelineStep>> = {
+  created: TimelineStep.CREATED,
+  prepared: TimelineStep.PREPARED,
+  submitted: TimelineStep.SUBMITTED,
+  queued: TimelineStep.QUEUED,
+  in_progress: TimelineStep.IN_PROGRESS,
+  checked: TimelineStep.CHECKED,
+  fetched: TimelineStep.FETCHED,
+  completed: TimelineStep.COMPLETED,
+  failed: TimelineStep.FAILED,
+};
+
+function toWireEntry({ step, from, to }: TimelineEntry): MessageInitShape<typeof TimelineEntrySchema> {
+  return { step: STEPS[step], from: timestampFromMs(from), ...(to === undefined ? {} : { to: timestampFromMs(to) }) };
+}
+
+const EVERY_MODEL = ['*'];
+
+/** The models that an enabled channel serves and that the token may use. Nothing of a channel is shown. */
+export async function listModels(
+  { models, channels }: Deps,
+  tokens: TokenReader,
+  { accountId, tokenId }: ListModelsRequest,
+): Promise<MessageInitShape<typeof ModelSchema>[]> {
+  const visible = tokenId === '' ? EVERY_MODEL : (await tokens.findRights(tokenId, accountId)).models;
+  const kinds = Object.keys(KINDS) as Kind[];
+  return [...models().values()]
+    .filter(({ id }) => isVisible(visible, id))
+    .map(({ id, resolutions, ratios, durationMin, durationMax }) => ({
+      id,
+      kinds: kinds.filter((kind) => channels.listServing(kind, id).length > 0).map((kind) => KINDS[kind]),
+      resolutions: [...resolutions],
+      ratios: [...ratios],
+      durationMin,
+      durationMax,
+    }))
+    .filter(({ kinds: served }) => served.length > 0)
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }

@@ -7,7 +7,7 @@ import type {
   CreateTaskRequest,
   TaskService,
 } from '@reelgate/proto/tasks/v1/task_service';
-import type { Tokens } from '../operations/cached-tokens.ts';
+import type { TokenReader } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/admit-create.ts';
 import { checkCreate } from '../operations/creates/check-create.ts';
@@ -20,25 +20,24 @@ import { estimateOrder } from '../operations/creates/estimate-order.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';
 import { digestOrder } from '../operations/creates/idempotency.ts';
 import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
-import type { ContentMethods } from './content-methods.ts';
-import { listModels } from './list-models.ts';
+import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 import { inContractTerms } from './order-fields.ts';
-import { readMethods } from './task-read-methods.ts';
-import type { WatchMethods } from './watch-service.ts';
+import { listModels, readMethods } from './task-read-methods.ts';
+import type { watchService } from './watch-service.ts';
 
 /** Of an order that is judged for no token. */
 const EVERY_MODEL = ['*'];
+
+type OtherMethods = ReturnType<typeof watchService> & ReturnType<typeof contentMethods>;
+type OwnMethods = Omit<Implementation<typeof TaskService>, keyof OtherMethods>;
 
 /**
  * Each method converts from the wire, runs an operation and converts to the wire. The others are in `watch-service` and
  * `content-methods`.
  */
-export function taskService(
-  deps: Deps,
-  tokens: Pick<Tokens, 'findRights'>,
-): Omit<Implementation<typeof TaskService>, keyof WatchMethods | keyof ContentMethods> {
+export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
   const handleCallback = callbackHandler(deps);
   const now = (): number => deps.clock.now();
   return {
@@ -81,7 +80,7 @@ export function taskService(
 
 async function checkOrder(
   deps: Deps,
-  tokens: Pick<Tokens, 'findRights'>,
+  tokens: TokenReader,
   request: CheckOrderRequest,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof CheckOrderResponseSchema>> {
@@ -101,7 +100,7 @@ function assertAlone(deps: Deps, request: CheckOrderRequest): void {
 
 /** The rights of the token come from billing, never from the request. */
 async function toCreateRequest(
-  tokens: Pick<Tokens, 'findRights'>,
+  tokens: TokenReader,
   request: Omit<CreateTaskRequest, '$typeName'>,
 ): Promise<CreateRequest> {
   const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
@@ -125,6 +124,6 @@ async function toCreateRequest(
   };
 }
 
-function readWebhookUrl({ webhookUrl }: Pick<CreateTaskRequest, 'webhookUrl'>): string | undefined {
+function readWebhookUrl({ webhookUrl }: { readonly webhookUrl: string }): string | undefined {
   return webhookUrl === '' ? undefined : webhookUrl;
 }

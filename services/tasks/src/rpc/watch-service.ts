@@ -1,25 +1,20 @@
 import { create } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { TaskSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { WatchTaskResponseSchema, WatchTasksResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
-import type { TaskService, WatchTaskResponse, WatchTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { TaskService, WatchTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { Task } from '../domain/task.ts';
 import { watchTask } from '../operations/watches/watch-task.ts';
 import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
-import type { ChangeFilter } from '../store/task-store.ts';
-import { KINDS, fromWireEnum } from './mapping-order.ts';
-import { STATES, toWireTask } from './mapping-task.ts';
-
-export type WatchMethods = Pick<Implementation<typeof TaskService>, 'watchTask' | 'watchTasks'>;
+import { readTaskFilter } from './list-request.ts';
+import { toWireTask } from './mapping-task.ts';
 
 /** The streams of the service. The watches of one task share its message, which is made once for each version. */
-export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Pick<Clock, 'now'>): WatchMethods {
-  const toWire = (task: Task): WireTask => create(TaskSchema, toWireTask(task, clock.now()));
+export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {
+  const toWire = (task: Task): WireTask => toWireTask(task, clock.now());
   const wireTask = memoizeByTask(toWire);
   const wireVersion = memoizeByTask((task: Task, cursor: string): WatchTaskResponse =>
     create(WatchTaskResponseSchema, { task: toWire(task), cursor }),
@@ -30,10 +25,15 @@ export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Pick<C
         yield sent.task === undefined ? { cursor: sent.cursor } : wireVersion(sent.task, sent.cursor);
     },
     async *watchTasks(request, { signal }) {
-      for await (const { task, cursor } of watchTasks(deps, toChangeFilter(request), request.cursor, signal))
+      for await (const { task, cursor } of watchTasks(
+        deps,
+        { ...readTaskFilter(request), accountId: request.accountId },
+        request.cursor,
+        signal,
+      ))
         yield create(WatchTasksResponseSchema, task === undefined ? { cursor } : { task: wireTask(task), cursor });
     },
-  };
+  } satisfies Partial<Implementation<typeof TaskService>>;
 }
 
 /** Makes a message once for each version of a task, as long as the version is held anywhere. */
@@ -45,14 +45,5 @@ function memoizeByTask<M extends object, A extends readonly unknown[]>(
     const message = made.get(task) ?? make(task, ...rest);
     made.set(task, message);
     return message;
-  };
-}
-
-function toChangeFilter({ accountId, states, model, kind }: WatchTasksRequest): ChangeFilter {
-  return {
-    accountId,
-    states: states.map((state) => fromWireEnum(STATES, state)),
-    model: model === '' ? undefined : model,
-    kind: kind === TaskKind.UNSPECIFIED ? undefined : fromWireEnum(KINDS, kind),
   };
 }

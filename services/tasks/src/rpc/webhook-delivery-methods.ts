@@ -18,21 +18,15 @@ import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-att
 import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import { parseEventTypes } from '../operations/webhooks/parse-event-types.ts';
-import { toWireEvent } from './mapping-event.ts';
-import { PAYLOADS } from './mapping-webhook.ts';
+import { PAYLOADS, toWireEvent } from './mapping-webhook.ts';
 
-export type DeliveryMethods = Pick<
-  Implementation<typeof WebhookService>,
-  'watchEvents' | 'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
->;
-
-export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Pick<Clock, 'now'> };
+export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Clock };
 
 const ANSWER_HEAD_MAX = 2048;
 const ERROR_MAX = 200;
 
 /** The streams of events, and the methods of the workers that deliver them. */
-export function deliveryMethods(deps: DeliveryMethodDeps): DeliveryMethods {
+export function deliveryMethods(deps: DeliveryMethodDeps) {
   const now = (): number => deps.clock.now();
   return {
     async *watchEvents(request, { signal }) {
@@ -50,7 +44,7 @@ export function deliveryMethods(deps: DeliveryMethodDeps): DeliveryMethods {
     recordWebhookAttempts: async ({ records }) => ({
       lostReceiverIds: [...(await recordAttempts(deps, records.map(fromWireRecord)))],
     }),
-  };
+  } satisfies Partial<Implementation<typeof WebhookService>>;
 }
 
 function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEventsRequest): EventWatch {

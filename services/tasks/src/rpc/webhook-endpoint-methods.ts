@@ -19,13 +19,8 @@ import { fromWireDeliveryState, fromWirePayload, toWireDelivery, toWireEndpoint 
 
 const LIST_LIMIT = 20;
 
-export type EndpointMethods = Omit<
-  Implementation<typeof WebhookService>,
-  'watchEvents' | 'leaseWebhookReceivers' | 'renewWebhookLeases' | 'recordWebhookAttempts'
->;
-
 /** The methods for owners. Each method converts from the wire, runs an operation and converts to the wire. */
-export function endpointMethods(deps: WebhookDeps): EndpointMethods {
+export function endpointMethods(deps: WebhookDeps) {
   return {
     createWebhookEndpoint: async ({ accountId, name, url, eventTypes, payload }) => {
       const { endpoint, secret } = await createEndpoint(deps, {
@@ -67,20 +62,11 @@ export function endpointMethods(deps: WebhookDeps): EndpointMethods {
       statusCode: await testEndpoint(deps, { accountId, endpointId }, eventType, { signal, span }),
     }),
     ...ownersDeliveries(deps),
-  };
+  } satisfies Partial<Implementation<typeof WebhookService>>;
 }
 
 /** The deliveries as their owners read them and send them again. */
-function ownersDeliveries(
-  deps: WebhookDeps,
-): Pick<
-  EndpointMethods,
-  | 'listWebhookDeliveries'
-  | 'listTaskWebhookDeliveries'
-  | 'getWebhookDelivery'
-  | 'resendWebhookDelivery'
-  | 'resendFailedWebhookDeliveries'
-> {
+function ownersDeliveries(deps: WebhookDeps) {
   return {
     listWebhookDeliveries: async ({ accountId, endpointId, state, ...page }) => {
       const filter = { accountId, endpointId, state: fromWireDeliveryState(state) };
@@ -102,7 +88,7 @@ function ownersDeliveries(
     resendFailedWebhookDeliveries: async ({ accountId, endpointId, since }) => ({
       resent: await resendFailed(deps, { accountId, endpointId }, timestampMs(requireField(since, 'since'))),
     }),
-  };
+  } satisfies Partial<Implementation<typeof WebhookService>>;
 }
 
 function toPage({ limit, after }: { readonly limit: number; readonly after: string }) {

@@ -52,6 +52,13 @@ export interface Note {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+/** An entry of the history as it is read. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly type: string;
+  readonly detailJson: string;
+}
+
 /** The end of a task. Its events, for clients and for other services, are written in the same transaction. */
 export interface Finish {
   readonly state: 'completed' | 'failed';
@@ -223,9 +230,7 @@ export interface TaskLister {
 
 export interface HistoryReader {
   attempts(taskId: string): Promise<readonly Attempt[]>;
-  events(
-    taskId: string,
-  ): Promise<readonly { readonly at: number; readonly type: string; readonly detailJson: string }[]>;
+  events(taskId: string): Promise<readonly HistoryEntry[]>;
 }
 
 /** Reads of committed rows. */

@@ -1,13 +1,7 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, text, toInsert } from '../columns.ts';
-import type { Attempt, HistoryReader, Note } from '../task-store.ts';
-
-interface HistoryEntry {
-  readonly at: number;
-  readonly type: string;
-  readonly detailJson: string;
-}
+import type { Attempt, HistoryEntry, HistoryReader, Note } from '../task-store.ts';
 
 const ATTEMPT = recordColumns<Attempt>({
   number: inNumber('number'),
