@@ -34,8 +34,12 @@ beforeAll(() => {
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 
+interface JournalledWorld {
+  readonly journal: World['journal'];
+}
+
 /** Calls of a port wait from now on until they are released. `reached` resolves at the first call. */
-function holdUp({ journal }: Pick<World, 'journal'>, port: string) {
+function holdUp({ journal }: JournalledWorld, port: string) {
   const [reached, gate] = [aGate(), aGate()];
   journal.put(async ({ name }, proceed) => {
     if (name !== port) return proceed();
@@ -71,7 +75,7 @@ function watched<I extends object>(implementation: I) {
 }
 
 interface Watched {
-  readonly world: Pick<World, 'journal'>;
+  readonly world: JournalledWorld;
   readonly told: () => Promise<unknown>;
   readonly settled: () => Promise<unknown>;
 }

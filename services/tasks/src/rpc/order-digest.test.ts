@@ -15,7 +15,8 @@ const decoded = (bytes: Uint8Array): Order => fromWireOrder(fromBinary(OrderSche
 
 /** The same message with its fields in another order on the wire, which every reader accepts. */
 function encodedInOrder(order: Order, positions: readonly number[]): Buffer {
-  const fields = Object.entries(toWireOrder(order)).map(([name, value], index) => ({
+  const { $typeName: _, ...message } = toWireOrder(order);
+  const fields = Object.entries(message).map(([name, value], index) => ({
     position: positions[index] ?? 0,
     bytes: toBinary(OrderSchema, create(OrderSchema, { [name]: value })),
   }));

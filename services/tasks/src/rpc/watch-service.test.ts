@@ -13,7 +13,7 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type { Task } from '../domain/task.ts';
+import type { Task, TaskIdentity } from '../domain/task.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import { startWatches } from '../workers/watches.ts';
 import { watchService } from './watch-service.ts';
@@ -39,7 +39,7 @@ async function aService(open: (typeof TRANSPORTS)[number][1]) {
   );
   ends.push(() => lifecycle.stop());
   const opened = await openFor(open, partialService(TaskService, watchService(watches, systemClock)));
-  const announce = ({ id: taskId, accountId }: Pick<Task, 'id' | 'accountId'>): void => {
+  const announce = ({ id: taskId, accountId }: TaskIdentity): void => {
     bus.announce(TaskChangedSchema, message(TaskChangedSchema, { taskId, accountId }));
   };
   return {

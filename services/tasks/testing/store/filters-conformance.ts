@@ -28,12 +28,16 @@ export const FILTERED: { readonly [F in keyof Required<ListFilter>]: FilteredTas
   },
   kind: { wanted: 'context_ir', writeMatching: (store, id) => accepted(store, id, { order: aContextIr() }) },
   taskIds: { wanted: [IDS[0]] },
-  createdFrom: { wanted: LATE, ids: [firstIdAt('task', LATE), firstIdAt('task', EARLY)] },
-  createdBefore: { wanted: LATE, ids: [firstIdAt('task', EARLY), firstIdAt('task', LATE)] },
+  createdFrom: { wanted: LATE, ids: [idAt(LATE), idAt(EARLY)] },
+  createdBefore: { wanted: LATE, ids: [idAt(EARLY), idAt(LATE)] },
   channel: { wanted: 'second', writeMatching: (store, id) => accepted(store, id, { channel: 'second' }) },
   upstream: { wanted: { accounts: ['other', 'vendor'], id: `up-${IDS[0]}` } },
   hidden: { wanted: false, writeOther: begun },
 };
+
+function idAt(ms: number): string {
+  return `${firstIdAt('task', ms)}1`;
+}
 
 export type FilterMember = keyof typeof FILTERED;
 

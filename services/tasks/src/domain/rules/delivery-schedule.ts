@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '../webhook.ts';
+import type { DeliveryState } from '../webhook.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -23,12 +23,16 @@ const JITTER = 0.2;
 export const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 const GONE = 410;
 
-/** The parts of a receiver's answer to an attempt that decide what follows. */
-export interface Answer {
+/** The outcome of an attempt. */
+export interface AttemptStatus {
   /** 0: there was no answer. */
   readonly status: number;
   /** The reason why the answer is missing or a failure whatever its status; empty if the status decides. */
   readonly error: string;
+}
+
+/** The parts of a receiver's answer to an attempt that decide what follows. */
+export interface Answer extends AttemptStatus {
   /** The time in milliseconds for which the receiver asks to wait; 0 if it does not say. */
   readonly retryAfterMs: number;
 }
@@ -40,12 +44,12 @@ export interface Next {
   readonly dueAt?: number | undefined;
 }
 
-export function isAccepted({ status, error }: Pick<Answer, 'status' | 'error'>): boolean {
+export function isAccepted({ status, error }: AttemptStatus): boolean {
   return error === '' && status >= 200 && status < 300;
 }
 
 /** Reports whether the receiver accepts no further event at this URL. */
-export function isGone({ status }: Pick<Answer, 'status'>): boolean {
+export function isGone({ status }: AttemptStatus): boolean {
   return status === GONE;
 }
 
@@ -54,7 +58,7 @@ export function isGone({ status }: Pick<Answer, 'status'>): boolean {
  * next attempt by up to a fifth of its interval, so that deliveries that failed together do not return together.
  */
 export function afterAttempt(
-  { attempts, attemptsBefore }: Pick<Delivery, 'attempts' | 'attemptsBefore'>,
+  { attempts, attemptsBefore }: { readonly attempts: number; readonly attemptsBefore: number },
   answer: Answer,
   { now, chance }: { readonly now: number; readonly chance: number },
 ): Next {

@@ -21,11 +21,14 @@ export interface JudgedAttempt {
   readonly dueAt?: number | undefined;
 }
 
-export interface JudgedReceiver {
-  readonly endpointId: string;
+interface ReceiverCircuit {
   readonly health: Health;
   /** Grows with each failure that is counted, and with a success after failures. */
   readonly circuit: number;
+}
+
+export interface JudgedReceiver extends ReceiverCircuit {
+  readonly endpointId: string;
 }
 
 export interface Judgement {
@@ -76,8 +79,6 @@ export function judgeAttempts(
     disable: isDefault ? undefined : reasonToDisable(isDisabledAsGone, health, now),
   };
 }
-
-type ReceiverCircuit = Pick<JudgedReceiver, 'health' | 'circuit'>;
 
 /** `begun`: the count of the circuit when the attempt began. A failure that began at an earlier one is not counted. */
 function noteAnswer(

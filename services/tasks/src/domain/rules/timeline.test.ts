@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aContextIr, anImage, anOrder, aText } from '../../../testing/orders.ts';
+import { aTask } from '../../../testing/tasks.ts';
+import type { State } from '../task.ts';
 import { buildTimeline } from './timeline.ts';
 import type { TaskLife, TimelineEntry } from './timeline.ts';
 
@@ -15,7 +17,7 @@ function aLife({
   events = [],
   ...task
 }: Partial<TaskLife['task']> & Partial<Omit<TaskLife, 'task'>>): TaskLife {
-  return { task: { order: anOrder(), state: 'queued', createdAt: 0, ...task }, attempts, events };
+  return { task: aTask({ createdAt: 0, ...task }), attempts, events };
 }
 
 const event = (at: number, type: string, detail: object = {}) => ({ at, type, detailJson: JSON.stringify(detail) });
@@ -177,12 +179,14 @@ const POISON = 'POISON';
 const AT = fc.integer({ min: 0, max: 100 });
 const WORDS = fc.constantFrom('queued', 'in_progress', 'completed', POISON);
 const ANY_LIFE: fc.Arbitrary<TaskLife> = fc.record({
-  task: fc.record({
-    order: fc.constantFrom(WITH_MEDIA, aContextIr()),
-    state: fc.constantFrom('queued', 'in_progress', 'completed', 'failed'),
-    createdAt: AT,
-    finishedAt: fc.option(AT, { nil: undefined }),
-  }),
+  task: fc
+    .record({
+      order: fc.constantFrom(WITH_MEDIA, aContextIr()),
+      state: fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed'),
+      createdAt: AT,
+      finishedAt: fc.option(AT, { nil: undefined }),
+    })
+    .map(aTask),
   attempts: fc.array(
     fc.record({
       outcome: fc.constantFrom('started', 'accepted', 'refused', 'unknown'),

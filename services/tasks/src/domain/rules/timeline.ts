@@ -26,7 +26,7 @@ export interface TimelineEntry {
 
 /** The stored facts of the life of a task. */
 export interface TaskLife {
-  readonly task: Pick<Task, 'order' | 'state' | 'createdAt' | 'finishedAt'>;
+  readonly task: Task;
   readonly attempts: readonly {
     readonly outcome: string;
     readonly startedAt: number;
@@ -80,7 +80,7 @@ function findPhaseStarts({ task, attempts, events }: TaskLife): PhaseStarts {
     ({ type, detailJson }) => type === 'reported' && parseState(detailJson) === 'in_progress',
   )?.at;
   const workingAt = acceptedAt === undefined ? undefined : next(seenAt ?? inferWorkStart(task, acceptedAt));
-  return { submittedAt, acceptedAt, workingAt, fetchedAt: next(findFetchStart({ task, events })) };
+  return { submittedAt, acceptedAt, workingAt, fetchedAt: next(findFetchStart(task, events)) };
 }
 
 function inferWorkStart({ state }: TaskLife['task'], acceptedAt: number): number | undefined {
@@ -88,7 +88,7 @@ function inferWorkStart({ state }: TaskLife['task'], acceptedAt: number): number
 }
 
 /** A result that was not fetched, such as a prompt, has no fetch. */
-function findFetchStart({ task, events }: Pick<TaskLife, 'task' | 'events'>): number | undefined {
+function findFetchStart(task: Task, events: TaskLife['events']): number | undefined {
   const tookMs = events
     .filter(({ type }) => type === 'completed')
     .map(({ detailJson }) => parseDetail(detailJson)['fetch_ms'])

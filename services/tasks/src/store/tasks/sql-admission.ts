@@ -1,5 +1,6 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
-import type { BeginResult, NewTask } from '../task-store.ts';
+import type { TaskIdentity } from '../../domain/task.ts';
+import type { BeginResult, NewWork } from '../task-store.ts';
 
 /** Rolls a create back whose idempotency key another call holds. */
 class KeyTaken extends Error {
@@ -11,8 +12,8 @@ class KeyTaken extends Error {
 /** Takes an idempotency key for a create. An expired key may be taken again; a live key may not. */
 export async function takeKey(
   query: SqlQuery,
-  owner: Pick<NewTask, 'id' | 'accountId' | 'createdAt'>,
-  { key, fingerprint, expiresAt }: NonNullable<NewTask['idempotency']>,
+  owner: TaskIdentity & { readonly createdAt: number },
+  { key, fingerprint, expiresAt }: NonNullable<NewWork['idempotency']>,
 ): Promise<void> {
   const rows = await query(
     `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)

@@ -11,13 +11,16 @@ import { text } from '../columns.ts';
  * values; UPDATE does not.
  */
 
-/** The task or job that is counted, and its counters. */
-interface PermitRequest {
-  readonly id: string;
-  readonly caps: readonly Cap[];
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The carrier of the task; absent: it is not recorded. */
   readonly trace?: string | undefined;
+}
+
+/** The task or job that is counted, and its counters. */
+interface PermitRequest extends CallOptions {
+  readonly id: string;
+  readonly caps: readonly Cap[];
 }
 
 /**
@@ -43,7 +46,7 @@ class Full extends Error {
 }
 
 /** SQLite has one writer at a time, so shards would spread nothing. */
-export function shardsOn({ engine }: Pick<Sql, 'engine'>): number {
+export function shardsOn({ engine }: Sql): number {
   return engine === 'sqlite' ? 1 : SHARDS_MAX;
 }
 
@@ -85,7 +88,7 @@ export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
 /** Commits the work, or rolls it back if it names a full counter. */
 async function inTransaction(
   sql: Sql,
-  { signal, trace }: Pick<PermitRequest, 'signal' | 'trace'>,
+  { signal, trace }: CallOptions,
   work: (query: SqlQuery) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   try {

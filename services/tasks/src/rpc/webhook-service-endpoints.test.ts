@@ -10,7 +10,7 @@ import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { refusalOf } from '../../testing/refusal-of.ts';
 import { useWebhookWorlds } from '../../testing/webhooks/open-webhook-world.ts';
 import type { WebhookWorld } from '../../testing/webhooks/open-webhook-world.ts';
-import { endpointMethods } from './webhook-endpoint-methods.ts';
+import { endpointMethods } from './webhook-service.ts';
 
 const openWorld = useWebhookWorlds();
 const NOT_FOUND = { kind: 'not_found', reason: 'webhook_endpoint_not_found' };
