@@ -14,8 +14,8 @@ import { FILTERED, writeFiltered } from '../../testing/store/filters-conformance
 import type { FilterMember } from '../../testing/store/filters-conformance.ts';
 import { accepted } from '../../testing/store/opened-store.ts';
 import { operateTasks } from './operate-tasks.ts';
-import { readTaskFilter } from './list-request.ts';
 import { readMethods } from './task-read-methods.ts';
+import { readTaskFilter } from './mapping-task.ts';
 
 const open = useWorlds();
 

@@ -1,9 +1,10 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
-import type { Result, State, Task, TaskOrigin, Usage } from '../domain/task.ts';
+import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
-import { toWireOrder } from './mapping-order.ts';
+import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
 import { toMessage } from './wire-message.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
@@ -88,4 +89,30 @@ export function toWireUsage(usage: Usage): WireUsage {
     promptTokens: count(usage.promptTokens),
     completionTokens: count(usage.completionTokens),
   });
+}
+
+/** The members of a request that narrow every list and every watch of tasks. */
+export interface WireTaskFilter {
+  readonly accountId: string;
+  readonly states: readonly TaskState[];
+  readonly model: string;
+  readonly kind: TaskKind;
+}
+
+/** The filter of a request. A member of the filter that no request has does not compile. */
+export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): Named<TaskFilter> {
+  return {
+    accountId: emptyToUndefined(accountId),
+    states: states.map((state) => fromWireEnum(STATES, state)),
+    model: emptyToUndefined(model),
+    kind: kind === TaskKind.UNSPECIFIED ? undefined : fromWireEnum(KINDS, kind),
+  };
+}
+
+/** Every member is named, also those that are undefined. */
+export type Named<T> = { readonly [K in keyof Required<T>]: T[K] };
+
+/** A text of a filter; the wire cannot tell empty from absent. */
+export function emptyToUndefined(text: string): string | undefined {
+  return text === '' ? undefined : text;
 }

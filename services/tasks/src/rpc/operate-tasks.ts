@@ -18,9 +18,9 @@ import type { Deps } from '../operations/deps.ts';
 import { listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
-import { emptyToUndefined, readLimit, readTaskFilter, readTime } from './list-request.ts';
-import type { Named } from './list-request.ts';
-import { toWireTask } from './mapping-task.ts';
+import { readLimit, readTime } from './list-request.ts';
+import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
+import type { Named } from './mapping-task.ts';
 import { toMessage } from './wire-message.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */

@@ -19,10 +19,10 @@ import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { readTimeline } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
-import { emptyToUndefined, readLimit, readTaskFilter, readTime } from './list-request.ts';
-import type { Named } from './list-request.ts';
+import { readLimit, readTime } from './list-request.ts';
 import { KINDS } from './mapping-order.ts';
-import { toWireTask } from './mapping-task.ts';
+import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
+import type { Named } from './mapping-task.ts';
 
 const LIST_LIMIT = 20;
 

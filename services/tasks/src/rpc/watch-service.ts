@@ -9,8 +9,7 @@ import { watchTask } from '../operations/watches/watch-task.ts';
 import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
-import { readTaskFilter } from './list-request.ts';
-import { toWireTask } from './mapping-task.ts';
+import { readTaskFilter, toWireTask } from './mapping-task.ts';
 
 /** The streams of the service. The watches of one task share its message, which is made once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {

@@ -1,6 +1,16 @@
 import type { Cause } from '../domain/failure-cause.ts';
-import type { Doubt, Failure, Mapping, Result, StagedMedia, State, Task, TaskOrigin, Usage } from '../domain/task.ts';
-import type { TaskFilter } from '../domain/task-filter.ts';
+import type {
+  Doubt,
+  Failure,
+  Mapping,
+  Result,
+  StagedMedia,
+  State,
+  Task,
+  TaskFilter,
+  TaskOrigin,
+  Usage,
+} from '../domain/task.ts';
 
 /** What a create of a task or a job takes with it. */
 export interface NewWork {

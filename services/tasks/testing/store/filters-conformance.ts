@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { firstIdAt } from '@reelgate/platform/ids';
-import { matchesFilter } from '../../src/domain/task-filter.ts';
-import type { TaskFilter } from '../../src/domain/task-filter.ts';
+import { matchesFilter } from '../../src/domain/task.ts';
+import type { TaskFilter } from '../../src/domain/task.ts';
 import type { ListFilter, TaskStore } from '../../src/store/task-store.ts';
 import { aContextIr, anOrder } from '../orders.ts';
 import { accepted, begun, completed, idsOf } from './opened-store.ts';

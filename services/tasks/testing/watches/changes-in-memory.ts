@@ -1,5 +1,5 @@
 import type { Task } from '../../src/domain/task.ts';
-import { matchesFilter } from '../../src/domain/task-filter.ts';
+import { matchesFilter } from '../../src/domain/task.ts';
 import type { ChangePosition, ChangeStore, TaskLister } from '../../src/store/task-store.ts';
 
 /** Committed rows, and the reads of a watch as the SQL store answers them. */

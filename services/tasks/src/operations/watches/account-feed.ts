@@ -1,5 +1,5 @@
 import type { Task } from '../../domain/task.ts';
-import { matchesFilter } from '../../domain/task-filter.ts';
+import { matchesFilter } from '../../domain/task.ts';
 import type { ChangeFilter } from '../../store/task-store.ts';
 import { openNotifier } from './notifier.ts';
 import type { Notifier } from './notifier.ts';

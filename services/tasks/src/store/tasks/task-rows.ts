@@ -1,4 +1,5 @@
-import type { Doubt, Mapping, Task, TaskOrigin } from '../../domain/task.ts';
+import type { SqlValue } from '@reelgate/platform/sql/sql';
+import type { Doubt, Mapping, State, Task, TaskOrigin } from '../../domain/task.ts';
 import {
   inColumns,
   inFlag,
@@ -9,8 +10,10 @@ import {
   inOptionalText,
   inText,
   recordColumns,
+  searchable,
 } from '../columns.ts';
 import type { Fields } from '../columns.ts';
+import type { ListFilter } from '../task-store.ts';
 
 /** The condition for tasks that an upstream has or may have. The condition of an index has the same text. */
 export const ADMITTED = "admission IN ('accepted', 'unknown')";
@@ -66,3 +69,87 @@ export const TASK = recordColumns<Task>({
   pollSpans: inNumber('poll_spans'),
   resumed: inFlag('resumed'),
 });
+
+export const STATES: readonly State[] = ['queued', 'in_progress', 'completed', 'failed'];
+
+/** Adds a value to a statement, and returns its parameter. */
+export type Bind = (value: SqlValue) => string;
+
+/** The columns that a member of a filter compares, and its condition; empty: the member is absent. */
+interface Condition<T> {
+  readonly columns: readonly string[];
+  readonly where: (wanted: T, bind: Bind) => string;
+}
+
+/** The times of creation are compared as ids. */
+type ComparedFilter = Omit<ListFilter, keyof CreationTimes>;
+type Conditions = { readonly [F in keyof Required<ComparedFilter>]: Condition<ComparedFilter[F]> };
+
+export interface CreationTimes {
+  readonly createdFrom?: number | undefined;
+  readonly createdBefore?: number | undefined;
+}
+
+/** The conditions of every list. A member of the filter without one does not compile. */
+const CONDITIONS: Conditions = {
+  hidden: { columns: ['admission', 'deleted_at'], where: (hidden) => (hidden === true ? '' : VISIBLE) },
+  accountId: {
+    columns: ['account_id'],
+    where: (accountId, bind) => (accountId === undefined ? '' : `account_id = ${bind(searchable(accountId))}`),
+  },
+  taskIds: { columns: [], where: (ids = [], bind) => (ids.length === 0 ? '' : isAmong('id', ids, bind)) },
+  upstream: {
+    columns: [],
+    where: (upstream, bind) => {
+      if (upstream === undefined) return '';
+      if (upstream.accounts.length === 0) return '1 = 0';
+      return `${isAmong('upstream_account', upstream.accounts, bind)} AND upstream_id = ${bind(searchable(upstream.id))}`;
+    },
+  },
+  // With as many values as there are states: one text for any of them.
+  states: {
+    columns: ['state'],
+    where: (states = [], bind) => {
+      const wanted = states.length === 0 ? STATES : states;
+      const padded = STATES.map((state) => (wanted.includes(state) ? state : (wanted[0] ?? state)));
+      return isAmong('state', padded, bind);
+    },
+  },
+  model: equalsIfGiven('model'),
+  kind: equalsIfGiven('kind'),
+  channel: equalsIfGiven('channel', ' AND upstream_account IS NOT NULL'),
+};
+
+const CONDITION_MEMBERS = Object.keys(CONDITIONS) as (keyof ComparedFilter)[];
+/** The columns that the conditions of a list compare. */
+export const COMPARED_COLUMNS = [
+  'id',
+  'upstream_account',
+  ...Object.values(CONDITIONS).flatMap(({ columns }) => columns),
+];
+
+function isAmong(column: string, values: readonly string[], bind: Bind): string {
+  return `${column} IN (${values.map((value) => bind(searchable(value))).join(', ')})`;
+}
+
+/** One text, whether the member is given or not: only the rows that an index gives are compared with it. */
+function equalsIfGiven(column: string, also = ''): Condition<string | undefined> {
+  return {
+    columns: [column],
+    where: (wanted, bind) => {
+      const parameter = bind(wanted === undefined ? null : searchable(wanted));
+      return `(CAST(${parameter} AS TEXT) IS NULL OR (${column} = ${parameter}${also}))`;
+    },
+  };
+}
+
+/** The condition of a filter without its times. */
+export function buildConditions(filter: ComparedFilter, bind: Bind): string {
+  const build = <F extends keyof ComparedFilter>(member: F): string => {
+    const condition: Condition<ComparedFilter[F]> = CONDITIONS[member];
+    return condition.where(filter[member], bind);
+  };
+  return CONDITION_MEMBERS.map(build)
+    .filter((part) => part !== '')
+    .join(' AND ');
+}
