@@ -92,7 +92,7 @@ export function toWireUsage(usage: Usage): WireUsage {
 }
 
 /** The members of a request that narrow every list and every watch of tasks. */
-export interface WireTaskFilter {
+interface WireTaskFilter {
   readonly accountId: string;
   readonly states: readonly TaskState[];
   readonly model: string;
