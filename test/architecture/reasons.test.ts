@@ -35,7 +35,7 @@ const REPEATS = [
   'services/gateway/src/relay/relay.ts',
   'services/platform/src/rpc/problems.ts',
   'services/platform/src/rpc/rules.ts',
-  'services/tasks/src/clients/http-uploads.ts',
+  'services/tasks/src/clients/http-media-bytes.ts',
   'services/tasks/src/operations/task-refusals.ts',
   'services/tasks/src/operations/uploads/upload-media.ts',
   'services/tasks/src/rpc/order-fields.ts',

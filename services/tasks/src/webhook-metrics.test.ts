@@ -5,8 +5,7 @@ import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
 import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
-import { watchWebhooks } from './webhook-metrics.ts';
-import { webhookMetrics } from './webhook-metrics.ts';
+import { watchWebhooks, webhookMetrics } from './webhook-metrics.ts';
 import { webhookSelfChecks } from './self-checks.ts';
 
 const shown = async (metrics: ReturnType<typeof openMetrics>, pattern: RegExp): Promise<string[]> =>

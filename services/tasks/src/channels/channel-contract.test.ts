@@ -6,10 +6,10 @@ import { channelContract } from '../../testing/channel-contract.ts';
 import { anOrder } from '../../testing/orders.ts';
 import { channelFactory } from './adapter.ts';
 import type { Channel, ChannelFactory, PollResult, Submission } from './channel.ts';
+import type { WholeAnswer } from './exchange.ts';
 import { readObject, readText } from './json-fields.ts';
-import { upstreamHttp } from './upstream-http.ts';
+import { toSubmission, upstreamHttp } from './upstream-http.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';
-import { withStatus } from './upstream-http.ts';
 
 const PHASES = { running: 'running', done: 'succeeded', broken: 'failed' } as const;
 
@@ -21,7 +21,7 @@ const openChannel: ChannelFactory = (settings, clock): Channel => {
   return {
     settings,
     submit: async ({ model }, signal) =>
-      submissionOf(await post('submit', { model }, settings.submitTimeoutMs, signal)),
+      toSubmission(await post('submit', { model }, settings.submitTimeoutMs, signal), outcomeOf),
     poll: async (id, signal) => pollResultOf(await post('poll', { id }, settings.pollTimeoutMs, signal)),
     list: async () => undefined,
     cancel: async () => false,
@@ -35,13 +35,8 @@ const openChannel: ChannelFactory = (settings, clock): Channel => {
   };
 };
 
-function submissionOf(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, outcomeOf(answer));
-}
-
-function outcomeOf(answer: UpstreamAnswer): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  const upstreamId = answer.kind === 'answer' ? readText(readObject(answer.body)['id']) : undefined;
+function outcomeOf(answer: WholeAnswer): Submission {
+  const upstreamId = readText(readObject(answer.body)['id']);
   return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };
 }
 

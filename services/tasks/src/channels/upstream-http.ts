@@ -73,7 +73,9 @@ function toFailedAnswer(thrown: unknown): UpstreamAnswer {
   return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
 }
 
-/** A submission with the HTTP status of its answer, if an answer came. */
-export function withStatus(answer: UpstreamAnswer, submission: Submission): Submission {
-  return answer.kind === 'answer' ? { ...submission, status: answer.status } : submission;
+/** Converts the answer to a submission into its outcome. `readOutcome` reads an answer that came. */
+export function toSubmission(answer: UpstreamAnswer, readOutcome: (answer: WholeAnswer) => Submission): Submission {
+  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
+  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
+  return { ...readOutcome(answer), status: answer.status };
 }

@@ -52,6 +52,11 @@ export interface Billing {
   ): Promise<'settled' | 'deferred' | 'released'>;
 }
 
+/** How a hold that was to be settled has ended, if it is not settled by this basis. */
+const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
+  [Basis.DEFERRED]: 'deferred',
+  [Basis.RELEASED]: 'released',
+};
 const CHARGED: ReadonlySet<Basis> = new Set([Basis.USAGE, Basis.ESTIMATE, Basis.HOLD]);
 
 export function billingClient(rpc: Client<typeof BillingService>): Billing {
@@ -81,20 +86,10 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
       return CHARGED.has(settlement?.basis ?? Basis.RELEASED) ? 'charged' : 'released';
     },
     precludeHold: async (taskId, options) => (await rpc.precludeHold({ taskId }, options)).precluded,
-    settle: async (taskId, usage, { confirmed = false, channel, ...options } = {}) => {
-      const { settlement } = await rpc.settleHold(
-        {
-          taskId,
-          confirmed,
-          ...(channel === undefined ? {} : { channel }),
-          ...(usage?.totalSeconds === undefined ? {} : { totalSeconds: BigInt(usage.totalSeconds) }),
-          ...(usage?.promptTokens === undefined ? {} : { inputTokens: BigInt(usage.promptTokens) }),
-          ...(usage?.completionTokens === undefined ? {} : { outputTokens: BigInt(usage.completionTokens) }),
-        },
-        options,
-      );
-      if (settlement?.basis === Basis.DEFERRED) return 'deferred';
-      return settlement?.basis === Basis.RELEASED ? 'released' : 'settled';
+    settle: async (taskId, usage = {}, { confirmed = false, channel, ...options } = {}) => {
+      const by = channel === undefined ? {} : { channel };
+      const { settlement } = await rpc.settleHold({ taskId, confirmed, ...by, ...toWireUsage(usage) }, options);
+      return SETTLED_BY[settlement?.basis ?? Basis.UNSPECIFIED] ?? 'settled';
     },
   };
 }
@@ -116,5 +111,14 @@ function toWireFacts(facts: PriceFacts) {
     seconds: BigInt(facts.seconds),
     inputVideoSeconds: BigInt(facts.inputVideoSeconds),
     images: BigInt(facts.images),
+  };
+}
+
+/** The counts of a usage that a price can depend on. A count that the upstream did not report is left out. */
+function toWireUsage({ totalSeconds, promptTokens, completionTokens }: Usage) {
+  return {
+    ...(totalSeconds === undefined ? {} : { totalSeconds: BigInt(totalSeconds) }),
+    ...(promptTokens === undefined ? {} : { inputTokens: BigInt(promptTokens) }),
+    ...(completionTokens === undefined ? {} : { outputTokens: BigInt(completionTokens) }),
   };
 }

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
 import { announcePause, onPausesChanged } from '../events/operator-events.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
-import { removeOldCounts } from '../operations/retention/remove-old-counts.ts';
+import { removeOldCounts } from '../operations/retention/remove-old-records.ts';
 import { watchPauses } from '../tasks-metrics.ts';
 
 /** If an announcement is lost, a pause is taken up within this time. */

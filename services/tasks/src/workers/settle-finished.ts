@@ -1,7 +1,6 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { settleTask } from '../operations/ends/settle-task.ts';
-import { inTask } from '../operations/tracing/work-span.ts';
-import { inWorkSpan } from '../operations/tracing/work-span.ts';
+import { inTask, inWorkSpan } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
 import { SETTLED_MAX } from '../store/task-store.ts';
 import type { UnsettledTask } from '../store/task-store.ts';

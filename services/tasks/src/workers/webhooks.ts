@@ -9,7 +9,7 @@ import { announceDispatched, onEventsDispatched } from '../events/webhook-events
 import { openStreamPermits } from '../operations/content/stream-permits.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
-import { removeOldWebhooks } from '../operations/retention/remove-old-webhooks.ts';
+import { removeOldWebhooks } from '../operations/retention/remove-old-records.ts';
 import type { OpenWatches } from '../operations/watches/open-watches.ts';
 import { dispatchEvents } from '../operations/webhooks/dispatch-events.ts';
 import { openEventHub } from '../operations/webhooks/event-hub.ts';
@@ -20,8 +20,7 @@ import { resealSecrets, webhookSecrets } from '../operations/webhooks/secrets.ts
 import type { EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import type { WebhookDeps, WebhookLimits } from '../operations/webhooks/webhook-deps.ts';
 import type { WebhookStore } from '../store/webhook-store.ts';
-import { watchWebhooks } from '../webhook-metrics.ts';
-import { webhookMetrics } from '../webhook-metrics.ts';
+import { watchWebhooks, webhookMetrics } from '../webhook-metrics.ts';
 import { webhookSelfChecks } from '../self-checks.ts';
 import { loopUtilization, spareTime } from './spare-time.ts';
 

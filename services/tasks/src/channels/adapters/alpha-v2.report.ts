@@ -3,8 +3,7 @@ import type { Report } from '../../domain/report.ts';
 import { readCount, readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
-import { withEndTime } from '../report-fields.ts';
-import { readUsage } from '../report-fields.ts';
+import { readUsage, withEndTime } from '../report-fields.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   generation: 'generation',

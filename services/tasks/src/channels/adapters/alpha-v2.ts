@@ -4,9 +4,9 @@ import type { Adapter } from '../adapter.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
-import { upstreamHttp } from '../upstream-http.ts';
+import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
-import { withStatus } from '../upstream-http.ts';
+import type { WholeAnswer } from '../exchange.ts';
 import { classifyRefusal, readBusinessError } from './alpha-v2.errors.ts';
 import { readId, toListedWork, toReport } from './alpha-v2.report.ts';
 
@@ -47,7 +47,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
         },
         signal,
       );
-      return blameChannelForCallback(attempt, toSubmission(answer));
+      return blameChannelForCallback(attempt, toSubmission(answer, readOutcome));
     },
     poll: async (upstreamId, signal) => toPollResult(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
     list: (since, signal) =>
@@ -82,14 +82,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
   };
 }
 
-function toSubmission(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, readOutcome(answer));
-}
-
-function readOutcome(answer: UpstreamAnswer): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
-  const { status, body, retryAfterMs } = answer;
+function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
   const business = readBusinessError(status, body);
   if (business !== undefined)
     return { outcome: 'refused', fault: classifyRefusal(status, business), error: business.message, retryAfterMs };

@@ -4,9 +4,9 @@ import type { Adapter } from '../adapter.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
 import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
-import { upstreamHttp } from '../upstream-http.ts';
+import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
-import { withStatus } from '../upstream-http.ts';
+import type { WholeAnswer } from '../exchange.ts';
 import { classifyRefusal, readError } from './ark.errors.ts';
 import { toListedWork, toReport } from './ark.report.ts';
 
@@ -47,6 +47,7 @@ function openChannel(settings: ChannelSettings, clock: Clock): Channel {
           { method: 'POST', path: TASKS, body: toUpstreamBody(attempt), timeoutMs: submitTimeoutMs },
           signal,
         ),
+        readOutcome,
       ),
     poll: async (upstreamId, signal) => toPollResult(await get(buildTaskPath(upstreamId), signal)),
     list: (since, signal) =>
@@ -72,14 +73,7 @@ function buildTaskPath(upstreamId: string): string {
   return `${TASKS}/${encodeURIComponent(upstreamId)}`;
 }
 
-function toSubmission(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, readOutcome(answer));
-}
-
-function readOutcome(answer: UpstreamAnswer): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
-  const { status, body, retryAfterMs } = answer;
+function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
   const upstreamId = readText(readObject(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = readError(body);

@@ -1,9 +1,8 @@
 import type { Report } from '../../domain/report.ts';
-import { withEndTime } from '../report-fields.ts';
+import { readUsage, withEndTime } from '../report-fields.ts';
 import { readCount, readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import type { ListedWork } from '../channel.ts';
-import { readUsage } from '../report-fields.ts';
 import { findFrame } from './openai-videos.size.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';

@@ -5,13 +5,15 @@ import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submiss
 import { flagExtra, numberExtra, textExtra, wholeExtra } from '../extra-fields.ts';
 import type { ExtraFields } from '../extra-fields.ts';
 import { readObject, readText } from '../json-fields.ts';
-import { upstreamHttp } from '../upstream-http.ts';
+import type { WholeAnswer } from '../exchange.ts';
+import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
-import { withStatus } from '../upstream-http.ts';
-import { toUpstreamRequest } from './openai-videos.body.ts';
 import { classifyRefusal, readError } from './openai-videos.errors.ts';
 import { formSender } from './openai-videos.form.ts';
 import { toListedWork, toReport } from './openai-videos.report.ts';
+import { formatSize } from './openai-videos.size.ts';
+
+const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;
 
 const SEED_MAX = 2 ** 32 - 1;
 const NEGATIVE_PROMPT_MAX = 2000;
@@ -114,20 +116,14 @@ async function submit(
 ): Promise<Submission> {
   const request = toUpstreamRequest(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
-  if ('form' in request) return toSubmission(await forms.post(VIDEOS, request.form, signal));
+  if ('form' in request) return toSubmission(await forms.post(VIDEOS, request.form, signal), readOutcome);
   return toSubmission(
     await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal),
+    readOutcome,
   );
 }
 
-function toSubmission(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, readOutcome(answer));
-}
-
-function readOutcome(answer: UpstreamAnswer): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
-  const { status, body, retryAfterMs } = answer;
+function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
   const upstreamId = readText(readObject(body)['id']) ?? readText(readObject(body)['task_id']);
   if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = readError(body);
@@ -194,4 +190,42 @@ async function listSince(
     if (after === '') return undefined;
   }
   return undefined;
+}
+
+/** JSON, or a form if a file is sent; `unfit` if the API cannot express the order. */
+type VideoRequest = { readonly json: object } | { readonly form: FormData } | { readonly unfit: string };
+
+function toUpstreamRequest({ model, order, content, extra }: Attempt): VideoRequest {
+  const media = content.flatMap((item) => ('media' in item ? [item] : []));
+  const [frame, second] = media;
+  if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
+    return { unfit: 'the videos API takes one first frame and no other media' };
+  const size = formatSize(order);
+  const fields = {
+    ...extra,
+    model,
+    prompt: content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n'),
+    ...(order.duration === undefined ? {} : { seconds: String(order.duration) }),
+    ...(size === undefined ? {} : { size }),
+  };
+  if (frame === undefined) return { json: fields };
+  const type = DATA_URL.exec(frame.url);
+  return type === null
+    ? { json: { ...fields, input_reference: { image_url: frame.url } } }
+    : { form: buildForm(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
+}
+
+function buildForm(
+  fields: Readonly<Record<string, unknown>>,
+  { type, base64 }: { readonly type: string; readonly base64: string },
+): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields))
+    form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  form.append(
+    'input_reference',
+    new Blob([Buffer.from(base64, 'base64')], { type }),
+    `first_frame.${type.replace(/^.*\//, '')}`,
+  );
+  return form;
 }

@@ -5,9 +5,9 @@ import type { Adapter } from '../adapter.ts';
 import type { Attempt, Channel, ChannelSettings, PollResult, Submission } from '../channel.ts';
 import { readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
-import { upstreamHttp } from '../upstream-http.ts';
+import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
-import { withStatus } from '../upstream-http.ts';
+import type { WholeAnswer } from '../exchange.ts';
 import { toUpstreamRequest } from './runway.body.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';
@@ -74,17 +74,10 @@ async function submit(
 ): Promise<Submission> {
   const request = toUpstreamRequest(attempt);
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
-  return toSubmission(await http.call({ method: 'POST', ...request, timeoutMs }, signal));
+  return toSubmission(await http.call({ method: 'POST', ...request, timeoutMs }, signal), readOutcome);
 }
 
-function toSubmission(answer: UpstreamAnswer): Submission {
-  return withStatus(answer, readOutcome(answer));
-}
-
-function readOutcome(answer: UpstreamAnswer): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
-  const { status, body, retryAfterMs } = answer;
+function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
   const upstreamId = readText(readObject(body)['id']);
   if (status >= 200 && status < 300 && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
   const error = readText(readObject(body)['error']);

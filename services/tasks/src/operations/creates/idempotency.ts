@@ -5,8 +5,6 @@ import type { Order } from '../../domain/order.ts';
 /** The time in milliseconds for which an idempotency key returns the task or job that it created. */
 export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 
-type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-
 /**
  * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
  * the order of the keys in `extra_json`, and the URL that is told of the end. Bytes that are stored elsewhere count by
@@ -36,9 +34,10 @@ function computeDigest(what: string, value: object): string {
  * numbers that JavaScript cannot tell apart. Text that is not JSON is returned as it is.
  */
 function canonicalJson(text: string): string {
-  const tagType: Reviver = (_key, value, { source }) => (typeof value === 'number' ? { number: source } : { value });
+  const tagType = (_key: string, value: unknown, context?: { readonly source?: string }): object =>
+    typeof value === 'number' ? { number: context?.source } : { value };
   try {
-    return JSON.stringify(sortKeys(JSON.parse(text, tagType as never)));
+    return JSON.stringify(sortKeys(JSON.parse(text, tagType)));
   } catch {
     return text;
   }

@@ -2,9 +2,8 @@ import { nameFailure } from '../../domain/failure-word.ts';
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';
-import { endLostJob } from '../recovery/end-lost-jobs.ts';
+import { endLostJob, logReturned } from '../recovery/end-lost-jobs.ts';
 import type { JobDeps } from './job-deps.ts';
-import { logReturned } from '../recovery/end-lost-jobs.ts';
 import { writeJobSpan } from '../tracing/lifetime-span.ts';
 import { jobNotFound, leaseLost } from '../task-refusals.ts';
 

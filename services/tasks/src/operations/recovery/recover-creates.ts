@@ -1,9 +1,8 @@
 import type { Task } from '../../domain/task.ts';
-import { inTask } from '../tracing/work-span.ts';
+import { inTask, inWorkSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { showTask } from '../attempts/record-outcome.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
-import { inWorkSpan } from '../tracing/work-span.ts';
 
 const BATCH_MAX = 100;
 /** More than a process ever has at once. */

@@ -1,13 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { ChangeFilter, ChangePosition, TaskLister, VersionReader } from '../../store/task-store.ts';
-import { openAccountFeed } from './account-feed.ts';
-import type { AccountFeed } from './account-feed.ts';
-import { openTaskFeed } from './task-feed.ts';
-import type { TaskFeed } from './task-feed.ts';
-import { openWatchedAccounts } from './watched-accounts.ts';
-import type { WatchedAccounts } from './watched-accounts.ts';
-import { openWatchedTasks } from './watched-tasks.ts';
-import type { WatchedTasks } from './watched-tasks.ts';
+import { openAccountFeed, openWatchedAccounts } from './account-feeds.ts';
+import type { AccountFeed, WatchedAccounts } from './account-feeds.ts';
+import { openTaskFeed, openWatchedTasks } from './task-feeds.ts';
+import type { TaskFeed, WatchedTasks } from './task-feeds.ts';
 
 /** Tasks that one SELECT reads. */
 const READ_MAX = 200;

@@ -1,7 +1,7 @@
 import type { State, Task } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { ChangeFilter, ChangePosition, ChangedTaskLister } from '../../store/task-store.ts';
-import type { AccountFeed } from './account-feed.ts';
+import type { AccountFeed } from './account-feeds.ts';
 import { fromAccountCursor, toAccountCursor } from './cursors.ts';
 import type { AccountCursor } from './cursors.ts';
 import type { OpenWatch, OpenWatches, WatchMessage } from './open-watches.ts';

@@ -5,8 +5,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { SIGNING_KEY, aNewEndpoint, useWebhookWorlds } from '../../../testing/webhooks/open-webhook-world.ts';
 import type { WebhookWorld } from '../../../testing/webhooks/open-webhook-world.ts';
 import { refusalOf } from '../../../testing/refusal-of.ts';
-import { createEndpoint } from './manage-endpoints.ts';
-import { OLD_SECRET_MS, rotateSecret } from './manage-endpoints.ts';
+import { createEndpoint, OLD_SECRET_MS, rotateSecret } from './manage-endpoints.ts';
 import { resealSecrets } from './secrets.ts';
 
 const open = useWebhookWorlds();

@@ -3,7 +3,7 @@ import { aCall, anAnswer } from '../../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
 import type { JobLease } from '../../domain/job.ts';
-import { removeOldJobs } from './remove-old-jobs.ts';
+import { removeOldJobs } from './remove-old-records.ts';
 import { finishJob, getJob, leaseJobs, startJob } from '../jobs/work-jobs.ts';
 
 const open = useJobWorlds();

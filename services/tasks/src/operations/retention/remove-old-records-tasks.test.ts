@@ -5,7 +5,7 @@ import { aRegeneration } from '../../../testing/orders.ts';
 import type { World } from '../../../testing/open-world.ts';
 import type { Task } from '../../domain/task.ts';
 import { completeTask } from '../polls/apply-report.ts';
-import { removeOldTasks } from './remove-old-tasks.ts';
+import { removeOldTasks } from './remove-old-records.ts';
 import { settleTask } from '../ends/settle-task.ts';
 
 const open = useWorlds();

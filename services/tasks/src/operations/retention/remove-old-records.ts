@@ -1,0 +1,73 @@
+import type { JobDeps } from '../jobs/job-deps.ts';
+import type { Clock } from '@reelgate/platform/clock';
+import type { ActStore, MinuteStore } from '../../store/operator-store.ts';
+import type { Log } from '@reelgate/platform/log';
+import type { WebhookRetentionStore } from '../../store/webhook-store.ts';
+import type { WebhookLimits } from '../webhooks/webhook-deps.ts';
+import type { Deps } from '../deps.ts';
+
+const TASKS_MAX = 200;
+const KEYS_MAX = 1000;
+const JOBS_MAX = 200;
+const EVENTS_MAX = 500;
+const COUNTS_MAX = 2000;
+const HOUR_MS = 3_600_000;
+const ACTS_KEPT_MS = 400 * 24 * HOUR_MS;
+const MINUTES_KEPT_MS = 25 * HOUR_MS;
+
+/**
+ * One pass that removes expired idempotency keys, and finished and settled tasks that are older than the retention
+ * time, with their history. Each pass handles one small batch, so it never delays creates.
+ */
+export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: number): Promise<number> {
+  const now = clock.now();
+  await store.removeKeys(now, KEYS_MAX);
+  const removed = await store.removeFinished({ before: now - retentionMs, now, limit: TASKS_MAX });
+  if (removed > 0) log.info({ removed }, 'old tasks were removed');
+  // Zero makes the worker wait before the next batch, however much is left.
+  return 0;
+}
+
+/**
+ * One pass that removes the requests of ended jobs, and ended jobs that are older than the retention time. Objects are
+ * removed before the rows that name them, so no object is left behind. Each pass handles one small batch.
+ */
+export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps): Promise<number> {
+  const spent = await jobs.spentBodies(JOBS_MAX);
+  if (spent.length > 0) await media.removePrivate(spent.map(({ object }) => object));
+  await jobs.forgetBodies(spent.map(({ jobId }) => jobId));
+
+  const now = clock.now();
+  const old = await jobs.oldJobs({ before: now - limits.retentionMs, now, limit: JOBS_MAX });
+  const objects = old.flatMap((job) => job.objects);
+  if (objects.length > 0) await media.removePrivate(objects);
+  await jobs.removeJobs(old.map(({ jobId }) => jobId));
+  if (old.length > 0) log.info({ removed: old.length }, 'old jobs were removed');
+  return 0;
+}
+
+export interface WebhookRetentionDeps {
+  readonly webhooks: WebhookRetentionStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: WebhookLimits;
+}
+
+/** One pass that removes events and ended deliveries that are older than the retention time, in one small batch. */
+export async function removeOldWebhooks({ webhooks, clock, log, limits }: WebhookRetentionDeps): Promise<number> {
+  const removed = await webhooks.removeOldWebhooks({ before: clock.now() - limits.retentionMs, limit: EVENTS_MAX });
+  if (removed > 0) log.info({ removed }, 'old events and deliveries were removed');
+  // Zero makes the worker wait before the next batch, however much is left.
+  return 0;
+}
+
+/**
+ * One pass that removes acts of operators after 400 days and counts of minutes after 25 hours, in small batches. Returns
+ * how many were removed if there may be more.
+ */
+export async function removeOldCounts(operators: ActStore & MinuteStore, clock: Clock): Promise<number> {
+  const now = clock.now();
+  const acts = await operators.removeActs(now - ACTS_KEPT_MS, COUNTS_MAX);
+  const minutes = await operators.removeMinutes(now - MINUTES_KEPT_MS, COUNTS_MAX);
+  return Math.max(acts, minutes) === COUNTS_MAX ? COUNTS_MAX : 0;
+}
