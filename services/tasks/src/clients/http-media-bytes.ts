@@ -103,10 +103,8 @@ async function readOpenedBytes({
   throw new Error(`the media service answered ${statusCode} for the bytes of a result`);
 }
 
-type Uploads = UploadStore;
-
 /** Uploads over the HTTP port of the media service. */
-function httpUploads(baseUrl: string, authorization: string, dispatcher: Dispatcher): Uploads {
+function httpUploads(baseUrl: string, authorization: string, dispatcher: Dispatcher): UploadStore {
   const call = async (path: string, options: CallOptions): Promise<Readonly<Record<string, unknown>>> => {
     try {
       return await readAnswer(

@@ -17,6 +17,27 @@ export const OLD_SECRET_MS = 24 * 3_600_000;
 
 const ENDPOINT_ID = /^whe_\w+$/;
 
+/** An endpoint as its owner sees it. That of `default` has no settings. */
+export interface EndpointView {
+  readonly id: string;
+  readonly accountId: string;
+  readonly settings?: EndpointSettings | undefined;
+  /** Empty: there is no secret yet. */
+  readonly hint: string;
+  readonly createdAt?: number | undefined;
+  /** The time at which the settings or the secret last changed. */
+  readonly updatedAt?: number | undefined;
+  readonly health: Health;
+}
+
+export interface EndpointSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly eventTypes: readonly EventType[];
+  readonly payload: Payload;
+  readonly disabled?: Endpoint['disabled'];
+}
+
 export interface NewEndpoint {
   readonly accountId: string;
   readonly name: string;
@@ -29,6 +50,15 @@ export interface NewEndpoint {
 export interface EndpointWithSecret {
   readonly endpoint: EndpointView;
   readonly secret: Secret;
+}
+
+/** A change of an endpoint. An absent setting stays as it is. */
+export interface EndpointChange {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  readonly eventTypes?: readonly string[] | undefined;
+  readonly payload?: Payload | undefined;
+  readonly disabled?: boolean | undefined;
 }
 
 export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): Promise<EndpointWithSecret> {
@@ -49,13 +79,26 @@ export async function createEndpoint(deps: WebhookDeps, request: NewEndpoint): P
   return { endpoint: toEndpointView(endpoint, stored), secret };
 }
 
-/** A change of an endpoint. An absent setting stays as it is. */
-export interface EndpointChange {
-  readonly name?: string | undefined;
-  readonly url?: string | undefined;
-  readonly eventTypes?: readonly string[] | undefined;
-  readonly payload?: Payload | undefined;
-  readonly disabled?: boolean | undefined;
+export async function getEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<EndpointView> {
+  if (endpointId === DEFAULT_ENDPOINT) {
+    const ownerId = toSecretOwnerId(accountId, endpointId);
+    return toDefaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
+  }
+  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
+  if (view === undefined) throw endpointNotFound();
+  return view;
+}
+
+/** A page of the endpoints of an account, without `default`. It may begin after an endpoint that was deleted. */
+export async function listEndpoints(
+  deps: WebhookDeps,
+  accountId: string,
+  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+): Promise<{ readonly endpoints: readonly EndpointView[]; readonly hasMore: boolean }> {
+  if (after !== undefined && !ENDPOINT_ID.test(after))
+    throw invalidRequest('after', 'must be the id of a webhook endpoint, such as the last id of the previous page');
+  const found = await deps.webhooks.listEndpoints(accountId, { limit: limit + 1, after });
+  return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
 }
 
 /** Changes what differs. A new URL enables the endpoint, unless the change disables it. */
@@ -80,9 +123,51 @@ export async function updateEndpoint(
   return view;
 }
 
+/**
+ * Replaces the secret of an endpoint. The old one signs beside it for 24 hours, or no longer. Of two rotations at the
+ * same time one is refused, so that no caller holds a secret that signs nothing.
+ */
+export async function rotateSecret(
+  deps: WebhookDeps,
+  name: EndpointName,
+  { keepOld }: { readonly keepOld: boolean },
+): Promise<EndpointWithSecret> {
+  const isDefault = name.endpointId === DEFAULT_ENDPOINT;
+  if (!isDefault) await mustFindEndpoint(deps, name.accountId, name.endpointId);
+  const ownerId = toSecretOwnerId(name.accountId, name.endpointId);
+  const was = (await deps.webhooks.findSecrets([ownerId])).get(ownerId);
+  if (was === undefined && !isDefault) throw endpointNotFound();
+
+  const { secret, stored: made } = deps.secrets.make(name);
+  const stored = was === undefined ? made : toReplacement(was, made, keepOld);
+  const isWritten =
+    was === undefined
+      ? (await deps.webhooks.addSecret(stored)).sealed === stored.sealed
+      : await deps.webhooks.replaceSecret(stored, was.sealed);
+  if (!isWritten) throw rotationConflict();
+  deps.log.info({ endpointId: name.endpointId, accountId: name.accountId, keepOld }, 'a webhook secret was rotated');
+  return {
+    endpoint: isDefault
+      ? toDefaultView(name.accountId, stored)
+      : await getEndpoint(deps, name.accountId, name.endpointId),
+    secret,
+  };
+}
+
 export async function deleteEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<void> {
   if (!(await deps.webhooks.removeEndpoint(accountId, endpointId, deps.clock.now()))) throw endpointNotFound();
   deps.log.info({ endpointId, accountId }, 'a webhook endpoint was deleted');
+}
+
+/** An endpoint of the account. For other accounts it does not exist. */
+export async function mustFindEndpoint(
+  { webhooks }: WebhookDeps,
+  accountId: string,
+  endpointId: string,
+): Promise<Endpoint> {
+  const endpoint = await webhooks.findEndpoint(accountId, endpointId);
+  if (endpoint === undefined) throw endpointNotFound();
+  return endpoint;
 }
 
 type Differences = Omit<Parameters<WebhookDeps['webhooks']['updateEndpoint']>[2], 'at'>;
@@ -119,62 +204,16 @@ function isSame(one: readonly EventType[], other: readonly EventType[]): boolean
   return one.length === other.length && one.every((type) => other.includes(type));
 }
 
-/** An endpoint of the account. For other accounts it does not exist. */
-export async function mustFindEndpoint(
-  { webhooks }: WebhookDeps,
-  accountId: string,
-  endpointId: string,
-): Promise<Endpoint> {
-  const endpoint = await webhooks.findEndpoint(accountId, endpointId);
-  if (endpoint === undefined) throw endpointNotFound();
-  return endpoint;
-}
-
-export async function getEndpoint(deps: WebhookDeps, accountId: string, endpointId: string): Promise<EndpointView> {
-  if (endpointId === DEFAULT_ENDPOINT) {
-    const ownerId = toSecretOwnerId(accountId, endpointId);
-    return toDefaultView(accountId, (await deps.webhooks.findSecrets([ownerId])).get(ownerId));
-  }
-  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
-  if (view === undefined) throw endpointNotFound();
-  return view;
-}
-
-/** A page of the endpoints of an account, without `default`. It may begin after an endpoint that was deleted. */
-export async function listEndpoints(
-  deps: WebhookDeps,
-  accountId: string,
-  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<{ readonly endpoints: readonly EndpointView[]; readonly hasMore: boolean }> {
-  if (after !== undefined && !ENDPOINT_ID.test(after))
-    throw invalidRequest('after', 'must be the id of a webhook endpoint, such as the last id of the previous page');
-  const found = await deps.webhooks.listEndpoints(accountId, { limit: limit + 1, after });
-  return { endpoints: await readEndpointViews(deps, found.slice(0, limit)), hasMore: found.length > limit };
-}
-
-export interface EndpointSettings {
-  readonly name: string;
-  readonly url: string;
-  readonly eventTypes: readonly EventType[];
-  readonly payload: Payload;
-  readonly disabled?: Endpoint['disabled'];
-}
-
-/** An endpoint as its owner sees it. That of `default` has no settings. */
-export interface EndpointView {
-  readonly id: string;
-  readonly accountId: string;
-  readonly settings?: EndpointSettings | undefined;
-  /** Empty: there is no secret yet. */
-  readonly hint: string;
-  readonly createdAt?: number | undefined;
-  /** The time at which the settings or the secret last changed. */
-  readonly updatedAt?: number | undefined;
-  readonly health: Health;
+function toReplacement(was: SealedSecret, made: SealedSecret, keepOld: boolean): SealedSecret {
+  return {
+    ...made,
+    createdAt: was.createdAt,
+    old: keepOld ? { sealed: was.sealed, until: made.updatedAt + OLD_SECRET_MS } : undefined,
+  };
 }
 
 /** Endpoints with their hints and their health, in the same order. */
-export async function readEndpointViews(
+async function readEndpointViews(
   { webhooks }: WebhookDeps,
   endpoints: readonly Endpoint[],
 ): Promise<readonly EndpointView[]> {
@@ -200,7 +239,7 @@ function toEndpointView(
   };
 }
 
-export function toDefaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
+function toDefaultView(accountId: string, secret: SealedSecret | undefined): EndpointView {
   return {
     id: DEFAULT_ENDPOINT,
     accountId,
@@ -209,44 +248,4 @@ export function toDefaultView(accountId: string, secret: SealedSecret | undefine
     updatedAt: secret?.updatedAt,
     health: HEALTHY,
   };
-}
-
-/**
- * Replaces the secret of an endpoint. The old one signs beside it for 24 hours, or no longer. Of two rotations at the
- * same time one is refused, so that no caller holds a secret that signs nothing.
- */
-export async function rotateSecret(
-  deps: WebhookDeps,
-  name: EndpointName,
-  { keepOld }: { readonly keepOld: boolean },
-): Promise<EndpointWithSecret> {
-  const isDefault = name.endpointId === DEFAULT_ENDPOINT;
-  if (!isDefault) await mustFindEndpoint(deps, name.accountId, name.endpointId);
-  const ownerId = toSecretOwnerId(name.accountId, name.endpointId);
-  const was = (await deps.webhooks.findSecrets([ownerId])).get(ownerId);
-  if (was === undefined && !isDefault) throw endpointNotFound();
-
-  const { secret, stored: made } = deps.secrets.make(name);
-  const stored = was === undefined ? made : toReplacement(was, made, keepOld);
-  const isWritten =
-    was === undefined
-      ? (await deps.webhooks.addSecret(stored)).sealed === stored.sealed
-      : await deps.webhooks.replaceSecret(stored, was.sealed);
-  if (!isWritten) throw rotationConflict();
-  deps.log.info({ endpointId: name.endpointId, accountId: name.accountId, keepOld }, 'a webhook secret was rotated');
-  return { endpoint: isDefault ? toDefaultView(name.accountId, stored) : await readOwnView(deps, name), secret };
-}
-
-function toReplacement(was: SealedSecret, made: SealedSecret, keepOld: boolean): SealedSecret {
-  return {
-    ...made,
-    createdAt: was.createdAt,
-    old: keepOld ? { sealed: was.sealed, until: made.updatedAt + OLD_SECRET_MS } : undefined,
-  };
-}
-
-async function readOwnView(deps: WebhookDeps, { accountId, endpointId }: EndpointName): Promise<EndpointView> {
-  const [view] = await readEndpointViews(deps, [await mustFindEndpoint(deps, accountId, endpointId)]);
-  if (view === undefined) throw endpointNotFound();
-  return view;
 }
