@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';

@@ -2,14 +2,14 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 
 /** A store that leases work to workers. */
-interface LeaseEnder {
+interface Leases {
   /** Ends every lease. Returns how many it ended. */
   endLeases(now: number): Promise<number>;
 }
 
 export interface EndLeasesDeps {
-  readonly jobs: LeaseEnder;
-  readonly webhooks: LeaseEnder;
+  readonly jobs: Leases;
+  readonly webhooks: Leases;
   readonly clock: Clock;
   readonly log: Log;
 }
