@@ -23,8 +23,8 @@ type Apply<P extends Report['phase']> = (
 ) => Promise<void>;
 
 const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
-  queued: (deps, task, report) => carryOn(deps, task, report),
-  running: (deps, task, report) => carryOn(deps, task, report),
+  queued: writeUnfinished,
+  running: writeUnfinished,
   succeeded: completeTask,
   failed: async (deps, task, report) => {
     await endTask(deps, task, {
@@ -36,7 +36,12 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
     });
   },
   unrecognised: async (deps, task, report) => {
-    await write(deps, task, { ...base(deps, task), upstreamStatus: report.status, unrecognised: true }, report.status);
+    await writeProgress(
+      deps,
+      task,
+      { ...toProgress(deps, task), upstreamStatus: report.status, unrecognised: true },
+      report.status,
+    );
     await raiseAttention(
       deps,
       task,
@@ -64,18 +69,18 @@ export async function applyReport(deps: Deps, task: Task, report: Report): Promi
   await apply(deps, task, report);
 }
 
-async function carryOn(
+async function writeUnfinished(
   deps: Deps,
   task: Task,
   report: Extract<Report, { phase: 'queued' | 'running' }>,
 ): Promise<void> {
   const state = move(task.state, report.phase === 'running' ? 'runs' : 'waits');
   const progress = state === 'in_progress' ? Math.max(task.progress, PROGRESS_RUNNING) : task.progress;
-  await write(
+  await writeProgress(
     deps,
     task,
     {
-      ...base(deps, task),
+      ...toProgress(deps, task),
       state,
       upstreamStatus: report.status,
       progress: report.phase === 'running' ? (report.progress ?? progress) : progress,
@@ -85,7 +90,7 @@ async function carryOn(
   if (task.unrecognised) await deps.store.resolve(task.id, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
 }
 
-async function write(deps: Deps, task: Task, to: Progress, status: string): Promise<void> {
+async function writeProgress(deps: Deps, task: Task, to: Progress, status: string): Promise<void> {
   const changed =
     to.state !== task.state ||
     to.unrecognised !== task.unrecognised ||
@@ -102,7 +107,7 @@ async function write(deps: Deps, task: Task, to: Progress, status: string): Prom
   if (won && changed) deps.announce({ id, accountId, state: to.state, trace: traceToPassOn(deps, task) });
 }
 
-function base(deps: Deps, task: Task): Progress {
+function toProgress(deps: Deps, task: Task): Progress {
   const at = deps.clock.now();
   return {
     state: task.state,
@@ -127,7 +132,7 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   if (task.order.kind === 'context_ir') {
     if (report.prompt === undefined)
       await postponePoll(deps, task, 'the upstream reports success without a prompt', 'no_result');
-    else await end(deps, task, report, { result: { prompt: report.prompt } });
+    else await endCompleted(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
   if (report.url === undefined) {
@@ -140,7 +145,7 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     const { result, expiresAt } = await inWorkSpan(deps, task, STORE_RESULT, (span) =>
       deps.media.ingest(wanted, { span }),
     );
-    await end(deps, task, report, { result, expiresAt, fetchMs: deps.clock.now() - begunAt });
+    await endCompleted(deps, task, report, { result, expiresAt, fetchMs: deps.clock.now() - begunAt });
   } catch (error) {
     if (isProblem(error, 'media_busy')) {
       await pollAsPlanned(deps, task);
@@ -152,7 +157,7 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   }
 }
 
-async function end(
+async function endCompleted(
   deps: Deps,
   task: Task,
   report: Success,
