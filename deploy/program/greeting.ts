@@ -1,5 +1,6 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import type { HostPort } from '@reelgate/platform/config/units';
+import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
 import type { Secret, SigningKey } from '@reelgate/platform/secret';
 
 /** The consoles that a gateway serves. */
@@ -22,9 +23,7 @@ export function readConsoles(value: unknown, signingKey: SigningKey): Consoles {
 
 /** Returns the address at which operators open their console; undefined if the gateway has no admin port. */
 export function consoleAddress(admin: HostPort | undefined): string | undefined {
-  if (admin === undefined) return undefined;
-  const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host;
-  return `http://${host}:${admin.port}/console`;
+  return admin === undefined ? undefined : `http://${writeHostPort(admin)}/console`;
 }
 
 /** The lines that a start prints: the addresses, and at the first start the token and the first calls to make. */

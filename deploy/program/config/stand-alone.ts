@@ -93,7 +93,7 @@ const EVERY = 'is every address of a machine, and no address to call';
 function assertCallable(config: ProgramConfig, name: ServiceName): void {
   const { gateway, ...listeners } = config.file.value as ComparedConfig;
   for (const called of CALLED[name]) {
-    const example = `${called}:${String(readPort(DEFAULT_ADDRESSES[called]))}`;
+    const example = `${called}:${readPort(DEFAULT_ADDRESSES[called])}`;
     if (gateway.services[called] === undefined && isEveryAddress(listeners[called].listen))
       throw newAddressFault(config, called, [`${called}.listen ${EVERY}`, name, example]);
     if (called === 'media') assertBytesCallable(config, name);
@@ -104,7 +104,7 @@ function assertBytesCallable(config: ProgramConfig, name: ServiceName): void {
   const { gateway, media } = config.file.value as ComparedConfig;
   if (gateway.services.media_http !== undefined) return;
   const { http = DEFAULT_ADDRESSES.mediaHttp } = media;
-  const example = `media:${String(readPort(http))}`;
+  const example = `media:${readPort(http)}`;
   if (isEveryAddress(http)) throw newAddressFault(config, BYTES_KEY, [`media.http ${EVERY}`, name, example]);
   if (isLocal([readHost(http)]) && !isLocal(parseTarget(gateway.services.media ?? http)?.hosts ?? []))
     throw newAddressFault(config, BYTES_KEY, [
@@ -137,6 +137,6 @@ function readHost(address: string): string {
   return parseHostPort(address)?.host ?? 'name';
 }
 
-function readPort(address: string): number | undefined {
-  return parseHostPort(address)?.port;
+function readPort(address: string): number | '' {
+  return parseHostPort(address)?.port ?? '';
 }

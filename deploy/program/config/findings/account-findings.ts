@@ -1,4 +1,4 @@
-import { warn } from './finding.ts';
+import { warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 const EVERY_MODEL = '*';
@@ -8,14 +8,11 @@ export function checkTokenModels({ accounts, channels }: ComparedConfig): readon
   return accounts.flatMap(({ tokens }, at) =>
     tokens.flatMap(({ models }, token) =>
       models.flatMap((model, index) =>
-        known.has(model)
-          ? []
-          : [
-              warn(
-                ['accounts', at, 'tokens', token, 'models', index],
-                `no channel has the model ${model}; expected a channel's model, or "*"`,
-              ),
-            ],
+        warnIf(
+          !known.has(model),
+          ['accounts', at, 'tokens', token, 'models', index],
+          `no channel has the model ${model}; expected a channel's model, or "*"`,
+        ),
       ),
     ),
   );
@@ -25,14 +22,11 @@ export function checkGrantedAccounts({ accounts, channels }: ComparedConfig): re
   const known = new Set(channels.flatMap(({ upstream_account: account }) => account ?? []));
   return accounts.flatMap(({ upstream_accounts: granted }, at) =>
     granted.flatMap((name, index) =>
-      known.has(name)
-        ? []
-        : [
-            warn(
-              ['accounts', at, 'upstream_accounts', index],
-              `no channel has the upstream account ${name}; expected one of: ${[...known].join(', ')}`,
-            ),
-          ],
+      warnIf(
+        !known.has(name),
+        ['accounts', at, 'upstream_accounts', index],
+        `no channel has the upstream account ${name}; expected one of: ${[...known].join(', ')}`,
+      ),
     ),
   );
 }

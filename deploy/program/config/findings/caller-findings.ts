@@ -1,4 +1,4 @@
-import { refuse, warn } from './finding.ts';
+import { refuse, refuseIf, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 export function checkCallerNames({ internal_callers: callers }: ComparedConfig): readonly Finding[] {
@@ -6,7 +6,7 @@ export function checkCallerNames({ internal_callers: callers }: ComparedConfig):
     callers.flatMap((caller, at) => {
       if (caller[member] === undefined) return [];
       const isTaken = callers.findIndex((other) => other[member] === caller[member]) < at;
-      return isTaken ? [refuse(['internal_callers', at, member], `expected a ${member} that no other caller has`)] : [];
+      return refuseIf(isTaken, ['internal_callers', at, member], `expected a ${member} that no other caller has`);
     }),
   );
 }
@@ -21,13 +21,10 @@ export function checkCallerCredentials({
   return callers.flatMap(({ key, certificate }, at) => {
     if (key === undefined && certificate === undefined)
       return [refuse(['internal_callers', at], 'expected a key, or the name in its certificate as certificate')];
-    return certificate === undefined || asks
-      ? []
-      : [
-          warn(
-            ['internal_callers', at, 'certificate'],
-            'no service asks for client certificates; expected tls with client_ca in tasks, billing or media',
-          ),
-        ];
+    return warnIf(
+      certificate !== undefined && !asks,
+      ['internal_callers', at, 'certificate'],
+      'no service asks for client certificates; expected tls with client_ca in tasks, billing or media',
+    );
   });
 }

@@ -2,14 +2,16 @@ import type { Keys } from '@reelgate/platform/config/config-locations';
 import { ALPHA, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
 import { adapterEndpoints, isRelayAdapter } from '../channels-schema.ts';
 import { ALPHA_ONLY } from './price-findings.ts';
-import { refuse, warn } from './finding.ts';
+import { refuseIf, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 export function checkChannelIds({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ id }, at) =>
-    channels.findIndex((other) => other.id === id) < at
-      ? [refuse(['channels', at, 'id'], `another channel is called ${id}; expected an id that no other channel has`)]
-      : [],
+    refuseIf(
+      channels.findIndex((other) => other.id === id) < at,
+      ['channels', at, 'id'],
+      `another channel is called ${id}; expected an id that no other channel has`,
+    ),
   );
 }
 
@@ -17,14 +19,11 @@ export function checkChannelModels({ channels, models }: ComparedConfig): readon
   const known = Object.keys(models);
   return channels.flatMap((channel, at) =>
     (isRelayAdapter(channel.adapter) ? [] : Object.keys(channel.models)).flatMap((model) =>
-      Object.hasOwn(models, model)
-        ? []
-        : [
-            refuse(
-              ['channels', at, 'models', model],
-              `no such model; expected one of the keys under models: ${known.join(', ')}`,
-            ),
-          ],
+      refuseIf(
+        !Object.hasOwn(models, model),
+        ['channels', at, 'models', model],
+        `no such model; expected one of the keys under models: ${known.join(', ')}`,
+      ),
     ),
   );
 }
@@ -33,30 +32,25 @@ export function checkChannelEndpoints({ channels }: ComparedConfig): readonly Fi
   return channels.flatMap(({ adapter, endpoints }, at) => {
     const known = adapterEndpoints(adapter);
     return endpoints.flatMap((endpoint, index) =>
-      known.includes(endpoint)
-        ? []
-        : [
-            refuse(
-              ['channels', at, 'endpoints', index],
-              `the adapter ${adapter} has no ${endpoint}; expected one of: ${known.join(', ')}`,
-            ),
-          ],
+      refuseIf(
+        !known.includes(endpoint),
+        ['channels', at, 'endpoints', index],
+        `the adapter ${adapter} has no ${endpoint}; expected one of: ${known.join(', ')}`,
+      ),
     );
   });
 }
 
 export function checkAlphaEndpoints({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ endpoints, models }, at) =>
-    endpoints.flatMap((endpoint, index) => {
-      if (ALPHA_ONLY[endpoint] === undefined || Object.hasOwn(models, ALPHA)) return [];
-      return [
-        refuse(
-          ['channels', at, 'endpoints', index],
-          `only the model ${ALPHA} has ${endpoint}, and this channel has ${Object.keys(models).join(', ')}; ` +
-            'remove the endpoint',
-        ),
-      ];
-    }),
+    endpoints.flatMap((endpoint, index) =>
+      refuseIf(
+        ALPHA_ONLY[endpoint] !== undefined && !Object.hasOwn(models, ALPHA),
+        ['channels', at, 'endpoints', index],
+        `only the model ${ALPHA} has ${endpoint}, and this channel has ${Object.keys(models).join(', ')}; ` +
+          'remove the endpoint',
+      ),
+    ),
   );
 }
 
@@ -74,14 +68,11 @@ export function checkCallbackAddresses({ public_url: url, channels }: ComparedCo
             'expected a public https:// address, or callbacks: false',
         ),
       ];
-    return url.startsWith('http://')
-      ? [
-          refuse(
-            keys,
-            'the secret address of a callback would cross the network in the clear; ' +
-              'expected public_url to be https://, or callbacks: false',
-          ),
-        ]
-      : [];
+    return refuseIf(
+      url.startsWith('http://'),
+      keys,
+      'the secret address of a callback would cross the network in the clear; ' +
+        'expected public_url to be https://, or callbacks: false',
+    );
   });
 }

@@ -81,3 +81,7 @@ export type Rule = (config: ComparedConfig) => readonly Finding[];
 
 export const refuse = (keys: Keys, message: string): Finding => ({ refused: true, keys, message });
 export const warn = (keys: Keys, message: string): Finding => ({ refused: false, keys, message });
+export const refuseIf = (isWrong: boolean, keys: Keys, message: string): readonly Finding[] =>
+  isWrong ? [refuse(keys, message)] : [];
+export const warnIf = (isWrong: boolean, keys: Keys, message: string): readonly Finding[] =>
+  isWrong ? [warn(keys, message)] : [];

@@ -1,5 +1,5 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import { refuse } from './finding.ts';
+import { refuseIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 /** A shorter key could be found by trying. */
@@ -10,7 +10,7 @@ export function checkOperatorNames({ operators }: ComparedConfig): readonly Find
   return (['name', 'key'] as const).flatMap((member) =>
     operators.flatMap((operator, at) => {
       const isTaken = operators.findIndex((other) => other[member] === operator[member]) < at;
-      return isTaken ? [refuse(['operators', at, member], `expected a ${member} that no other operator has`)] : [];
+      return refuseIf(isTaken, ['operators', at, member], `expected a ${member} that no other operator has`);
     }),
   );
 }
@@ -28,7 +28,6 @@ export function checkOperatorKeys({ operators, internal_callers: callers }: Comp
 }
 
 function checkKeyLength(keys: Keys, key: string, whose: string): readonly Finding[] {
-  if (key.length >= KEY_LENGTH_MIN) return [];
   const expected = `expected a key of at least ${KEY_LENGTH_MIN} characters for ${whose}`;
-  return [refuse(keys, `${expected}; \`openssl rand -base64 32\` makes one`)];
+  return refuseIf(key.length < KEY_LENGTH_MIN, keys, `${expected}; \`openssl rand -base64 32\` makes one`);
 }

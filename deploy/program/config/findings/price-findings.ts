@@ -1,6 +1,6 @@
 import { relayPriceKeys } from '@reelgate/gateway/config';
 import { ALPHA } from '@reelgate/tasks/config';
-import { refuse, warn } from './finding.ts';
+import { refuseIf, warn, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 /** The operations that the contract ties to one model, each with the end of its price keys. */
@@ -12,10 +12,11 @@ export const ALPHA_ONLY: Readonly<Record<string, string>> = {
 export function checkAlphaPrices({ prices }: ComparedConfig): readonly Finding[] {
   return Object.keys(prices).flatMap((key) => {
     const end = Object.values(ALPHA_ONLY).find((ending) => key.endsWith(ending));
-    if (end === undefined || key === ALPHA + end) return [];
-    return [
-      refuse(['prices', key], `only ${ALPHA}${end} can be priced: no other model has this operation; remove the price`),
-    ];
+    return refuseIf(
+      end !== undefined && key !== ALPHA + end,
+      ['prices', key],
+      `only ${ALPHA}${end ?? ''} can be priced: no other model has this operation; remove the price`,
+    );
   });
 }
 
@@ -46,9 +47,7 @@ export function findUnusedPrices({ channels, prices }: ComparedConfig): readonly
     ),
   );
   return Object.keys(prices).flatMap((key) =>
-    used.has(key)
-      ? []
-      : [warn(['prices', key], 'no channel has this model at this endpoint; nothing is charged by it')],
+    warnIf(!used.has(key), ['prices', key], 'no channel has this model at this endpoint; nothing is charged by it'),
   );
 }
 

@@ -1,5 +1,5 @@
 import { isUnverified } from '@reelgate/platform/sql/postgres-tls';
-import { refuse, warn } from './finding.ts';
+import { refuseIf, warn, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 const LISTENERS = ['tasks', 'billing', 'media'] as const;
@@ -7,18 +7,22 @@ const LISTENERS = ['tasks', 'billing', 'media'] as const;
 /** A certificate cannot be shown without its key. */
 export function checkClientPair({ gateway: { services } }: ComparedConfig): readonly Finding[] {
   const { certificate, key } = services.tls ?? {};
-  return (certificate === undefined) === (key === undefined)
-    ? []
-    : [refuse(['gateway', 'services', 'tls'], 'expected certificate and key together, or neither')];
+  return refuseIf(
+    (certificate === undefined) !== (key === undefined),
+    ['gateway', 'services', 'tls'],
+    'expected certificate and key together, or neither',
+  );
 }
 
 /** Client certificates that no authority is named for are never asked for. */
 export function checkClientAuthorities(config: ComparedConfig): readonly Finding[] {
   return LISTENERS.flatMap((name) => {
     const { tls } = config[name];
-    return tls?.client_certificates === 'optional' && tls.client_ca === undefined
-      ? [warn([name, 'tls', 'client_certificates'], 'has no effect without client_ca; remove the key')]
-      : [];
+    return warnIf(
+      tls?.client_certificates === 'optional' && tls.client_ca === undefined,
+      [name, 'tls', 'client_certificates'],
+      'has no effect without client_ca; remove the key',
+    );
   });
 }
 
@@ -26,9 +30,11 @@ export function checkClientAuthorities(config: ComparedConfig): readonly Finding
 export function findUnverifiedDatabases(config: ComparedConfig): readonly Finding[] {
   return LISTENERS.flatMap((name) => {
     const { database } = config[name];
-    return database !== undefined && isUnverified(database)
-      ? [warn([name, 'database'], 'any server could answer; expected sslmode=verify-full, or sslrootcert beside it')]
-      : [];
+    return warnIf(
+      database !== undefined && isUnverified(database),
+      [name, 'database'],
+      'any server could answer; expected sslmode=verify-full, or sslrootcert beside it',
+    );
   });
 }
 
@@ -44,8 +50,10 @@ export function checkBothSides(config: ComparedConfig): readonly Finding[] {
           'the other services and reelgate call it in plaintext; expected gateway.services.tls with ca',
         ),
       ];
-    return tls === undefined && services.tls !== undefined && listen !== undefined && services[name] === undefined
-      ? [warn([name, 'listen'], `gateway.services.tls has it called over TLS; expected ${name}.tls`)]
-      : [];
+    return warnIf(
+      tls === undefined && services.tls !== undefined && listen !== undefined && services[name] === undefined,
+      [name, 'listen'],
+      `gateway.services.tls has it called over TLS; expected ${name}.tls`,
+    );
   });
 }

@@ -1,6 +1,6 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
-import { refuse, warn } from './finding.ts';
+import { refuse, warn, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
 /** Durations and sizes that must be above zero: zero would switch the thing off or end it at once. */
@@ -42,18 +42,17 @@ function findZeroesAt(keys: Keys, value: unknown): readonly Finding[] {
 export function checkPollOrder({ tasks: { poll } }: ComparedConfig): readonly Finding[] {
   const ms = (name: keyof typeof poll): number => parseDuration(poll[name]) ?? 0;
   return [
-    ...(ms('first') > ms('max')
-      ? [warn(['tasks', 'poll', 'max'], `expected at least tasks.poll.first, ${poll.first}, which is used instead`)]
-      : []),
-    ...(ms('soft_deadline') > ms('hard_deadline')
-      ? [
-          warn(
-            ['tasks', 'poll', 'soft_deadline'],
-            `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; ` +
-              'otherwise a task goes to the attention queue before the alert',
-          ),
-        ]
-      : []),
+    ...warnIf(
+      ms('first') > ms('max'),
+      ['tasks', 'poll', 'max'],
+      `expected at least tasks.poll.first, ${poll.first}, which is used instead`,
+    ),
+    ...warnIf(
+      ms('soft_deadline') > ms('hard_deadline'),
+      ['tasks', 'poll', 'soft_deadline'],
+      `expected at most tasks.poll.hard_deadline, ${poll.hard_deadline}; ` +
+        'otherwise a task goes to the attention queue before the alert',
+    ),
   ];
 }
 
