@@ -1,14 +1,7 @@
 import path from 'node:path';
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
-import { SessionService } from '@reelgate/proto/billing/v1/session_service';
-import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
-import { JobService } from '@reelgate/proto/tasks/v1/job_service';
-import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { startBilling } from '@reelgate/billing/app';
 import { billingConfig } from '@reelgate/billing/config';
 import { startGateway } from '@reelgate/gateway/app';
@@ -18,14 +11,15 @@ import { startMedia } from '@reelgate/media/app';
 import { mediaConfig } from '@reelgate/media/config';
 import type { RunningService } from '@reelgate/platform/foundation';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
-import type { Binding, Client } from '@reelgate/platform/rpc/service';
-import type { DescService } from '@bufbuild/protobuf';
+import type { Binding } from '@reelgate/platform/rpc/service';
 import { startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { withChecks, withDiagnosis, serveDiagnosis } from './diagnosis/serve-diagnosis.ts';
 import { drainTimes } from './config/drain-times.ts';
 import { newConfigurationReader } from './config/describe-configuration.ts';
 import type { ServiceName } from './config/program-config.ts';
+import { connectGateway, connectOperator } from './connect-gateway.ts';
+import type { Connect } from './connect-gateway.ts';
 import { readConsoles, greeting } from './greeting.ts';
 import { toCaller } from './identities.ts';
 import type { Identity } from './identities.ts';
@@ -62,9 +56,9 @@ export async function startAll(starting: StartParts): Promise<StartResult> {
   const tasks = keep(
     'tasks',
     await startTasks(tasksConfig(value, config.publicUrl), withChecks(starting, 'tasks'), {
-      billing: connectDirect(BillingService, billing, 'tasks'),
-      calls: connectDirect(CallService, billing, 'tasks'),
-      media: connectDirect(MediaService, media, 'tasks'),
+      billing: connectDirect(billing, 'tasks')(BillingService),
+      calls: connectDirect(billing, 'tasks')(CallService),
+      media: connectDirect(media, 'tasks')(MediaService),
       bytes: inProcessMediaBytes(media.bytes),
       haveWorkersHere: true,
     }),
@@ -107,23 +101,14 @@ function gatewayClients(
   tasks: BoundService,
 ): GatewayClients {
   return {
-    tasks: connectDirect(TaskService, tasks, 'gateway'),
-    jobs: connectDirect(JobService, tasks, 'gateway'),
-    webhooks: connectDirect(WebhookService, tasks, 'gateway'),
-    billing: connectDirect(BillingService, billing, 'gateway'),
-    accounts: connectDirect(AccountService, billing, 'gateway'),
-    calls: connectDirect(CallService, billing, 'gateway'),
-    usage: connectDirect(UsageService, billing, 'gateway'),
-    sessions: connectDirect(SessionService, billing, 'gateway'),
+    ...connectGateway(
+      connectDirect(tasks, 'gateway'),
+      connectDirect(billing, 'gateway'),
+      connectDirect(media, 'gateway'),
+    ),
     media: inProcessMedia(media.bytes),
-    sender: connectDirect(MediaService, media, 'gateway'),
-    pauses: connectDirect(OperatorService, tasks, 'gateway'),
     operator: {
-      tasks: connectDirect(OperatorService, tasks, 'operator'),
-      accounts: connectDirect(AccountService, billing, 'operator'),
-      billing: connectDirect(BillingService, billing, 'operator'),
-      usage: connectDirect(UsageService, billing, 'operator'),
-      webhooks: connectDirect(WebhookService, tasks, 'operator'),
+      ...connectOperator(connectDirect(tasks, 'operator'), connectDirect(billing, 'operator')),
       configuration: newConfigurationReader(starting),
       // they run in this process
       reach: async () => ['tasks', 'billing', 'media'].map((name) => ({ name, isReachable: true })),
@@ -150,9 +135,11 @@ async function startOwnSandbox({ config, lifecycle }: StartParts): Promise<void>
   lifecycle.add('sandbox', () => sandbox.stop());
 }
 
-/** A service of this process, for the part that calls it. */
-function connectDirect<S extends DescService>(service: S, { bindings }: BoundService, caller: Identity): Client<S> {
-  const binding = bindings.find((one) => one.service === service);
-  if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
-  return directClient(service, binding, toCaller(caller));
+/** Connects a part of this process with the services of another part. */
+function connectDirect({ bindings }: BoundService, caller: Identity): Connect {
+  return (service) => {
+    const binding = bindings.find((one) => one.service === service);
+    if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
+    return directClient(service, binding, toCaller(caller));
+  };
 }

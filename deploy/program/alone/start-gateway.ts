@@ -1,19 +1,12 @@
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import { CallService } from '@reelgate/proto/billing/v1/call_service';
-import { SessionService } from '@reelgate/proto/billing/v1/session_service';
-import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { MediaService } from '@reelgate/proto/media/v1/media_service';
-import { JobService } from '@reelgate/proto/tasks/v1/job_service';
-import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { httpMedia, startGateway } from '@reelgate/gateway/app';
 import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { withChecks, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
 import { readConsoles, greeting } from '../greeting.ts';
+import { connectGateway, connectOperator } from '../connect-gateway.ts';
+import type { Connect } from '../connect-gateway.ts';
 import { callKey } from '../identities.ts';
 import { newConfigurationReader } from '../config/describe-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
@@ -38,19 +31,14 @@ export async function startGatewayAlone(starting: StartParts): Promise<StartResu
   });
   lifecycle.add('bytes', () => bytes.close());
   const clients: GatewayClients = {
-    tasks: tasks.client(TaskService),
-    jobs: tasks.client(JobService),
-    webhooks: tasks.client(WebhookService),
-    billing: billing.client(BillingService),
-    accounts: billing.client(AccountService),
-    calls: billing.client(CallService),
-    usage: billing.client(UsageService),
-    sessions: billing.client(SessionService),
+    ...connectGateway(toConnect(tasks), toConnect(billing), toConnect(media)),
     media: bytes,
-    sender: media.client(MediaService),
-    pauses: tasks.client(OperatorService),
     operator: {
-      ...operatorClients(starting),
+      // Connections of their own: a connection carries the key of one identity.
+      ...connectOperator(
+        toConnect(connect(starting, 'operator', 'tasks')),
+        toConnect(connect(starting, 'operator', 'billing')),
+      ),
       reach: () => reachPeers({ tasks, billing, media }),
       configuration: newConfigurationReader(starting),
     },
@@ -73,14 +61,6 @@ export async function startGatewayAlone(starting: StartParts): Promise<StartResu
   };
 }
 
-/** Connections of their own: a connection carries the key of one identity. */
-function operatorClients(starting: StartParts): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
-  const [tasks, billing] = [connect(starting, 'operator', 'tasks'), connect(starting, 'operator', 'billing')];
-  return {
-    tasks: tasks.client(OperatorService),
-    accounts: billing.client(AccountService),
-    billing: billing.client(BillingService),
-    usage: billing.client(UsageService),
-    webhooks: tasks.client(WebhookService),
-  };
+function toConnect(connection: GrpcConnection): Connect {
+  return (service) => connection.client(service);
 }

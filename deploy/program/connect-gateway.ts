@@ -1,0 +1,50 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { GatewayClients } from '@reelgate/gateway/app';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { CallService } from '@reelgate/proto/billing/v1/call_service';
+import { SessionService } from '@reelgate/proto/billing/v1/session_service';
+import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { JobService } from '@reelgate/proto/tasks/v1/job_service';
+import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+
+/** Connects one part of the program with an RPC service of another. */
+export type Connect = <S extends DescService>(service: S) => Client<S>;
+
+/** Connects the gateway with what it calls for its clients. */
+export function connectGateway(
+  tasks: Connect,
+  billing: Connect,
+  media: Connect,
+): Omit<GatewayClients, 'media' | 'operator'> {
+  return {
+    tasks: tasks(TaskService),
+    jobs: tasks(JobService),
+    webhooks: tasks(WebhookService),
+    billing: billing(BillingService),
+    accounts: billing(AccountService),
+    calls: billing(CallService),
+    usage: billing(UsageService),
+    sessions: billing(SessionService),
+    sender: media(MediaService),
+    pauses: tasks(OperatorService),
+  };
+}
+
+/** Connects the gateway with what it calls for operators, as whom it calls then. */
+export function connectOperator(
+  tasks: Connect,
+  billing: Connect,
+): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
+  return {
+    tasks: tasks(OperatorService),
+    accounts: billing(AccountService),
+    billing: billing(BillingService),
+    usage: billing(UsageService),
+    webhooks: tasks(WebhookService),
+  };
+}
