@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ActSchema } from '@reelgate/proto/access/v1/act';
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
@@ -25,20 +25,20 @@ export function readLimit(limit: number): number {
   return limit === 0 ? LIST_DEFAULT : limit;
 }
 
-export function toWireAccount(account: Account): MessageInitShape<typeof AccountSchema> {
+export function toWireAccount(account: Account): WholeMessage<typeof AccountSchema> {
   const { id, currency, balance, held, createdAt } = account;
   return { id, currency, balanceNanos: balance, heldNanos: held, createdAt: timestampFromMs(createdAt) };
 }
 
-export function toWireCredit({ at, amount, ...credit }: BookedCredit): MessageInitShape<typeof CreditSchema> {
+export function toWireCredit({ at, amount, ...credit }: BookedCredit): WholeMessage<typeof CreditSchema> {
   return { ...credit, at: timestampFromMs(at), amountNanos: amount };
 }
 
-export function toWireAct({ at, ...act }: StoredAct): MessageInitShape<typeof ActSchema> {
+export function toWireAct({ at, ...act }: StoredAct): WholeMessage<typeof ActSchema> {
   return { ...act, at: timestampFromMs(at) };
 }
 
-export function toWireMoney(money: Money): MessageInitShape<typeof GetMoneyResponseSchema> {
+export function toWireMoney(money: Money): WholeMessage<typeof GetMoneyResponseSchema> {
   const { held, settled, margins, overruns, overrun, lapses, lastCheck } = money;
   return {
     held: held.map(({ balance, held: nanos, ...of }) => ({

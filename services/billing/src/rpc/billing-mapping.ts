@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { requireField } from '@reelgate/platform/rpc/require-field';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -40,11 +40,11 @@ export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   };
 }
 
-function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): MessageInitShape<typeof PriceFactsSchema> {
+function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): WholeMessage<typeof PriceFactsSchema> {
   return facts;
 }
 
-export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
+export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
   const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt } = hold;
   return {
     taskId,
@@ -59,22 +59,22 @@ export function toWireHold(hold: Hold): MessageInitShape<typeof HoldSchema> {
   };
 }
 
-export function toWireSettlement({ amount, basis, at }: Settlement): MessageInitShape<typeof SettlementSchema> {
+export function toWireSettlement({ amount, basis, at }: Settlement): WholeMessage<typeof SettlementSchema> {
   return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
 }
 
-export function toWireCharge({ held, end, wanted, ...charge }: Charge): MessageInitShape<typeof ChargeSchema> {
-  if (end === undefined) return { ...charge, heldNanos: held };
+export function toWireCharge({ held, end, wanted, ...charge }: Charge): WholeMessage<typeof ChargeSchema> {
+  if (end === undefined) return { ...charge, heldNanos: held, basis: Basis.UNSPECIFIED };
   const basis = BASES[end.basis];
   if (end.basis !== 'deferred') return { ...charge, heldNanos: held, chargedNanos: end.amount, basis };
   return { ...charge, heldNanos: held, basis, ...(wanted === undefined ? {} : { deferredNanos: wanted }) };
 }
 
-export function toWireLine({ eventKey, book, amount, at }: LedgerLine): MessageInitShape<typeof LedgerLineSchema> {
+export function toWireLine({ eventKey, book, amount, at }: LedgerLine): WholeMessage<typeof LedgerLineSchema> {
   return { eventKey, book, amountNanos: amount, at: timestampFromMs(at) };
 }
 
-export function toWireQuote({ amount, currency, contract, version }: Quote): MessageInitShape<typeof QuoteSchema> {
+export function toWireQuote({ amount, currency, contract, version }: Quote): WholeMessage<typeof QuoteSchema> {
   return { amountNanos: amount, currency, contract, version };
 }
 
@@ -84,6 +84,6 @@ export function toWireContract({
   terms,
   since,
   isCurrent,
-}: StoredContract): MessageInitShape<typeof PriceContractSchema> {
+}: StoredContract): WholeMessage<typeof PriceContractSchema> {
   return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
 }

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem } from '@reelgate/platform/problem';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
@@ -75,7 +75,7 @@ function readOrder(order: CallOrder): CallRequest | { readonly refusal: Problem 
   }
 }
 
-function toWirePlaced(placed: CallPlacement | undefined): MessageInitShape<typeof PlacedCallSchema> {
+function toWirePlaced(placed: CallPlacement | undefined): WholeMessage<typeof PlacedCallSchema> {
   if (placed === undefined) throw new Error(NO_RESULT);
   return {
     result:
@@ -89,15 +89,12 @@ function readHeldAmount(placed: CallPlacement | undefined): bigint {
   return placed !== undefined && 'held' in placed ? placed.held.amount : 0n;
 }
 
-function toWireRemainder(remainder: Remainder): MessageInitShape<typeof RemainderSchema> {
+function toWireRemainder(remainder: Remainder): WholeMessage<typeof RemainderSchema> {
   const { accountId, tokenId, ofAccount: accountNanos, ofToken: tokenNanos } = remainder;
   return { accountId, tokenId, accountNanos, ...(tokenNanos === undefined ? {} : { tokenNanos }) };
 }
 
-function toWireRefused(
-  callId: string,
-  placed: CallPlacement | undefined,
-): MessageInitShape<typeof RefusedCallSchema>[] {
+function toWireRefused(callId: string, placed: CallPlacement | undefined): WholeMessage<typeof RefusedCallSchema>[] {
   if (placed === undefined) throw new Error(NO_RESULT);
   return 'held' in placed ? [] : [{ callId, refusal: toWireProblem(placed.refusal) }];
 }

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { CreateTokenRequest, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
@@ -69,11 +69,11 @@ function toWireLimits({
   readsPerMinute = 0,
   callsPerMinute = 0,
   inFlight = 0,
-}: TokenLimits): MessageInitShape<typeof TokenLimitsSchema> {
+}: TokenLimits): WholeMessage<typeof TokenLimitsSchema> {
   return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
 }
 
-export function toWirePrincipal({ token, makers }: Principal): MessageInitShape<typeof PrincipalSchema> {
+export function toWirePrincipal({ token, makers }: Principal): WholeMessage<typeof PrincipalSchema> {
   const { id, accountId, name, models, expiresAt, limits, webhooks, tokens } = token;
   return {
     accountId,
@@ -88,7 +88,7 @@ export function toWirePrincipal({ token, makers }: Principal): MessageInitShape<
   };
 }
 
-export function toWireToken(token: Token): MessageInitShape<typeof TokenSchema> {
+export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<typeof TokenSchema> {
   const { id, accountId, name, limit } = token;
   return {
     id,
@@ -104,11 +104,12 @@ export function toWireToken(token: Token): MessageInitShape<typeof TokenSchema> 
     ...(limit === undefined ? {} : { limitNanos: limit }),
     ...optionalTime('expiresAt', token.expiresAt),
     ...optionalTime('revokedAt', token.revokedAt),
+    ...optionalTime('lastChargedAt', lastChargedAt),
   };
 }
 
-export function toWireListedToken({ token, lastChargedAt }: ListedToken): MessageInitShape<typeof TokenSchema> {
-  return { ...toWireToken(token), ...optionalTime('lastChargedAt', lastChargedAt) };
+export function toWireListedToken({ token, lastChargedAt }: ListedToken): WholeMessage<typeof TokenSchema> {
+  return toWireToken(token, lastChargedAt);
 }
 
 function optionalTime<N extends string>(name: N, ms: number | undefined): { readonly [K in N]?: Timestamp } {

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/require-field';
 import { bind } from '@reelgate/platform/rpc/service';
@@ -15,6 +15,8 @@ const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
   [WireGroup.DAY]: 'day',
   [WireGroup.TOKEN]: 'token',
 };
+
+const NO_LABEL = { key: '', name: '', splitKey: '', splitName: '' } as const;
 
 /** Decodes, runs the operation, encodes. */
 export function usageService(deps: BillingDeps): Binding {
@@ -39,7 +41,7 @@ export function usageService(deps: BillingDeps): Binding {
 
 function toWireUsage(
   { charged, ...sum }: Quantities,
-  label: Partial<Omit<UsageLine, 'sum'>> = {},
-): MessageInitShape<typeof UsageSchema> {
+  label: Omit<UsageLine, 'sum'> = NO_LABEL,
+): WholeMessage<typeof UsageSchema> {
   return { ...label, ...sum, amountNanos: charged };
 }

@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/require-field';
 import { Secret } from '@reelgate/platform/secret';
@@ -51,7 +51,7 @@ function invalid(field: string, message: string): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_request', field, message });
 }
 
-export function toWireStaged({ id, blob }: MediaObject): MessageInitShape<typeof StagedMediaSchema> {
+export function toWireStaged({ id, blob }: MediaObject): WholeMessage<typeof StagedMediaSchema> {
   const facts = toWireFacts(blob.facts);
   return {
     object: id,
@@ -61,7 +61,7 @@ export function toWireStaged({ id, blob }: MediaObject): MessageInitShape<typeof
   };
 }
 
-export function toWireResult({ id, blob, expiresAt }: MediaObject): MessageInitShape<typeof StoredResultSchema> {
+export function toWireResult({ id, blob, expiresAt }: MediaObject): WholeMessage<typeof StoredResultSchema> {
   return {
     object: id,
     bytes: BigInt(blob.bytes),

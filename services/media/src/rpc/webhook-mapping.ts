@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { Problem } from '@reelgate/platform/problem';
 import type { SendWebhookRequest, SendWebhookResponseSchema } from '@reelgate/proto/media/v1/media_service';
 import { findHeadersFault } from '../domain/webhook-headers.ts';
@@ -23,7 +23,7 @@ export function toWireSent({
   durationMs,
   retryAfterMs,
   answerHead,
-}: SentWebhook): MessageInitShape<typeof SendWebhookResponseSchema> {
+}: SentWebhook): WholeMessage<typeof SendWebhookResponseSchema> {
   return {
     statusCode: status,
     fault: fault ?? '',

@@ -1,9 +1,11 @@
 import type {
+  DescMessage,
   DescMethod,
   DescMethodClientStreaming,
   DescMethodServerStreaming,
   DescMethodUnary,
   DescService,
+  Message,
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
@@ -42,6 +44,11 @@ export const DEADLINE_MS = 30_000;
 
 /** The most bytes of one message, in both directions, compressed or not. */
 export const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A message for `create` with every field that is not optional: a mapping does not compile while it leaves one out. */
+export type WholeMessage<S extends DescMessage> = MessageInitShape<S> & {
+  readonly [K in keyof Omit<MessageShape<S>, keyof Message>]: unknown;
+};
 
 /** A method throws a Problem to refuse a call. A stream that throws after some messages ends with that refusal. */
 type Method<D extends DescMethod> =
