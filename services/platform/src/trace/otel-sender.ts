@@ -109,9 +109,9 @@ function newBatch(spans: Batch['spans'] | undefined, clock: Clock): Batch | unde
   return spans === undefined ? undefined : { spans, begunAt: clock.now(), fault: undefined };
 }
 
-function noteLoss({ note }: DropNotes, spans: number, result: SendResult): void {
-  if (result.outcome !== 'taken') note('not_sent', spans, result.fault);
-  else if (result.rejected > 0) note('not_sent', result.rejected, 'the receiver took only a part');
+function noteLoss(dropped: DropNotes, spans: number, result: SendResult): void {
+  if (result.outcome !== 'taken') dropped.note('not_sent', spans, result.fault);
+  else if (result.rejected > 0) dropped.note('not_sent', result.rejected, 'the receiver took only a part');
 }
 
 /** A request that takes too long is cut off. */
