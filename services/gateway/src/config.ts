@@ -35,7 +35,7 @@ export const operatorsSchema = {
   },
 } as const;
 
-export { listOperators as operatorsOf } from './console/operator/operators-of.ts';
+export { listOperators as operatorsOf } from './console/operator/list-operators.ts';
 export { relayChannelSchema } from './relay/channels/channel-config.ts';
 export { listPriceKeys as relayPriceKeys } from './relay/charges/price-keys.ts';
 

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
-import { chooseEnvelope } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import { enclose } from '../problems/envelopes.ts';
 import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';

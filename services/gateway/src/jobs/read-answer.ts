@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Problem } from '@reelgate/platform/problem';
 import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
-import { chooseEnvelope } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import { enclose } from '../problems/envelopes.ts';
 import { findErrorRow } from '../problems/error-table.ts';
 import type { CollectedAnswer } from './collecting-sink.ts';

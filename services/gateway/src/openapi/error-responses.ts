@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../dialects/dialect.ts';
-import { chooseEnvelope } from '../problems/envelope-of.ts';
+import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/refused-statuses.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';

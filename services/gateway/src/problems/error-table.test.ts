@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import { expectGolden } from '../../testing/golden.ts';
-import { chooseEnvelope } from './envelope-of.ts';
+import { chooseEnvelope } from './choose-envelope.ts';
 import { enclose } from './envelopes.ts';
 import type { EnvelopeName } from './envelopes.ts';
 import { findErrorRow } from './error-table.ts';

@@ -50,12 +50,12 @@ export function shellWord(text: string): string {
 function literal(language: Language, value: unknown, indent: string): string {
   if (value === null || typeof value !== 'object') return language.words.get(value) ?? jsonString(value);
   const inner = indent + language.step;
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const [open, close] = Array.isArray(value) ? (['[', ']'] as const) : (['{', '}'] as const);
   const parts = Array.isArray(value)
     ? value.map((one) => literal(language, one, inner))
     : Object.entries(value).map(([name, one]) => `${language.key(name)}: ${literal(language, one, inner)}`);
-  if (parts.length === 0) return `${String(open)}${String(close)}`;
-  return `${String(open)}\n${parts.map((part) => `${inner}${part}`).join(',\n')}\n${indent}${String(close)}`;
+  if (parts.length === 0) return `${open}${close}`;
+  return `${open}\n${parts.map((part) => `${inner}${part}`).join(',\n')}\n${indent}${close}`;
 }
 
 function jsonString(value: unknown): string {

@@ -26,8 +26,8 @@ import type { StreamParts } from '../stream/serve-stream.ts';
 import { operatorPages } from './operator-pages.ts';
 import { operatorSessionRoutes } from './operator-session-routes.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { listOperators } from './operators-of.ts';
-import type { OperatorsConfig } from './operators-of.ts';
+import { listOperators } from './list-operators.ts';
+import type { OperatorsConfig } from './list-operators.ts';
 
 const COOKIE = 'reelgate-operator';
 const PURPOSE = 'operator-session';
