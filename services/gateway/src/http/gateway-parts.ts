@@ -53,5 +53,5 @@ export interface GatewayParts extends RequestBounds {
   /** Aborted when the gateway stops; then waiting reads are answered at once. */
   readonly stopping: AbortSignal;
   /** The catalogue of the last reload. */
-  catalogue(): Catalogue;
+  readonly catalogue: () => Catalogue;
 }
