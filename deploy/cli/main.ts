@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /** An open connection does not keep the process when its command is over. */
 const END_MS = 300;
-/** What a shell calls the end of a program whose reader has left, such as `head`. */
+/** The exit code that a shell gives to a program whose reader has left, such as `head`. */
 const READER_LEFT = 141;
 
 enableCompileCache();

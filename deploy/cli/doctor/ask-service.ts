@@ -126,7 +126,7 @@ function describeRest({ name, address }: DiagnosedService, count: number): Docto
 
 interface Silence {
   readonly address: string;
-  /** Whether the address accepts connections. */
+  /** Reports whether the address accepts connections. */
   readonly isAccepted: boolean;
   readonly waitedMs: number;
 }

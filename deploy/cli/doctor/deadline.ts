@@ -12,12 +12,12 @@ const CALL_LONGER_MS = 200;
 /** With less time, no answer says nothing against what was asked. */
 export const ENOUGH_MS = 2000;
 
-/** When the questions end. The time of every question and call comes from it. */
+/** The moment at which the questions end. The time of every question and call comes from it. */
 export interface Deadline {
   readonly clock: Clock;
-  /** How long a question that begins now may wait. */
+  /** Returns how long a question that begins now may wait. */
   leftMs(): number;
-  /** How long a call that begins now may take. */
+  /** Returns how long a call that begins now may take. */
   callMs(): number;
 }
 

@@ -15,7 +15,7 @@ export interface DoctorLine {
 /** Takes lines as they come. Those of one call belong together. */
 export type Tell = (...lines: readonly DoctorLine[]) => void;
 
-/** Who waits for the lines. */
+/** The reader of the lines. */
 export interface Audience {
   readonly tell: Tell;
   /** The subjects whose questions are not answered yet. */

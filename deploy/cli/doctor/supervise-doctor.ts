@@ -3,13 +3,13 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Environment } from '../environment.ts';
 import { DOCTOR_MS_MAX } from './deadline.ts';
 
-/** When the command began, in milliseconds since 1970. Only the supervised process has it. */
+/** The start of the command, in milliseconds since 1970. Only the supervised process has it. */
 const BEGUN_AT = 'REELGATE_DOCTOR_BEGUN_AT';
 /** For the end of both processes. */
 const EXIT_MS = 300;
 const FAILED = 2;
 
-/** When the command began that this process is a part of; undefined: it is the whole command. */
+/** The start of the command that this process is a part of; undefined if it is the whole command. */
 export function readBegin(environment: Environment): number | undefined {
   const written = Number(environment[BEGUN_AT] ?? '');
   return Number.isSafeInteger(written) && written > 0 ? written : undefined;

@@ -23,7 +23,7 @@ const ANSWER_MS = 500;
 const WORK_MS_MIN = 1000;
 
 /**
- * How long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`. If
+ * Returns how long the work for a call may take, so that its answer arrives before the deadline of the call: at most `msMax`. If
  * the deadline is too near for any work, the caller leaves first.
  */
 export function workMsWithin(signal: AbortSignal | undefined, msMax: number): number {

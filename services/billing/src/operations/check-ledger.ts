@@ -15,11 +15,11 @@ export interface LedgerCheckDeps {
   readonly log: Log;
 }
 
-/** What the check knows so far. */
+/** The state of the check so far. */
 export interface LedgerFindings {
   /** Events whose lines do not balance, in this round and in the last one. */
   readonly faults: number;
-  /** When a round ended, in milliseconds since 1970; undefined: none has. */
+  /** The end of the last round, in milliseconds since 1970; undefined before the first. */
   readonly endedAt: number | undefined;
 }
 

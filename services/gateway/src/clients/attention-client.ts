@@ -22,7 +22,7 @@ export interface OpenMoney {
   readonly currency: string;
   /** `deferred`: its usage was far above the hold, so it was not charged. */
   readonly settled: 'not' | 'deferred' | 'charged' | 'released';
-  /** What was charged; zero while it is not settled. */
+  /** The charged amount; zero until it is settled. */
   readonly chargedNanos: bigint;
   /** The cost of the usage of a deferred settlement; undefined if it is unknown or too large for an amount. */
   readonly usageNanos: bigint | undefined;
@@ -48,7 +48,7 @@ export interface WaitingItem extends ItemState {
 export interface AttentionQueue {
   /** The oldest first. */
   list(caller: Caller): Promise<readonly WaitingItem[]>;
-  /** How many there are; beyond 1000 the number no longer grows. */
+  /** The number of entries; it does not grow beyond 1000. */
   count(caller: Caller): Promise<number>;
   /** By task or job; one without a hold is left out. */
   money(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, OpenMoney>>;

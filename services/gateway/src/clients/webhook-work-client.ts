@@ -19,7 +19,7 @@ export interface DueDelivery {
   readonly origin: DeliveryOrigin;
 }
 
-/** What the spans and the log lines of a delivery belong to. */
+/** The task, event and trace to which the spans and log lines of a delivery belong. */
 export interface DeliveryOrigin {
   /** The request that created what the event is about. Empty: it is not known. */
   readonly requestId: string;

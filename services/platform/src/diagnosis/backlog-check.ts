@@ -8,7 +8,7 @@ export interface Backlog {
   readonly count?: number;
   /** Undefined: nothing waits. */
   readonly oldestAt: number | undefined;
-  /** Where the oldest waits, as in `at the host alpha`. */
+  /** The place where the oldest waits, as in `at the host alpha`. */
   readonly where?: string | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Verdict {
 /** A question that a service asks about itself, such as whether its database answers. */
 export interface SelfCheck {
   readonly part: string;
-  /** What to do if the check hangs or fails; absent: nothing is known that helps. */
+  /** The remedy if the check hangs or fails; absent if none is known. */
   readonly advice?: string;
   /** A rejection is a `fail`. */
   readonly check: (signal: AbortSignal) => Promise<Verdict | readonly Verdict[]>;

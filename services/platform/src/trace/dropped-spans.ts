@@ -2,14 +2,14 @@ import type { TimeSource } from '../clock.ts';
 import type { WarningLog } from '../log.ts';
 import type { CounterRegistry, Metrics } from '../metrics/metrics.ts';
 
-/** Why spans are dropped: too many wait, or the receiver did not take them. */
+/** The reason why spans are dropped: too many wait, or the receiver did not take them. */
 export const DROP_REASONS = ['queue_full', 'not_sent'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
 /** A receiver that is away for long is one line a minute. */
 const SAID_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** How far back an operator is told of dropped spans. */
+/** The period for which an operator is told of dropped spans. */
 export const RECENT_MINUTES = 15;
 
 /** Spans that were dropped in the last minutes. */

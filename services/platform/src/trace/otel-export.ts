@@ -48,7 +48,7 @@ function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }:
   const { dropped, clock } = deps;
   const stopping = new AbortController();
   let waiting: ReadableSpan[] = [];
-  /** How many of those that wait, the oldest, have waited for their time. */
+  /** Returns how many of the oldest spans have waited for their time. */
   let due = 0;
   let isFilling = false;
   const sender = openBatchSender(deps, {

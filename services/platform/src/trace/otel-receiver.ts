@@ -16,14 +16,14 @@ const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 50
 const zipped = promisify(gzip);
 
 /**
- * What became of spans: taken, except `rejected` of them; refused, so that a repeat is in vain; or not taken because the
+ * The outcome for spans: taken, except `rejected` of them; refused, so that a repeat is in vain; or not taken because the
  * receiver is away or busy.
  */
 export type SendResult =
   | { readonly outcome: 'taken'; readonly rejected: number }
   | { readonly outcome: 'refused' | 'away'; readonly fault: string };
 
-/** What takes the spans, such as a collector. */
+/** The receiver of the spans, such as a collector. */
 export interface SpanReceiver {
   /** Sends spans once. Never rejects. */
   send(spans: readonly ReadableSpan[], signal: AbortSignal): Promise<SendResult>;

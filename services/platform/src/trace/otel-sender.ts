@@ -18,7 +18,7 @@ interface Batch {
   readonly spans: readonly ReadableSpan[];
   /** The time of its first request. */
   readonly begunAt: number;
-  /** Why its last request failed; undefined: there was none. */
+  /** The failure of its last request; undefined if there was none. */
   readonly fault: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SendingDeps {
 export interface BatchSenderOptions {
   /** Takes the next batch out of the queue; undefined: none is due. */
   readonly takeBatch: () => readonly ReadableSpan[] | undefined;
-  /** How long a batch is tried. */
+  /** The time for which a batch is tried. */
   readonly exportMs: number;
 }
 

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { Secret } from '../secret.ts';
 import type { TraceConfig } from './trace-schema.ts';
 
-/** Where spans go, and how. */
+/** The address of the receiver of spans, and how to send to it. */
 export interface ReceiverSettings {
   /** Takes spans as OTLP over HTTP, in protobuf. */
   readonly url: string;

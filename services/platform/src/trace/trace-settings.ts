@@ -17,7 +17,7 @@ export interface BatchSettings {
   readonly batchMax: number;
   /** An ended span is sent within this time. */
   readonly delayMs: number;
-  /** How long a batch is tried while the receiver is away. */
+  /** The time for which a batch is tried while the receiver is away. */
   readonly exportMs: number;
 }
 

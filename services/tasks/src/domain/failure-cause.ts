@@ -1,5 +1,5 @@
 /**
- * What caused the refusal of a create or the failure of a task: what the client sent, an upstream, or this installation
+ * The cause of the refusal of a create or of the failure of a task: the client's request, an upstream, or this installation
  * with its operators.
  */
 export type Cause = 'client' | 'upstream' | 'us';

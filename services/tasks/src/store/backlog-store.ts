@@ -34,14 +34,14 @@ export interface LateTask {
   /** Undefined: it has no attempt yet. */
   readonly channel: string | undefined;
   readonly createdAt: number;
-  /** Whether the outcome of its submission is unknown. */
+  /** True if the outcome of its submission is unknown. */
   readonly isUnknown: boolean;
 }
 
 export interface LateTasks {
   /** Up to a maximum. */
   readonly count: number;
-  /** Whether there may be more than were counted. */
+  /** True if there may be more than were counted. */
   readonly isAtLeast: boolean;
   /** The oldest first, a few of them. */
   readonly oldest: readonly LateTask[];

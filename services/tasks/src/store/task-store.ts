@@ -80,7 +80,7 @@ export interface Finish {
   readonly expiresAt?: number | undefined;
   /** The time at which the work ended, according to its upstream. It is measured and not stored. */
   readonly upstreamEndedAt?: number | undefined;
-  /** What caused a failure that no upstream reported; absent: its code tells. It is counted and not stored. */
+  /** The cause of a failure that no upstream reported; absent if its code tells. It is counted and not stored. */
   readonly causedBy?: Cause | undefined;
   /** The `traceparent` that the event carries. */
   readonly trace?: string | undefined;
@@ -90,7 +90,7 @@ export interface Finish {
   readonly decision?: PersonDecision | undefined;
 }
 
-/** What a person decided, who, and why. */
+/** A person's decision, with its author and reason. */
 export interface PersonDecision {
   readonly resolution: string;
   readonly actor: string;

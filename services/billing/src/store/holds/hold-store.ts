@@ -25,7 +25,7 @@ export interface Charge {
   readonly currency: string;
   /** Undefined: it is not settled. */
   readonly end: SettledAmount | undefined;
-  /** What the usage of a deferred settlement costs; undefined: it is not deferred, or beyond the largest amount. */
+  /** The cost of the usage of a deferred settlement; undefined if it is not deferred, or beyond the largest amount. */
   readonly wanted?: Nanos | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Grade } from '../../../console/api/operator-now.ts';
 
-/** How many events of a window there were, and how many of them were bad. */
+/** The number of events in a window, and the number of bad ones among them. */
 export interface Share {
   readonly bad: number;
   readonly total: number;

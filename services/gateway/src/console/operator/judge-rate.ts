@@ -8,7 +8,7 @@ import { sumLast } from './minute-series.ts';
 const SHORT_MINUTES = 2;
 export const LONG_MINUTES = 10;
 
-/** What the events of a rate are called, and how they are counted. */
+/** The name of the events of a rate, and how they are counted. */
 interface Rated {
   readonly bad: (minute: Minute) => number;
   readonly total: (minute: Minute) => number;

@@ -32,7 +32,7 @@ const PEERS = [
   { name: 'media', grade: 'warn', means: 'no create with media can be taken' },
 ] as const;
 
-/** What the lights are graded from. */
+/** The figures from which the lights are graded. */
 export interface LightInputs {
   /** Undefined: the tasks service does not answer. */
   readonly pulse: Pulse | undefined;
@@ -58,7 +58,7 @@ export function gradeLights({ pulse, channels, unreachable }: LightInputs): read
   ];
 }
 
-/** What the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a fault. */
+/** A refusal that the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a fault. */
 function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
   const { now, minutes } = pulse;
   const refused = ({ refusedByUpstream, refusedByUs }: Minute): number => refusedByUpstream + refusedByUs;

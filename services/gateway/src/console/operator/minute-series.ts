@@ -27,7 +27,7 @@ export function sumLast<M extends { readonly at: number }>(
     .reduce((sum, one) => sum + one, 0);
 }
 
-/** How long the running minute and those before it have lasted, in minutes. */
+/** The length of the running minute and those before it, in minutes. */
 export function lengthOfLast(count: number, now: number): number {
   return count - 1 + (now % MINUTE_MS) / MINUTE_MS;
 }

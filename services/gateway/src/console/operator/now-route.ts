@@ -27,7 +27,7 @@ export interface NowParts {
   readonly pauses: ChannelPauses;
 }
 
-/** When the tasks service answered this gateway last; undefined: not since its start. */
+/** The time of the last answer of the tasks service to this gateway; undefined before the first. */
 interface HeardFrom {
   at: number | undefined;
 }

@@ -1,6 +1,6 @@
 import type { UnservedModels } from '../../../console/api/operator-now.ts';
 
-/** What a light needs to know of a channel. */
+/** The part of a channel that a light depends on. */
 export interface ChannelStanding {
   readonly id: string;
   readonly isEnabled: boolean;
