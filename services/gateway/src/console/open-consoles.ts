@@ -99,7 +99,7 @@ function loadAssets(): () => Promise<DoorAssets> {
 }
 
 async function inThread(): Promise<DoorAssets> {
-  const worker = new Worker(new URL('./asset-worker.ts', import.meta.url));
+  const worker = new Worker(new URL('./assets/asset-worker.ts', import.meta.url));
   try {
     const [assets] = (await once(worker, 'message')) as [DoorAssets];
     return assets;
